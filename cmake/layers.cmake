@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# A layer is a folder of src/. It sees the headers of the layers it names and no others: each layer's include folder holds
+# nothing but a link to that layer, so an include that goes the wrong way fails to compile.
+
+add_library(anydml_options INTERFACE)
+target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
+target_compile_options(anydml_options INTERFACE
+  # Exact code: a product and a sum are two roundings unless a fused operation is written by name.
+  -ffp-contract=off
+  -fvisibility=hidden
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>
+  $<$<BOOL:${ANYDML_WARNINGS_AS_ERRORS}>:-Werror>)
+if(ANYDML_SANITIZE)
+  target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=all)
+  target_link_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE})
+endif()
+
+# anydml_layer(NAME SOURCES ... DEPENDS other layers)
+function(anydml_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "" "SOURCES;DEPENDS")
+  set(view ${PROJECT_BINARY_DIR}/layers/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${view}/${name} SYMBOLIC)
+  list(TRANSFORM LAYER_SOURCES PREPEND ${name}/)
+  add_library(anydml_${name} STATIC ${LAYER_SOURCES})
+  set_target_properties(anydml_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_include_directories(anydml_${name} PUBLIC ${view})
+  list(TRANSFORM LAYER_DEPENDS PREPEND anydml_)
+  target_link_libraries(anydml_${name} PUBLIC anydml_options ${LAYER_DEPENDS})
+endfunction()

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * anydml: exact tensor operators over plain memory.
+ *
+ *   int64_t sizes[] = {4};
+ *   float a[] = {7, -7, 7, -7}, b[] = {3, 3, -3, -3}, out[4];
+ *   anydml_tensor ta = {ANYDML_FLOAT32, 1, sizes, NULL, a};
+ *   anydml_tensor tb = {ANYDML_FLOAT32, 1, sizes, NULL, b};
+ *   anydml_tensor to = {ANYDML_FLOAT32, 1, sizes, NULL, out};
+ *   if (anydml_modulus_floor(&ta, &tb, &to) != ANYDML_OK) puts(anydml_last_error());
+ *   // out is {1, 2, -2, -1}
+ *
+ * Rules that hold for every function:
+ *   - It returns ANYDML_OK (0) or an error code, and anydml_last_error() then says what was wrong, for the calling
+ *     thread: the operator, the tensor, the field, its value and what was expected. An error writes nothing.
+ *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
+ *     standard error), and the caller's rounding and flush modes neither matter nor change.
+ *   - Results are exact: the same bits on every machine (docs/numerics.md).
+ *
+ * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
+ * error, info, dispatch). A value that is not understood makes every call fail with a message that says so.
+ */
+#ifndef ANYDML_ANYDML_H
+#define ANYDML_ANYDML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ANYDML_API __attribute__((visibility("default")))
+#else
+#define ANYDML_API
+#endif
+
+#define ANYDML_VERSION_MAJOR 0
+#define ANYDML_VERSION_MINOR 1
+#define ANYDML_VERSION_PATCH 0
+
+/* The version of the library that is running, "0.1.0"; the macros above are those of this header. */
+ANYDML_API const char* anydml_version(void);
+
+/* ---- Errors ---------------------------------------------------------------------------------------------------- */
+
+enum {
+  ANYDML_OK = 0,
+  ANYDML_INVALID_ARGUMENT = 1, /* the call breaks a rule */
+  ANYDML_UNSUPPORTED = 2,      /* a right call for something that is not built here */
+  ANYDML_OUT_OF_MEMORY = 3,
+  ANYDML_DEVICE_ERROR = 4,  /* the device failed, or is not there */
+  ANYDML_INTERNAL_ERROR = 5 /* a bug of this library: please report it */
+};
+
+/* Why the last call of this thread that failed did so; an empty string if none has. Valid until this thread's next
+   failing call. Never null. */
+ANYDML_API const char* anydml_last_error(void);
+
+/* ---- Tensors --------------------------------------------------------------------------------------------------- */
+
+/* Element types; the values are those of DML_TENSOR_DATA_TYPE. */
+typedef uint32_t anydml_type;
+enum {
+  ANYDML_FLOAT32 = 1,
+  ANYDML_FLOAT16 = 2, /* IEEE binary16 */
+  ANYDML_UINT32 = 3,
+  ANYDML_UINT16 = 4,
+  ANYDML_UINT8 = 5,
+  ANYDML_INT32 = 6,
+  ANYDML_INT16 = 7,
+  ANYDML_INT8 = 8,
+  ANYDML_FLOAT64 = 9,
+  ANYDML_UINT64 = 10,
+  ANYDML_INT64 = 11
+};
+
+/* "FLOAT32"; "UNKNOWN" for a value that is not a type. */
+ANYDML_API const char* anydml_type_name(anydml_type type);
+/* In bytes; 0 for a value that is not a type. */
+ANYDML_API size_t anydml_type_size(anydml_type type);
+
+/*
+ * Memory seen as an array of up to eight dimensions. The library never writes to an input, and keeps no pointer of a
+ * tensor after a call returns.
+ */
+typedef struct anydml_tensor {
+  anydml_type type;
+  int32_t rank;           /* 0 (a single element) to 8 */
+  const int64_t* sizes;   /* `rank` of them, 0 or more each; at most 2^32 - 1 elements. A size of 0: an empty tensor */
+  const int64_t* strides; /* `rank` of them, in elements: any sign, 0 repeats. Null: packed, last dimension fastest */
+  void* data;             /* the element at index 0, at any alignment; not read if the tensor is empty */
+} anydml_tensor;
+
+/* ---- The two modulus operators --------------------------------------------------------------------------------- */
+
+/*
+ * out = a mod b, element by element; all three of one type, any of the eleven.
+ *
+ * a and b are broadcast to out's sizes by NumPy's rule: sizes are compared from the last dimension, and a size of 1 or
+ * a dimension that is missing repeats. out may be a or b itself (in place); where it overlaps them in any other way the
+ * result is as if they had been copied first. out must not overlap itself.
+ *
+ * floor (Python's %, numpy.remainder): a - b * floor(a / b); a result that is not 0 has b's sign.
+ * truncate (C's % and fmod, numpy.fmod): a - b * trunc(a / b); a result that is not 0 has a's sign.
+ * Integers: b = 0 gives 0. Floats: b = 0, an infinite a or a NaN gives NaN; never an approximation.
+ */
+ANYDML_API int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
+ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
+
+/* ---- Devices --------------------------------------------------------------------------------------------------- */
+
+/* Where operators run. Devices live as long as the process: there is nothing to release. */
+typedef struct anydml_device anydml_device;
+
+typedef struct anydml_device_info {
+  const char* name;        /* "cpu": what anydml_find_device and ANYDML_ADAPTER take */
+  const char* description; /* for people */
+  uint64_t memory_bytes;
+  uint32_t threads; /* CPU threads at work; 0 for other devices */
+} anydml_device_info;
+
+/* How many devices there are; the first is the default. 0 with an error if ANYDML_* variables are not understood. */
+ANYDML_API size_t anydml_device_count(void);
+/* Null with an error when there is none with that number. */
+ANYDML_API const anydml_device* anydml_device_at(size_t index);
+/* By name, or by a part of its description in any case; null name: the default. Null with an error if none fits. */
+ANYDML_API const anydml_device* anydml_find_device(const char* name);
+/* device null: the default. The strings live as long as the process. */
+ANYDML_API int anydml_device_get_info(const anydml_device* device, anydml_device_info* info);
+
+/* ---- Any operator that is built -------------------------------------------------------------------------------- */
+
+/* A number an operator takes besides tensors, under the name of its field in DirectML ("Min"). A ScaleBias, where the
+   operator has that option, is the two attributes "Scale" and "Bias". */
+typedef struct anydml_attribute {
+  const char* name;
+  anydml_type type; /* which member of value is meant: ANYDML_FLOAT64, ANYDML_INT64 or ANYDML_UINT64 */
+  union {
+    double f64;
+    int64_t i64;
+    uint64_t u64;
+  } value;
+} anydml_attribute;
+
+/*
+ * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs come in the
+ * order of the operator's fields. device null: the default. Broadcasting and overlaps as for the modulus operators.
+ */
+ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
+                          const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count);
+
+/* An operator over tensors of fixed types, sizes and strides, to be run many times over any memory. */
+typedef struct anydml_compiled anydml_compiled;
+
+/* As anydml_run, but nothing runs yet and the tensors' data is not looked at. *compiled is null on error. */
+ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
+                              size_t input_count, const anydml_tensor* output, const anydml_attribute* attributes,
+                              size_t attribute_count, anydml_compiled** compiled);
+/* Runs it over other memory; as many threads as like may do so at once. */
+ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
+                                   void* output);
+/* Null is fine. No run may be under way. */
+ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
+
+/* ---- What there is --------------------------------------------------------------------------------------------- */
+
+typedef struct anydml_operator_info {
+  const char* name;          /* "ELEMENT_WISE_MODULUS_FLOOR" */
+  uint32_t directml_value;   /* DML_OPERATOR_TYPE */
+  const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
+  const char* formula;       /* as DirectML documents it */
+  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the three below are 0 */
+  uint32_t input_count;
+  uint32_t types;          /* bit ANYDML_FLOAT32 and so on: the types it takes here */
+  uint32_t directml_types; /* those DirectML's newest level admits; the others are this API's alone */
+} anydml_operator_info;
+
+/* All operators of DirectML, built or not, in the order of their numbers. */
+ANYDML_API size_t anydml_operator_count(void);
+ANYDML_API int anydml_operator_at(size_t index, anydml_operator_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANYDML_ANYDML_H */

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/cpu_backend.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend/cpu/loop_runner.h"
+#include "backend/cpu/thread_pool.h"
+#include "base/float_environment.h"
+#include "ops/elementwise/cpu/kernels.h"
+
+namespace anydml {
+
+struct BackendDevice {
+  ThreadPool* pool;
+  const KernelTable* kernels;
+  std::uint64_t memory_bytes;
+  std::string model;
+};
+
+namespace {
+
+constexpr BackendStatus kOk{BackendCode::ok, nullptr};
+constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
+
+using CopyKernel = void (*)(const KernelArguments&) noexcept;
+
+// A chunk is what one thread takes at a time: enough work to pay for handing it over, little enough to share well.
+constexpr std::int64_t kChunkElements = 16 * 1024;
+// Results between the instructions of a program stay in a buffer of this many elements, in the first-level cache.
+constexpr std::int64_t kTileElements = 512;
+
+template <class Unit>
+void copy_units(const KernelArguments& arguments) noexcept {
+  const auto& from = arguments.inputs[0];
+  const auto& to = arguments.output;
+  for (std::size_t row = 0; row < arguments.rows; ++row) {
+    const auto nth_row = static_cast<std::ptrdiff_t>(row);
+    const std::byte* source = from.data + nth_row * from.row_stride;
+    std::byte* target = to.data + nth_row * to.row_stride;
+    for (std::size_t column = 0; column < arguments.columns; ++column) {
+      std::memcpy(target, source, sizeof(Unit));
+      source += from.stride;
+      target += to.stride;
+    }
+  }
+}
+
+CopyKernel find_copy(DataType type) {
+  return visit_type(type, []<class T>() -> CopyKernel { return copy_units<T>; });
+}
+
+struct PreparedStep {
+  Step step;
+  Kernel kernels[kMaxInstructions];  // one for each instruction; the first is the copy of a copy step
+};
+
+std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
+  return nest.rank >= 2 ? nest.loops[nest.rank - 2].strides[operand] : 0;
+}
+
+// One instruction over a whole block.
+void run_single(const PreparedStep& prepared, std::byte* const* bases, const Block& block) {
+  const LoopNest& nest = prepared.step.nest;
+  const std::uint32_t output = nest.operands - 1;
+  KernelArguments arguments{};
+  arguments.rows = static_cast<std::size_t>(block.rows);
+  arguments.columns = static_cast<std::size_t>(block.columns);
+  for (std::uint32_t i = 0; i < output; ++i) {
+    arguments.inputs[i] = {bases[i] + block.offsets[i], stride_of_rows(nest, i), nest.innermost().strides[i]};
+  }
+  arguments.output = {bases[output] + block.offsets[output], stride_of_rows(nest, output),
+                      nest.innermost().strides[output]};
+  arguments.attributes = &prepared.step.program[0].attributes;
+  prepared.kernels[0](arguments);
+}
+
+// Several instructions, tile by tile, so that what one hands to the next never leaves the cache.
+void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Block& block) {
+  const LoopNest& nest = prepared.step.nest;
+  const std::uint32_t output = nest.operands - 1;
+  const auto element = static_cast<std::int64_t>(element_size(prepared.step.type));
+  alignas(64) std::byte results[kMaxInstructions][kTileElements * sizeof(f64)];
+  for (std::int64_t row = 0; row < block.rows; ++row) {
+    for (std::int64_t column = 0; column < block.columns; column += kTileElements) {
+      const auto address = [&](std::uint32_t operand) {
+        return bases[operand] + block.offsets[operand] + row * stride_of_rows(nest, operand) +
+               column * nest.innermost().strides[operand];
+      };
+      for (std::uint32_t i = 0; i < prepared.step.instruction_count; ++i) {
+        const Instruction& instruction = prepared.step.program[i];
+        KernelArguments arguments{};
+        arguments.rows = 1;
+        arguments.columns = static_cast<std::size_t>(std::min(kTileElements, block.columns - column));
+        for (std::uint32_t source = 0; source < anydml::row(instruction.row).inputs; ++source) {
+          const std::uint32_t from = instruction.sources[source];
+          arguments.inputs[source] =
+              from < kMaxOperands
+                  ? KernelArguments::Input{address(from), 0, nest.innermost().strides[from]}
+                  : KernelArguments::Input{results[from - kMaxOperands], 0, element};
+        }
+        arguments.output = i + 1 == prepared.step.instruction_count
+                               ? KernelArguments::Output{address(output), 0, nest.innermost().strides[output]}
+                               : KernelArguments::Output{results[i], 0, element};
+        arguments.attributes = &instruction.attributes;
+        prepared.kernels[i](arguments);
+      }
+    }
+  }
+}
+
+struct StepRun {
+  const PreparedStep* prepared;
+  std::byte* bases[kMaxOperands];
+  std::int64_t chunk_elements;
+};
+
+void run_chunk(void* context, std::uint64_t chunk) noexcept {
+  const auto& run = *static_cast<const StepRun*>(context);
+  const LoopNest& nest = run.prepared->step.nest;
+  const std::int64_t begin = static_cast<std::int64_t>(chunk) * run.chunk_elements;
+  const std::int64_t end = std::min(nest.count, begin + run.chunk_elements);
+  const auto run_block = run.prepared->step.instruction_count > 1 ? run_tiles : run_single;
+  for_each_block(nest, begin, end, [&](const Block& block) { run_block(*run.prepared, run.bases, block); });
+}
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) {
+      const auto colon = line.find(": ");
+      return colon == std::string::npos ? line : line.substr(colon + 2);
+    }
+  }
+#if defined(__aarch64__)
+  return "aarch64 CPU";
+#elif defined(__x86_64__)
+  return "x86-64 CPU";
+#else
+  return "CPU";
+#endif
+}
+
+std::uint64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+}
+
+// No exception leaves the table: what can throw here is allocation.
+template <class Body>
+BackendStatus guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  } catch (...) {
+    return {BackendCode::failed, "the CPU device failed unexpectedly"};
+  }
+}
+
+// One pool for the process, however often the device is opened: the first to open it says how many threads.
+ThreadPool& process_pool(unsigned threads) {
+  static ThreadPool& pool =
+      *new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+  return pool;
+}
+
+BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
+  return guarded([&]() -> BackendStatus {
+    if (index != 0) {
+      return {BackendCode::failed, "there is one CPU device, with index 0"};
+    }
+    auto opened = std::make_unique<BackendDevice>();
+    opened->kernels = &generic_kernels();
+    opened->memory_bytes = physical_memory();
+    opened->model = cpu_model();
+    opened->pool = &process_pool(settings->threads);
+    *device = opened.release();
+    return kOk;
+  });
+}
+
+void close(BackendDevice* device) { delete device; }
+
+void describe(const BackendDevice* device, BackendDeviceInfo* info) {
+  *info = {};
+  std::snprintf(info->name, sizeof(info->name), "cpu");
+  std::snprintf(info->description, sizeof(info->description), "%s, %u thread%s", device->model.c_str(),
+                device->pool->threads(), device->pool->threads() == 1 ? "" : "s");
+  info->memory_bytes = device->memory_bytes;
+  info->threads = device->pool->threads();
+}
+
+BackendStatus allocate(BackendDevice*, std::uint64_t bytes, void** address) {
+  *address = ::operator new(bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
+  return *address == nullptr ? kOutOfMemory : kOk;
+}
+
+void release(BackendDevice*, void* address) { ::operator delete(address, std::align_val_t{kTemporaryAlignment}); }
+
+BackendStatus copy(BackendDevice*, void* to, const void* from, std::uint64_t bytes) {
+  std::memmove(to, from, bytes);
+  return kOk;
+}
+
+}  // namespace
+
+struct BackendProgram {
+  const BackendDevice* device;
+  std::vector<PreparedStep> steps;
+};
+
+namespace {
+
+BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t step_count, BackendProgram** program) {
+  return guarded([&]() -> BackendStatus {
+    auto compiled = std::make_unique<BackendProgram>();
+    compiled->device = device;
+    compiled->steps.reserve(step_count);
+    for (std::uint32_t i = 0; i < step_count; ++i) {
+      PreparedStep& prepared = compiled->steps.emplace_back(PreparedStep{.step = steps[i], .kernels = {}});
+      const Step& step = prepared.step;
+      if (step.kind == StepKind::copy) {
+        prepared.kernels[0] = find_copy(step.type);
+        continue;
+      }
+      // Between instructions the values are contiguous, but the ends of the program walk the operands as they lie.
+      const InnerLayout layout = step.instruction_count == 1 ? step.nest.inner : InnerLayout::strided;
+      for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
+        prepared.kernels[j] = device->kernels->find(step.program[j].row, step.type, layout);
+        if (prepared.kernels[j] == nullptr) {
+          return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
+        }
+      }
+    }
+    *program = compiled.release();
+    return kOk;
+  });
+}
+
+void destroy(BackendProgram* program) { delete program; }
+
+BackendStatus run(const BackendProgram* program, void* const* addresses) {
+  const DefaultFloatEnvironment modes;
+  ThreadPool& pool = *program->device->pool;
+  for (const PreparedStep& prepared : program->steps) {
+    const Step& step = prepared.step;
+    StepRun step_run{.prepared = &prepared, .bases = {}, .chunk_elements = kChunkElements};
+    for (std::uint32_t i = 0; i < step.nest.operands; ++i) {
+      step_run.bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
+    }
+    const auto chunks = static_cast<std::uint64_t>((step.nest.count + kChunkElements - 1) / kChunkElements);
+    pool.run(chunks, run_chunk, &step_run);
+  }
+  return kOk;
+}
+
+void explain(const BackendProgram* program, char* text, std::uint64_t capacity) {
+  if (program->steps.empty()) {
+    std::snprintf(text, capacity, "nothing to do");
+    return;
+  }
+  const Step& last = program->steps.back().step;
+  std::snprintf(text, capacity, "%s, %u loop%s, %s kernel%s", layout_name(last.nest.inner), last.nest.rank,
+                last.nest.rank == 1 ? "" : "s", program->device->kernels->target,
+                program->steps.size() > 1 ? ", inputs staged" : "");
+}
+
+constexpr BackendTable kTable = {
+    .version = kBackendVersion,
+    .step_size = sizeof(Step),
+    .name = "cpu",
+    .device_count = [] { return std::uint32_t{1}; },
+    .open = open,
+    .close = close,
+    .describe = describe,
+    .allocate = allocate,
+    .release = release,
+    .copy = copy,
+    .compile = compile,
+    .destroy = destroy,
+    .run = run,
+    .explain = explain,
+};
+
+}  // namespace
+
+const BackendTable& cpu_backend() { return kTable; }
+
+}  // namespace anydml

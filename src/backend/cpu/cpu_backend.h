@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The CPU as a backend: one device, its memory the process's own.
+#pragma once
+
+#include "backend/backend.h"
+
+namespace anydml {
+
+[[nodiscard]] const BackendTable& cpu_backend();
+
+}  // namespace anydml

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Arithmetic on sizes and strides that says when it does not fit, instead of wrapping.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace anydml {
+
+[[nodiscard]] inline std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return std::nullopt;
+  }
+  return sum;
+}
+
+[[nodiscard]] inline std::optional<std::int64_t> checked_subtract(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) {
+    return std::nullopt;
+  }
+  return difference;
+}
+
+[[nodiscard]] inline std::optional<std::int64_t> checked_multiply(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+// The absolute value without the overflow of INT64_MIN.
+[[nodiscard]] constexpr std::uint64_t magnitude(std::int64_t value) {
+  return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
+}  // namespace anydml

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The element types of tensors: their names, sizes and C++ representations.
+// Standard library only, usable from host C++ and CUDA: scalar definitions include this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#if defined(__CUDACC__)
+#define ANYDML_HOST_DEVICE __host__ __device__
+#else
+#define ANYDML_HOST_DEVICE
+#endif
+
+namespace anydml {
+
+// IEEE binary16 as its bits; arithmetic goes through float (base/float_bits.h).
+struct f16 {
+  std::uint16_t bits;
+};
+using f32 = float;
+using f64 = double;
+using i8 = std::int8_t;
+using i16 = std::int16_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+static_assert(sizeof(f16) == 2 && sizeof(f32) == 4 && sizeof(f64) == 8);
+
+// Every type an element can have here: C++ name, DirectML's name, DML_TENSOR_DATA_TYPE's value.
+#define ANYDML_FOR_EACH_TYPE(X) \
+  X(f32, FLOAT32, 1)            \
+  X(f16, FLOAT16, 2)            \
+  X(u32, UINT32, 3)             \
+  X(u16, UINT16, 4)             \
+  X(u8, UINT8, 5)               \
+  X(i32, INT32, 6)              \
+  X(i16, INT16, 7)              \
+  X(i8, INT8, 8)                \
+  X(f64, FLOAT64, 9)            \
+  X(u64, UINT64, 10)            \
+  X(i64, INT64, 11)
+
+enum class DataType : std::uint32_t {
+  unknown = 0,
+#define ANYDML_ENUMERATOR(type, name, value) name = value,
+  ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
+#undef ANYDML_ENUMERATOR
+};
+inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value above
+
+// A set of types: bit DataType.
+using TypeSet = std::uint32_t;
+[[nodiscard]] constexpr TypeSet type_bit(DataType type) { return TypeSet{1} << static_cast<std::uint32_t>(type); }
+
+template <class T>
+inline constexpr DataType kDataTypeOf = DataType::unknown;
+#define ANYDML_TYPE_OF(type, name, value) \
+  template <>                             \
+  inline constexpr DataType kDataTypeOf<type> = DataType::name;
+ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
+#undef ANYDML_TYPE_OF
+
+// 0 for what is not an element type.
+[[nodiscard]] constexpr std::size_t element_size(DataType type) {
+  switch (type) {
+#define ANYDML_SIZE(type, name, value) \
+  case DataType::name:                 \
+    return sizeof(type);
+    ANYDML_FOR_EACH_TYPE(ANYDML_SIZE)
+#undef ANYDML_SIZE
+    case DataType::unknown:
+      break;
+  }
+  return 0;
+}
+
+// DirectML's name, "FLOAT32"; "UNKNOWN" for what is not an element type.
+[[nodiscard]] constexpr std::string_view type_name(DataType type) {
+  switch (type) {
+#define ANYDML_NAME(type, name, value) \
+  case DataType::name:                 \
+    return #name;
+    ANYDML_FOR_EACH_TYPE(ANYDML_NAME)
+#undef ANYDML_NAME
+    case DataType::unknown:
+      break;
+  }
+  return "UNKNOWN";
+}
+
+[[nodiscard]] constexpr bool is_element_type(DataType type) { return element_size(type) != 0; }
+
+[[nodiscard]] constexpr bool is_float_type(DataType type) {
+  return type == DataType::FLOAT16 || type == DataType::FLOAT32 || type == DataType::FLOAT64;
+}
+
+template <class T>
+inline constexpr bool is_float = is_float_type(kDataTypeOf<T>);
+
+// Calls visitor.template operator()<T>() for the C++ type behind `type`, which must be an element type.
+template <class Visitor>
+constexpr decltype(auto) visit_type(DataType type, Visitor&& visitor) {
+  switch (type) {
+#define ANYDML_VISIT(type, name, value) \
+  case DataType::name:                  \
+    return visitor.template operator()<type>();
+    ANYDML_FOR_EACH_TYPE(ANYDML_VISIT)
+#undef ANYDML_VISIT
+    case DataType::unknown:
+      break;
+  }
+  return visitor.template operator()<u8>();  // not reached: callers hold a validated type
+}
+
+}  // namespace anydml

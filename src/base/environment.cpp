@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "base/environment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace anydml {
+namespace {
+
+constexpr unsigned kMostThreads = 1024;
+
+Error not_understood(std::string_view name, std::string_view value, std::string_view expected) {
+  return {ErrorKind::invalid_argument, std::string("environment: ")
+                                           .append(name)
+                                           .append(" is '")
+                                           .append(value)
+                                           .append("'; expected ")
+                                           .append(expected)};
+}
+
+}  // namespace
+
+Result<Environment> read_environment(VariableReader reader) {
+  Environment environment;
+  if (const char* value = reader("ANYDML_ADAPTER"); value != nullptr) {
+    environment.adapter = value;
+  }
+  if (const char* value = reader("ANYDML_THREADS"); value != nullptr && *value != '\0') {
+    const std::string_view text = value;
+    unsigned threads = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+    if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
+      return not_understood("ANYDML_THREADS", text, "a whole number from 1 to 1024");
+    }
+    environment.threads = threads;
+  }
+  if (const char* value = reader("ANYDML_LOG"); value != nullptr && *value != '\0') {
+    const std::string_view text = value;
+    if (text == "error") {
+      environment.log = LogLevel::error;
+    } else if (text == "info") {
+      environment.log = LogLevel::info;
+    } else if (text == "dispatch") {
+      environment.log = LogLevel::dispatch;
+    } else if (text != "none") {
+      return not_understood("ANYDML_LOG", text, "none, error, info or dispatch");
+    }
+  }
+  return environment;
+}
+
+const Result<Environment>& environment() {
+  // Never destroyed: threads may still log while the process exits.
+  static const auto& process = *new Result<Environment>(
+      read_environment([](const char* name) -> const char* { return secure_getenv(name); }));
+  return process;
+}
+
+}  // namespace anydml

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The environment variables a user can set, read once. A value that is not understood is an error, in one line,
+// from the first call that needs it: a misspelt setting must not pass silently.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace anydml {
+
+enum class LogLevel : int { none = 0, error = 1, info = 2, dispatch = 3 };
+
+struct Environment {
+  std::string adapter;             // ANYDML_ADAPTER; empty: the first
+  unsigned threads = 0;            // ANYDML_THREADS; 0: as many as the machine gives us
+  LogLevel log = LogLevel::none;   // ANYDML_LOG
+};
+
+// Looks a variable up; null when it is not set.
+using VariableReader = const char* (*)(const char* name);
+
+Result<Environment> read_environment(VariableReader reader);
+
+// The process's own, read by secure_getenv at the first call.
+const Result<Environment>& environment();
+
+}  // namespace anydml

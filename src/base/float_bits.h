@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// IEEE formats as integers: bit casts, conversions, and what scalar definitions build on.
+// Everything here is integer arithmetic, so no rounding or flush mode of the machine can change a result.
+#pragma once
+
+#include "base/element.h"
+
+namespace anydml {
+
+template <class T>
+struct FloatFormat;
+template <>
+struct FloatFormat<f16> {
+  using Bits = u16;
+  static constexpr int kFractionBits = 10;
+  static constexpr int kExponentBits = 5;
+};
+template <>
+struct FloatFormat<f32> {
+  using Bits = u32;
+  static constexpr int kFractionBits = 23;
+  static constexpr int kExponentBits = 8;
+};
+template <>
+struct FloatFormat<f64> {
+  using Bits = u64;
+  static constexpr int kFractionBits = 52;
+  static constexpr int kExponentBits = 11;
+};
+
+// The parts of a format every algorithm needs, in one place.
+template <class T>
+struct FloatParts : FloatFormat<T> {
+  using typename FloatFormat<T>::Bits;
+  using FloatFormat<T>::kFractionBits;
+  using FloatFormat<T>::kExponentBits;
+  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+  static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (kFractionBits + kExponentBits));
+  static constexpr Bits kMagnitude = static_cast<Bits>(kSign - 1);
+  static constexpr Bits kHidden = static_cast<Bits>(Bits{1} << kFractionBits);
+  static constexpr Bits kFraction = static_cast<Bits>(kHidden - 1);
+  static constexpr Bits kInfinity = static_cast<Bits>(kMagnitude - kFraction);
+  static constexpr Bits kQuietNan = static_cast<Bits>(kInfinity | (kHidden >> 1));
+};
+
+template <class T>
+using float_bits_t = typename FloatFormat<T>::Bits;
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr float_bits_t<T> to_bits(T value) {
+  return __builtin_bit_cast(float_bits_t<T>, value);
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T from_bits(float_bits_t<T> bits) {
+  return __builtin_bit_cast(T, bits);
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T quiet_nan() {
+  return from_bits<T>(FloatParts<T>::kQuietNan);
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_nan(T value) {
+  return (to_bits(value) & FloatParts<T>::kMagnitude) > FloatParts<T>::kInfinity;
+}
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr int leading_zeros(u64 value) {  // value is not 0
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(value));
+#else
+  return __builtin_clzll(value);
+#endif
+}
+
+// A number in a narrower format, rounded once to nearest even.
+template <class To, class From>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr To round_to(From value) {
+  using From_ = FloatParts<From>;
+  using To_ = FloatParts<To>;
+  constexpr int kDropped = From_::kFractionBits - To_::kFractionBits;
+  static_assert(kDropped > 0);
+  const u64 bits = to_bits(value);
+  const u64 magnitude = bits & From_::kMagnitude;
+  const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);
+  u64 result = 0;
+  if (magnitude > From_::kInfinity) {
+    result = To_::kQuietNan;
+  } else {
+    const int exponent = static_cast<int>(magnitude >> From_::kFractionBits);
+    const int target = exponent - From_::kBias + To_::kBias;
+    // The significand, its lowest bits to be rounded off, with the target's exponent on top where it has one.
+    u64 scaled = 0;
+    int drop = kDropped;
+    if (target > 0) {
+      scaled = magnitude - (static_cast<u64>(From_::kBias - To_::kBias) << From_::kFractionBits);
+    } else {
+      scaled = (magnitude & From_::kFraction) | (exponent > 0 ? u64{From_::kHidden} : 0);
+      drop += 1 - target - (exponent > 0 ? 0 : 1);
+    }
+    if (drop <= From_::kFractionBits + 1) {
+      const u64 odd = (scaled >> drop) & 1;
+      result = (scaled + ((u64{1} << (drop - 1)) - 1) + odd) >> drop;
+    }
+    if (result > To_::kInfinity) {
+      result = To_::kInfinity;
+    }
+  }
+  return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
+}
+
+// A number in a wider format; always exact. A signalling NaN comes out quiet, like every conversion of IEEE 754.
+template <class To, class From>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr To widen_to(From value) {
+  using From_ = FloatParts<From>;
+  using To_ = FloatParts<To>;
+  constexpr int kAdded = To_::kFractionBits - From_::kFractionBits;
+  static_assert(kAdded > 0);
+  const u64 bits = to_bits(value);
+  const u64 magnitude = bits & From_::kMagnitude;
+  const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);
+  constexpr u64 kRebias = static_cast<u64>(To_::kBias - From_::kBias) << To_::kFractionBits;
+  u64 result = 0;
+  if (magnitude > From_::kInfinity) {
+    result = To_::kQuietNan;
+  } else if (magnitude == From_::kInfinity) {
+    result = To_::kInfinity;
+  } else if (magnitude >= From_::kHidden) {
+    result = (magnitude << kAdded) + kRebias;
+  } else if (magnitude != 0) {
+    // A subnormal: bring its leading one to the hidden position and count the way in the exponent.
+    const int shift = leading_zeros(magnitude) - (63 - From_::kFractionBits);
+    result = (magnitude << (kAdded + shift)) + kRebias - (static_cast<u64>(shift) << To_::kFractionBits) ;
+  }
+  return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
+}
+
+// The type in which an element is computed: FLOAT16 in FLOAT32, the others in themselves.
+template <class T>
+struct Compute {
+  using type = T;
+};
+template <>
+struct Compute<f16> {
+  using type = f32;
+};
+template <class T>
+using compute_t = typename Compute<T>::type;
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> widen(T value) {
+  if constexpr (sizeof(compute_t<T>) == sizeof(T)) {
+    return value;
+  } else {
+    return widen_to<compute_t<T>>(value);
+  }
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T narrow(compute_t<T> value) {
+  if constexpr (sizeof(compute_t<T>) == sizeof(T)) {
+    return value;
+  } else {
+    return round_to<T>(value);
+  }
+}
+
+// Unsigned arithmetic of at least 32 bits, in which integers wrap without undefined behaviour: narrower types would be
+// promoted to int, whose products overflow.
+template <class T>
+using wrapping_t = std::conditional_t<sizeof(T) == 8, u64, u32>;
+
+}  // namespace anydml

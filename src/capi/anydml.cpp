@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+// The public C functions: each turns its arguments into a request of the plan layer and hands the plan to a backend.
+#include "anydml/anydml.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/backend.h"
+#include "base/log.h"
+#include "capi/boundary.h"
+#include "capi/devices.h"
+#include "ops/facts/facts.h"
+#include "plan/op_desc.h"
+#include "plan/plan.h"
+
+#define ANYDML_STRING_(x) #x
+#define ANYDML_STRING(x) ANYDML_STRING_(x)
+
+struct anydml_compiled {
+  anydml::OpDesc desc;
+  const anydml::Device* device;
+  anydml::BackendProgram* program = nullptr;
+
+  ~anydml_compiled() {
+    if (program != nullptr) {
+      device->backend->destroy(program);
+    }
+  }
+};
+
+namespace anydml {
+namespace {
+
+constexpr std::size_t kMaxAttributes = 2 + Attributes::kMost;  // a ScaleBias counts as two
+
+Error bad_call(std::string_view op, std::string_view text) {
+  return {ErrorKind::invalid_argument, fmt::format("{}: {}", op, text)};
+}
+
+Status from_backend(const Device& device, const Row& row, BackendStatus status) {
+  if (status.code == BackendCode::ok) {
+    return {};
+  }
+  return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
+               fmt::format("{}: device {}: {}", row.name, device.info.name, status.message)};
+}
+
+// anydml_device is never defined: the public handle is a Device under the name C knows.
+const anydml_device* to_public(const Device* device) { return reinterpret_cast<const anydml_device*>(device); }
+
+Result<const Device*> choose_device(const anydml_device* wanted) {
+  const auto all = devices();
+  ANYDML_TRY(all);
+  if (wanted == nullptr) {
+    return &all.value()->front();
+  }
+  for (const Device& device : *all.value()) {
+    if (to_public(&device) == wanted) {
+      return &device;
+    }
+  }
+  return bad_call("device", "is no device of this process; expected null or one of anydml_device_at");
+}
+
+Result<const Row*> choose_row(const char* name) {
+  if (name == nullptr) {
+    return bad_call("op", "is null; expected the name of an operator, such as ELEMENT_WISE_MODULUS_FLOOR");
+  }
+  const facts::Operator* op = facts::find_operator(name);
+  if (op == nullptr) {
+    return bad_call("op", fmt::format("is '{:.64}'; expected the name of a DirectML operator, such as {}", name,
+                                      facts::nearest_operator_name(name)));
+  }
+  const Row* found = find_row(*op);
+  if (found == nullptr) {
+    return Error{ErrorKind::unsupported,
+                 fmt::format("{}: an operator of DirectML that is not built here yet", op->name)};
+  }
+  return found;
+}
+
+TensorSpec spec_of(const anydml_tensor& tensor) {
+  return {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides};
+}
+
+// What a caller passes to describe an operator, whether to run it or to compile it. Inputs come as pointers, since the
+// two modulus functions take theirs one by one.
+struct Call {
+  const Row* row;
+  std::span<const anydml_tensor* const> inputs;
+  const anydml_tensor* output;
+  std::span<const anydml_attribute> attributes;
+};
+
+Result<OpDesc> describe(const Call& call) {
+  const Row& row = *call.row;
+  if (call.inputs.size() != row.inputs) {
+    return bad_call(row.name, fmt::format("{} input tensors are given; expected {}", call.inputs.size(), row.inputs));
+  }
+  std::array<TensorSpec, kMaxInputs> inputs{};
+  for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
+    const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
+    if (tensor == nullptr) {
+      return invalid({row.name, tensor_name(row, i)}, "the tensor is null; expected a pointer to an anydml_tensor");
+    }
+    if (i < call.inputs.size()) {
+      inputs[i] = spec_of(*tensor);
+    }
+  }
+  const TensorSpec output = spec_of(*call.output);
+  if (call.attributes.size() > kMaxAttributes) {
+    return bad_call(row.name, fmt::format("{} attributes are given; no operator takes so many", call.attributes.size()));
+  }
+  std::array<NamedScalar, kMaxAttributes> attributes{};
+  for (std::size_t i = 0; i < call.attributes.size(); ++i) {
+    const anydml_attribute& given = call.attributes[i];
+    if (given.name == nullptr) {
+      return bad_call(row.name, fmt::format("attributes[{}].name is null; expected the name of an attribute", i));
+    }
+    attributes[i].name = given.name;
+    switch (given.type) {
+      case ANYDML_FLOAT64:
+        attributes[i].value = Scalar(given.value.f64);
+        break;
+      case ANYDML_INT64:
+        attributes[i].value = Scalar(given.value.i64);
+        break;
+      case ANYDML_UINT64:
+        attributes[i].value = Scalar(given.value.u64);
+        break;
+      default:
+        return bad_call(row.name, fmt::format("attribute {}: type is {}; expected FLOAT64 (9), INT64 (11) or UINT64 "
+                                              "(10), whatever the type of the tensors",
+                                              given.name, given.type));
+    }
+  }
+  return make_op_desc({.row = &row,
+                       .inputs = std::span(inputs.data(), call.inputs.size()),
+                       .output = &output,
+                       .attributes = std::span(attributes.data(), call.attributes.size()),
+                       .broadcast = Broadcast::numpy});
+}
+
+// Every element's address must exist; an empty tensor has none.
+Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
+  if (desc.element_count == 0) {
+    return {};
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const Where where{desc.row->name, tensor_name(*desc.row, i)};
+    if (addresses[i] == nullptr) {
+      return invalid(where, "data is null; expected the address of the element at index 0");
+    }
+    const Reach reach = reach_of(desc.tensors[i]);
+    const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
+    if (address + static_cast<std::uintptr_t>(reach.first) > address ||
+        address + static_cast<std::uintptr_t>(reach.end) < address) {
+      return invalid(where, fmt::format("strides {} with sizes {} reach past the end of the address space",
+                                        shape_text(desc.tensors[i].strides, desc.tensors[i].rank),
+                                        shape_text(desc.tensors[i].sizes, desc.tensors[i].rank)));
+    }
+  }
+  return {};
+}
+
+void log_dispatch(const OpDesc& desc, const Device& device, const BackendProgram* program) {
+  if (!log_enabled(LogLevel::dispatch)) {
+    return;
+  }
+  char kernels[128] = "";
+  device.backend->explain(program, kernels, sizeof(kernels));
+  log_line(LogLevel::dispatch, fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
+                                           shape_text(desc.output().sizes, desc.output().rank), device.info.name,
+                                           kernels));
+}
+
+// Memory of a device for the length of one run.
+class Temporary {
+ public:
+  explicit Temporary(const Device& device) : device_(device) {}
+  ~Temporary() {
+    if (address_ != nullptr) {
+      device_.backend->release(device_.handle.get(), address_);
+    }
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  BackendStatus allocate(std::uint64_t bytes) {
+    return device_.backend->allocate(device_.handle.get(), bytes, &address_);
+  }
+  [[nodiscard]] void* address() const { return address_; }
+
+ private:
+  const Device& device_;
+  void* address_ = nullptr;
+};
+
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpDesc& desc, const Plan& plan) {
+  auto compiled = std::make_unique<anydml_compiled>();
+  compiled->desc = desc;
+  compiled->device = &device;
+  ANYDML_TRY(from_backend(device, *desc.row,
+                          device.backend->compile(device.handle.get(), plan.steps.data(),
+                                                  static_cast<std::uint32_t>(plan.steps.size()), &compiled->program)));
+  return compiled;
+}
+
+using Addresses = std::array<void*, kMaxOperands + 1>;  // inputs, output, temporary
+
+Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
+  log_dispatch(compiled.desc, *compiled.device, compiled.program);
+  return from_backend(*compiled.device, *compiled.desc.row,
+                      compiled.device->backend->run(compiled.program, addresses.data()));
+}
+
+// Plans and runs with copies of those inputs that share memory with the output.
+Status run_staged(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
+  const Plan plan = make_plan(desc, staged);
+  auto compiled = compile(device, desc, plan);
+  ANYDML_TRY(compiled);
+  Temporary temporary(device);
+  if (plan.temporary_bytes != 0) {
+    ANYDML_TRY(from_backend(device, *desc.row, temporary.allocate(plan.temporary_bytes)));
+    addresses[plan.temporary_slot()] = temporary.address();
+  }
+  return launch(*compiled.value(), addresses);
+}
+
+// Which inputs need staging; checks the addresses on the way.
+Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
+  ANYDML_TRY(check_addresses(desc, std::span(addresses.data(), desc.input_count + 1)));
+  std::array<std::uintptr_t, kMaxOperands> numbers{};
+  for (std::size_t i = 0; i <= desc.input_count; ++i) {
+    numbers[i] = reinterpret_cast<std::uintptr_t>(addresses[i]);
+  }
+  return inputs_to_stage(desc, numbers.data());
+}
+
+Status run_once(const anydml_device* wanted, const Call& call) {
+  const auto desc = describe(call);
+  ANYDML_TRY(desc);
+  const auto device = choose_device(wanted);
+  ANYDML_TRY(device);
+  Addresses addresses{};
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    addresses[i] = call.inputs[i]->data;
+  }
+  addresses[call.inputs.size()] = call.output->data;
+  const auto staged = staging(desc.value(), addresses);
+  ANYDML_TRY(staged);
+  return run_staged(*device.value(), desc.value(), staged.value(), addresses);
+}
+
+// Calls use(pointers to the tensors of the array), which is what a Call holds.
+template <class Use>
+Status with_pointers(const Row& row, const anydml_tensor* inputs, std::size_t count, Use use) {
+  if (inputs == nullptr && count != 0) {
+    return bad_call(row.name, fmt::format("inputs is null; expected an array of {} tensors", count));
+  }
+  if (count > kMaxInputs) {
+    return bad_call(row.name, fmt::format("{} input tensors are given; expected {}", count, row.inputs));
+  }
+  std::array<const anydml_tensor*, kMaxInputs> pointers{};
+  for (std::size_t i = 0; i < count; ++i) {
+    pointers[i] = &inputs[i];
+  }
+  return use(std::span<const anydml_tensor* const>(pointers.data(), count));
+}
+
+Status check_attributes(const Row& row, const anydml_attribute* attributes, std::size_t count) {
+  if (attributes == nullptr && count != 0) {
+    return bad_call(row.name, fmt::format("attributes is null; expected an array of {} attributes", count));
+  }
+  return {};
+}
+
+int modulus(RowId id, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
+  return boundary([&]() -> Status {
+    const std::array<const anydml_tensor*, 2> inputs = {a, b};
+    return run_once(nullptr, {.row = &row(id), .inputs = inputs, .output = out, .attributes = {}});
+  });
+}
+
+// Types that DirectML's newest level admits for the operator's first input.
+TypeSet newest_types(const facts::Operator& op) {
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    if (facts::is_input(op.fields[i].kind)) {
+      const facts::Support* support = facts::find_support(op, i, facts::kNewestLevel);
+      return support == nullptr ? 0 : support->types;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace anydml
+
+using anydml::bad_call;
+using anydml::boundary;
+using anydml::Status;
+
+const char* anydml_version(void) {
+  return ANYDML_STRING(ANYDML_VERSION_MAJOR) "." ANYDML_STRING(ANYDML_VERSION_MINOR) "." ANYDML_STRING(
+      ANYDML_VERSION_PATCH);
+}
+
+const char* anydml_last_error(void) { return anydml::last_error(); }
+
+// The views below are made from literals, so they end in a null character.
+const char* anydml_type_name(anydml_type type) {
+  return anydml::type_name(static_cast<anydml::DataType>(type)).data();
+}
+
+size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }
+
+int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
+  return anydml::modulus(anydml::RowId::ELEMENT_WISE_MODULUS_FLOOR, a, b, out);
+}
+
+int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
+  return anydml::modulus(anydml::RowId::ELEMENT_WISE_MODULUS_TRUNCATE, a, b, out);
+}
+
+size_t anydml_device_count(void) {
+  size_t count = 0;
+  boundary([&]() -> Status {
+    const auto all = anydml::devices();
+    ANYDML_TRY(all);
+    count = all.value()->size();
+    return {};
+  });
+  return count;
+}
+
+const anydml_device* anydml_device_at(size_t index) {
+  const anydml::Device* device = nullptr;
+  boundary([&]() -> Status {
+    const auto all = anydml::devices();
+    ANYDML_TRY(all);
+    if (index >= all.value()->size()) {
+      return bad_call("anydml_device_at",
+                      fmt::format("index is {}; expected less than {}", index, all.value()->size()));
+    }
+    device = &(*all.value())[index];
+    return {};
+  });
+  return anydml::to_public(device);
+}
+
+const anydml_device* anydml_find_device(const char* name) {
+  const anydml::Device* device = nullptr;
+  boundary([&]() -> Status {
+    const auto found = name == nullptr ? anydml::choose_device(nullptr) : anydml::find_device(name);
+    ANYDML_TRY(found);
+    device = found.value();
+    return {};
+  });
+  return anydml::to_public(device);
+}
+
+int anydml_device_get_info(const anydml_device* device, anydml_device_info* info) {
+  return boundary([&]() -> Status {
+    if (info == nullptr) {
+      return bad_call("anydml_device_get_info", "info is null; expected a place for the answer");
+    }
+    const auto chosen = anydml::choose_device(device);
+    ANYDML_TRY(chosen);
+    const anydml::BackendDeviceInfo& known = chosen.value()->info;
+    *info = {.name = known.name,
+             .description = known.description,
+             .memory_bytes = known.memory_bytes,
+             .threads = known.threads};
+    return {};
+  });
+}
+
+int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
+               const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count) {
+  return boundary([&]() -> Status {
+    const auto row = anydml::choose_row(op);
+    ANYDML_TRY(row);
+    ANYDML_TRY(anydml::check_attributes(*row.value(), attributes, attribute_count));
+    return anydml::with_pointers(*row.value(), inputs, input_count, [&](auto pointers) {
+      return anydml::run_once(device, {.row = row.value(),
+                                       .inputs = pointers,
+                                       .output = output,
+                                       .attributes = std::span(attributes, attribute_count)});
+    });
+  });
+}
+
+int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
+                   const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count,
+                   anydml_compiled** compiled) {
+  return boundary([&]() -> Status {
+    if (compiled == nullptr) {
+      return bad_call("anydml_compile", "compiled is null; expected a place for the answer");
+    }
+    *compiled = nullptr;
+    const auto row = anydml::choose_row(op);
+    ANYDML_TRY(row);
+    ANYDML_TRY(anydml::check_attributes(*row.value(), attributes, attribute_count));
+    return anydml::with_pointers(*row.value(), inputs, input_count, [&](auto pointers) -> Status {
+      const auto desc = anydml::describe({.row = row.value(),
+                                          .inputs = pointers,
+                                          .output = output,
+                                          .attributes = std::span(attributes, attribute_count)});
+      ANYDML_TRY(desc);
+      const auto chosen = anydml::choose_device(device);
+      ANYDML_TRY(chosen);
+      auto made = anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
+      ANYDML_TRY(made);
+      *compiled = made.value().release();
+      return {};
+    });
+  });
+}
+
+int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count, void* output) {
+  return boundary([&]() -> Status {
+    if (compiled == nullptr) {
+      return bad_call("anydml_compiled_run", "compiled is null; expected what anydml_compile made");
+    }
+    const anydml::OpDesc& desc = compiled->desc;
+    if (inputs == nullptr) {
+      return bad_call(desc.row->name, fmt::format("inputs is null; expected {} addresses", desc.input_count));
+    }
+    if (input_count != desc.input_count) {
+      return bad_call(desc.row->name,
+                      fmt::format("{} inputs are given; expected {}", input_count, desc.input_count));
+    }
+    anydml::Addresses addresses{};
+    for (std::size_t i = 0; i < input_count; ++i) {
+      addresses[i] = const_cast<void*>(inputs[i]);  // plans write to the output and the temporary alone
+    }
+    addresses[input_count] = output;
+    const auto staged = anydml::staging(desc, addresses);
+    ANYDML_TRY(staged);
+    if (staged.value() != 0) {
+      return anydml::run_staged(*compiled->device, desc, staged.value(), addresses);
+    }
+    return anydml::launch(*compiled, addresses);
+  });
+}
+
+void anydml_compiled_release(anydml_compiled* compiled) { delete compiled; }
+
+size_t anydml_operator_count(void) { return anydml::facts::operators().size(); }
+
+int anydml_operator_at(size_t index, anydml_operator_info* info) {
+  return boundary([&]() -> Status {
+    const auto all = anydml::facts::operators();
+    if (index >= all.size() || info == nullptr) {
+      return bad_call("anydml_operator_at", info == nullptr
+                                                ? std::string("info is null; expected a place for the answer")
+                                                : fmt::format("index is {}; expected less than {}", index, all.size()));
+    }
+    const anydml::facts::Operator& op = all[index];
+    const anydml::Row* row = anydml::find_row(op);
+    *info = {.name = op.name.data(),
+             .directml_value = op.value,
+             .feature_level = anydml::facts::level_name(op.introduced).data(),
+             .formula = op.formula.data(),
+             .is_built = row != nullptr ? 1 : 0,
+             .input_count = row != nullptr ? row->inputs : 0U,
+             .types = row != nullptr ? row->types : 0U,
+             .directml_types = row != nullptr ? anydml::newest_types(op) : 0U};
+    return {};
+  });
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The edge of the C API: no exception passes it, and every failure leaves a sentence for anydml_last_error.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "anydml/anydml.h"
+#include "base/result.h"
+
+namespace anydml {
+
+// Keeps the message for this thread and logs it. Needs no memory.
+void set_last_error(const char* message) noexcept;
+[[nodiscard]] const char* last_error() noexcept;
+
+[[nodiscard]] constexpr int code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_argument:
+      return ANYDML_INVALID_ARGUMENT;
+    case ErrorKind::unsupported:
+      return ANYDML_UNSUPPORTED;
+    case ErrorKind::out_of_memory:
+      return ANYDML_OUT_OF_MEMORY;
+    case ErrorKind::device:
+      return ANYDML_DEVICE_ERROR;
+    case ErrorKind::internal:
+      break;
+  }
+  return ANYDML_INTERNAL_ERROR;
+}
+
+// Runs body, which returns a Status, and gives the code of what came of it.
+template <class Body>
+int boundary(const Body& body) noexcept {
+  try {
+    const Status status = body();
+    if (status.ok()) {
+      return ANYDML_OK;
+    }
+    set_last_error(status.error().message.c_str());
+    return code_of(status.error().kind);
+  } catch (const std::bad_alloc&) {
+    set_last_error("out of memory: an allocation of this call failed; nothing was written");
+    return ANYDML_OUT_OF_MEMORY;
+  } catch (const std::exception& exception) {
+    set_last_error(exception.what());
+  } catch (...) {
+    set_last_error("an unknown exception");
+  }
+  return ANYDML_INTERNAL_ERROR;
+}
+
+}  // namespace anydml

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The devices of this process: every backend's, in the order users see them. The one place where such state lives.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+
+namespace anydml {
+
+struct Device {
+  const BackendTable* backend;
+  std::unique_ptr<BackendDevice, void (*)(BackendDevice*)> handle;
+  BackendDeviceInfo info;
+};
+
+// Opened at the first call, the default first; the same vector from then on. A failure for want of memory is forgotten,
+// so that a later call may succeed; one in the environment stays.
+Result<const std::vector<Device>*> devices();
+
+Result<const Device*> find_device(std::string_view name);
+
+}  // namespace anydml

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The CPU kernels of the element-wise family: what one looks like, and the table in which the backend finds it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/elementwise/inner_layout.h"
+#include "ops/rows.h"
+
+namespace anydml {
+
+// Two nested loops over elements; strides are in bytes, of any sign, and addresses of any alignment. A kernel writes
+// elements and nothing between them. The output may be one of the inputs, at the same address with the same strides.
+struct KernelArguments {
+  struct Input {
+    const std::byte* data;
+    std::int64_t row_stride;
+    std::int64_t stride;
+  };
+  struct Output {
+    std::byte* data;
+    std::int64_t row_stride;
+    std::int64_t stride;
+  };
+  std::size_t rows;
+  std::size_t columns;
+  Input inputs[kMaxInputs];
+  Output output;
+  const Attributes* attributes;
+};
+
+using Kernel = void (*)(const KernelArguments&) noexcept;
+
+// One target's kernels. The generic table is full; a faster target's replaces what it has and takes over the rest.
+struct KernelTable {
+  const char* target;
+  Kernel kernels[kRowCount][kDataTypeLimit][kInnerLayouts];
+
+  // Null when the row's scalar is not defined for the type.
+  [[nodiscard]] Kernel find(RowId row, DataType type, InnerLayout layout) const {
+    return kernels[static_cast<std::size_t>(row)][static_cast<std::size_t>(type)][static_cast<std::size_t>(layout)];
+  }
+};
+
+// The scalar definitions in plain loops: right on every machine, and what every other kernel is held against.
+[[nodiscard]] const KernelTable& generic_kernels();
+
+}  // namespace anydml

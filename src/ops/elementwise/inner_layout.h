@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// How the innermost loop of an element-wise step walks its operands; a kernel may be written for one of these alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anydml {
+
+enum class InnerLayout : std::uint8_t {
+  contiguous,        // every operand
+  second_broadcast,  // contiguous, but for the second input (a divisor), which stays
+  first_broadcast,   // contiguous, but for the first input (a dividend), which stays
+  strided,           // anything else
+};
+inline constexpr std::size_t kInnerLayouts = 4;
+
+[[nodiscard]] constexpr const char* layout_name(InnerLayout layout) {
+  switch (layout) {
+    case InnerLayout::contiguous:
+      return "contiguous";
+    case InnerLayout::second_broadcast:
+      return "second input broadcast";
+    case InnerLayout::first_broadcast:
+      return "first input broadcast";
+    case InnerLayout::strided:
+      break;
+  }
+  return "strided";
+}
+
+}  // namespace anydml

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// ELEMENT_WISE_MODULUS_TRUNCATE: a - b * trunc(a / b), the quotient taken exactly; C's % and fmod.
+//
+//   a non-zero result has a's sign          a zero result of floats has a's sign
+//   integers: b = 0 gives 0, MIN and -1 give 0
+//   floats:   b = +-0, a = +-inf or a NaN gives NaN; b = +-inf gives a; subnormals are kept
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+template <class T>
+struct ModulusTruncate {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    if constexpr (is_float<T>) {
+      return of_floats(a, b);
+    } else {
+      if (b == 0) {
+        return 0;
+      }
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) {
+          return 0;  // and MIN % -1 never reaches the machine, where it traps on x86
+        }
+      }
+      return static_cast<T>(a % b);
+    }
+  }
+
+ private:
+  // Long division on the significands. With a = A * 2^ea and b = B * 2^eb, ea >= eb, the remainder is
+  // (A * 2^(ea - eb) mod B) * 2^eb. The power of two goes in by as many bits at a time as 64-bit arithmetic holds:
+  // R < B < 2^(fraction bits + 1) leaves 63 - fraction bits, which is 53 for FLOAT16 (one step, always), 40 for FLOAT32
+  // (at most 7 steps) and 11 for FLOAT64 (at most 186). No floating-point operation takes part.
+  ANYDML_HOST_DEVICE static constexpr T of_floats(T a, T b) {
+    using F = FloatParts<T>;
+    using Bits = typename F::Bits;
+    constexpr int kRoom = 63 - F::kFractionBits;
+    const Bits sign = static_cast<Bits>(to_bits(a) & F::kSign);
+    const Bits x = static_cast<Bits>(to_bits(a) & F::kMagnitude);
+    const Bits y = static_cast<Bits>(to_bits(b) & F::kMagnitude);
+    if (y == 0 || x >= F::kInfinity || y > F::kInfinity) {
+      return quiet_nan<T>();
+    }
+    if (x < y) {
+      return a;
+    }
+    // A subnormal has the exponent of the least normal numbers and no hidden bit.
+    const int x_exponent = x < F::kHidden ? 1 : static_cast<int>(x >> F::kFractionBits);
+    const int y_exponent = y < F::kHidden ? 1 : static_cast<int>(y >> F::kFractionBits);
+    const u64 divisor = static_cast<u64>(y & F::kFraction) | (y < F::kHidden ? 0 : u64{F::kHidden});
+    u64 remainder = static_cast<u64>(x & F::kFraction) | (x < F::kHidden ? 0 : u64{F::kHidden});
+    remainder %= divisor;
+    for (int gap = x_exponent - y_exponent; gap > 0 && remainder != 0; gap -= kRoom) {
+      remainder = (remainder << (gap < kRoom ? gap : kRoom)) % divisor;
+    }
+    if (remainder == 0) {
+      return from_bits<T>(sign);
+    }
+    // Bring the leading one to the hidden position, or as far as the least exponent allows.
+    const int wanted = leading_zeros(remainder) - kRoom;
+    const int shift = wanted < y_exponent - 1 ? wanted : y_exponent - 1;
+    const u64 exponent = static_cast<u64>(y_exponent - shift);
+    // The hidden bit, where there is one, adds the one that is taken from the exponent here.
+    const u64 magnitude = (remainder << shift) + ((exponent - 1) << F::kFractionBits);
+    return from_bits<T>(static_cast<Bits>(sign | magnitude));
+  }
+};
+
+}  // namespace anydml

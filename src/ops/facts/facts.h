@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// What DirectML's documents say of its operators, as data: names, numbers, fields, types, ranks, levels.
+// Nothing here knows which operators this project has built; ops/rows.h does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/element.h"
+
+namespace anydml::facts {
+
+// Values are DML_FEATURE_LEVEL's, so that levels compare in their order.
+enum class FeatureLevel : std::uint16_t {
+  v1_0 = 0x1000,
+  v2_0 = 0x2000,
+  v2_1 = 0x2100,
+  v3_0 = 0x3000,
+  v3_1 = 0x3100,
+  v4_0 = 0x4000,
+  v4_1 = 0x4100,
+  v5_0 = 0x5000,
+  v5_1 = 0x5100,
+  v5_2 = 0x5200,
+  v6_0 = 0x6000,
+  v6_1 = 0x6100,
+  v6_2 = 0x6200,
+  v6_3 = 0x6300,
+  v6_4 = 0x6400,
+};
+inline constexpr FeatureLevel kNewestLevel = FeatureLevel::v6_4;
+
+struct FeatureLevelName {
+  std::string_view name;  // "2_1"
+  FeatureLevel level;
+};
+
+struct DataTypeName {
+  std::string_view name;  // "FLOAT32"
+  std::uint32_t value;    // DML_TENSOR_DATA_TYPE
+};
+
+enum class FieldKind : std::uint8_t {
+  input,
+  optional_input,
+  output,
+  optional_output,
+  input_array,
+  output_array,
+  attribute,
+  optional_attribute,
+};
+
+// One member of an operator's desc struct, in the struct's order; tensors are bound in this order too.
+struct Field {
+  std::string_view name;
+  std::string_view type;  // as the header spells it
+  FieldKind kind;
+  std::uint16_t offset;  // in the struct, LP64
+  std::uint16_t size;
+  FeatureLevel optional_since;  // an optional tensor is required below this level
+};
+
+enum class Same : std::uint8_t { datatype, dimension_count, sizes };
+
+// Tensors that must agree; bit i stands for field i. Optional tensors take part only when present.
+struct SameGroup {
+  Same what;
+  std::uint32_t fields;
+};
+
+// Which types and ranks a tensor takes, from `level` up to the next level listed for the same tensor.
+struct Support {
+  FeatureLevel level;
+  std::uint8_t field;
+  std::uint8_t min_rank;
+  std::uint8_t max_rank;
+  std::uint16_t types;            // bit DML_TENSOR_DATA_TYPE
+  std::string_view only_for;      // REDUCE: the functions this row speaks of; otherwise empty
+};
+
+enum class InPlace : std::uint8_t {
+  none,
+  first_input,
+  one_input,
+  any_input,
+  each_output_but_training_step,  // ADAM_OPTIMIZER
+};
+
+struct Operator {
+  std::string_view name;    // without DML_OPERATOR_
+  std::uint32_t value;      // DML_OPERATOR_TYPE
+  std::string_view desc_struct;
+  std::uint16_t desc_size;
+  FeatureLevel introduced;
+  InPlace in_place;
+  std::string_view formula;
+  std::span<const Field> fields;
+  std::span<const SameGroup> same;
+  std::span<const Support> support;
+  std::span<const std::string_view> constraints;  // those no column holds, as text
+};
+
+[[nodiscard]] constexpr bool is_input(FieldKind kind) {
+  return kind == FieldKind::input || kind == FieldKind::optional_input || kind == FieldKind::input_array;
+}
+[[nodiscard]] constexpr bool is_output(FieldKind kind) {
+  return kind == FieldKind::output || kind == FieldKind::optional_output || kind == FieldKind::output_array;
+}
+[[nodiscard]] constexpr bool is_attribute(FieldKind kind) {
+  return kind == FieldKind::attribute || kind == FieldKind::optional_attribute;
+}
+
+// All 177, in the order of their numbers.
+[[nodiscard]] std::span<const Operator> operators();
+
+// By name, with or without DML_OPERATOR_; null when DirectML has no such operator.
+[[nodiscard]] const Operator* find_operator(std::string_view name);
+
+// The name nearest to what was written, for messages; never empty.
+[[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
+
+// The row that holds for a tensor at a level; null below the level that introduced the operator.
+[[nodiscard]] const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level);
+
+[[nodiscard]] std::string_view level_name(FeatureLevel level);
+[[nodiscard]] std::optional<FeatureLevel> parse_level(std::string_view name);
+
+}  // namespace anydml::facts

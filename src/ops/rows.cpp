@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "ops/rows.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ops/facts/facts_tables.h"
+
+namespace anydml {
+namespace {
+
+consteval const facts::Operator* facts_of(std::string_view name) {
+  for (const facts::Operator& op : facts::tables::kOperators) {
+    if (op.name == name) {
+      return &op;
+    }
+  }
+  throw "elementwise.def names an operator that DirectML does not have";
+}
+
+template <template <class> class ScalarOp>
+consteval std::uint8_t inputs_of() {
+  std::size_t inputs = 0;
+#define ANYDML_COUNT(T, name, value) inputs = std::max(inputs, scalar_inputs<ScalarOp<T>, T>());
+  ANYDML_FOR_EACH_TYPE(ANYDML_COUNT)
+#undef ANYDML_COUNT
+  return static_cast<std::uint8_t>(inputs);
+}
+
+constexpr std::array<Row, kRowCount> kRows = {{
+#define ANYDML_ROW(op, Scalar, ulp) {RowId::op, #op, facts_of(#op), scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
+#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
+#include "ops/elementwise/elementwise.def"
+#undef ANYDML_ROW
+#undef ANYDML_INTERNAL_ROW
+}};
+
+// A row must define a scalar for each type the facts promise, and take as many tensors as the facts list.
+constexpr bool keeps_promises(const Row& row) {
+  if (row.facts == nullptr) {
+    return true;
+  }
+  const auto inputs = std::ranges::count_if(row.facts->fields, facts::is_input, &facts::Field::kind);
+  const auto outputs = std::ranges::count_if(row.facts->fields, facts::is_output, &facts::Field::kind);
+  const bool has_types = std::ranges::all_of(
+      row.facts->support, [&row](const facts::Support& support) { return (support.types & ~row.types) == 0; });
+  const auto attributes = std::ranges::count_if(row.facts->fields, facts::is_attribute, &facts::Field::kind);
+  return has_types && inputs == row.inputs && outputs == 1 &&
+         attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
+}
+static_assert(std::ranges::all_of(kRows, keeps_promises));
+
+}  // namespace
+
+std::span<const Row> rows() { return kRows; }
+
+const Row& row(RowId id) { return kRows[static_cast<std::size_t>(id)]; }
+
+const Row* find_row(const facts::Operator& op) {
+  const auto found = std::ranges::find(kRows, &op, &Row::facts);
+  return found == kRows.end() ? nullptr : &*found;
+}
+
+}  // namespace anydml

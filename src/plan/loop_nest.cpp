@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "plan/loop_nest.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/small_sort.h"
+
+namespace anydml {
+namespace {
+
+InnerLayout classify(const LoopNest& nest, std::int64_t size) {
+  const std::int64_t* strides = nest.innermost().strides;
+  const std::uint32_t inputs = nest.operands - 1;
+  const auto contiguous = [&](std::uint32_t operand) { return strides[operand] == size; };
+  if (!contiguous(inputs)) {
+    return InnerLayout::strided;
+  }
+  if (std::all_of(strides, strides + inputs, [size](std::int64_t stride) { return stride == size; })) {
+    return InnerLayout::contiguous;
+  }
+  if (inputs == 2 && contiguous(0) && strides[1] == 0) {
+    return InnerLayout::second_broadcast;
+  }
+  if (inputs == 2 && strides[0] == 0 && contiguous(1)) {
+    return InnerLayout::first_broadcast;
+  }
+  return InnerLayout::strided;
+}
+
+}  // namespace
+
+LoopNest normalise(std::span<const TensorDesc> tensors) {
+  const TensorDesc& output = tensors.back();
+  const std::size_t last = tensors.size() - 1;
+  const auto element = static_cast<std::int64_t>(element_size(output.type));
+  LoopNest nest;
+  nest.operands = static_cast<std::uint32_t>(tensors.size());
+  nest.count = element_count(output);
+
+  for (std::uint32_t i = 0; i < output.rank && nest.count != 0; ++i) {
+    if (output.sizes[i] == 1) {
+      continue;
+    }
+    Loop& loop = nest.loops[nest.rank++];
+    loop.size = output.sizes[i];
+    for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
+      loop.strides[operand] = tensors[operand].strides[i] * static_cast<std::int64_t>(element_size(tensors[operand].type));
+    }
+    if (loop.strides[last] < 0) {
+      for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
+        nest.offsets[operand] += (loop.size - 1) * loop.strides[operand];
+        loop.strides[operand] = -loop.strides[operand];
+      }
+    }
+  }
+
+  small_sort(nest.loops, nest.rank,
+             [last](const Loop& a, const Loop& b) { return a.strides[last] > b.strides[last]; });
+
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 1; i < nest.rank; ++i) {
+    Loop& outer = nest.loops[kept];
+    const Loop& inner = nest.loops[i];
+    bool mergeable = true;
+    for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
+      // Checked: the last step of the inner loop fits, one step more need not.
+      mergeable = mergeable && checked_multiply(inner.strides[operand], inner.size) == outer.strides[operand];
+    }
+    if (mergeable) {
+      const std::int64_t size = outer.size * inner.size;
+      outer = inner;
+      outer.size = size;
+    } else {
+      nest.loops[++kept] = inner;
+    }
+  }
+
+  if (nest.rank == 0) {  // a single element, or none
+    nest.rank = 1;
+    nest.loops[0].size = nest.count;
+    std::fill_n(nest.loops[0].strides, tensors.size(), element);
+  } else {
+    nest.rank = kept + 1;
+  }
+  nest.inner = classify(nest, element);
+  return nest;
+}
+
+}  // namespace anydml

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The loops an element-wise step runs, brought to the simplest form that visits the same elements.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ops/elementwise/inner_layout.h"
+#include "plan/op_desc.h"
+
+namespace anydml {
+
+struct Loop {
+  std::int64_t size;
+  std::int64_t strides[kMaxOperands];  // in bytes
+};
+
+struct LoopNest {
+  std::uint32_t operands = 0;           // inputs first, the output last
+  std::uint32_t rank = 0;               // at least 1
+  Loop loops[kMaxRank] = {};            // outermost first
+  std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
+  std::int64_t count = 0;               // of elements; 0: nothing to do
+  InnerLayout inner = InnerLayout::contiguous;
+
+  [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
+};
+
+// For validated tensors of equal sizes, the output last. Dimensions of size 1 go; the output is walked upwards, largest
+// stride outermost; neighbours that are contiguous in every operand become one loop.
+[[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
+
+}  // namespace anydml

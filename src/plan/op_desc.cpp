@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "plan/op_desc.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "plan/overlap.h"
+
+namespace anydml {
+namespace {
+
+std::string type_names(TypeSet types) {
+  std::string text;
+#define ANYDML_LIST(T, name, value)                    \
+  if ((types & type_bit(DataType::name)) != 0) {          \
+    text.append(text.empty() ? "" : ", ").append(#name); \
+  }
+  ANYDML_FOR_EACH_TYPE(ANYDML_LIST)
+#undef ANYDML_LIST
+  return text;
+}
+
+// Calls use(position among the row's tensors, field) for each tensor, inputs first, then the output.
+template <class Use>
+void for_each_tensor(const facts::Operator& op, Use use) {
+  std::size_t position = 0;
+  for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {
+    for (std::size_t field = 0; field < op.fields.size(); ++field) {
+      if (wanted(op.fields[field].kind)) {
+        use(position++, field);
+      }
+    }
+  }
+}
+
+Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if ((row.types & type_bit(tensors[i].type)) == 0) {
+      return invalid({row.name, tensor_name(row, i)},
+                     fmt::format("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types)));
+    }
+  }
+  for (const facts::SameGroup& group : row.facts->same) {
+    if (group.what != facts::Same::datatype) {
+      continue;  // the shapes are compared after broadcasting
+    }
+    std::size_t first = tensors.size();
+    std::size_t other = tensors.size();
+    for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
+      if ((group.fields >> field & 1) == 0) {
+        return;
+      }
+      if (first == tensors.size()) {
+        first = position;
+      } else if (other == tensors.size() && tensors[position].type != tensors[first].type) {
+        other = position;
+      }
+    });
+    if (other != tensors.size()) {
+      return invalid({row.name, tensor_name(row, other)},
+                     fmt::format("type is {}; expected {}, the type of {}", type_name(tensors[other].type),
+                                 type_name(tensors[first].type), tensor_name(row, first)));
+    }
+  }
+  return {};
+}
+
+// Gives the input the output's sizes, with stride 0 where it repeats.
+Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name,
+                       Broadcast rule) {
+  const auto mismatch = [&] {
+    return invalid(where, fmt::format("sizes are {}; expected {} {}, the sizes of {}",
+                                      shape_text(input.sizes, input.rank),
+                                      rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
+                                      shape_text(output.sizes, output.rank), output_name));
+  };
+  if (input.rank > output.rank || (rule == Broadcast::none && input.rank != output.rank)) {
+    return mismatch();
+  }
+  TensorDesc widened = output;
+  widened.type = input.type;
+  const std::uint32_t missing = output.rank - input.rank;
+  for (std::uint32_t i = 0; i < output.rank; ++i) {
+    const bool present = i >= missing;
+    const std::int64_t size = present ? input.sizes[i - missing] : 1;
+    if (size != output.sizes[i] && (rule == Broadcast::none || size != 1)) {
+      return mismatch();
+    }
+    widened.strides[i] = present && size == output.sizes[i] ? input.strides[i - missing] : 0;
+  }
+  input = widened;
+  return {};
+}
+
+Status check_output(Where where, const TensorDesc& output) {
+  switch (find_self_overlap(output)) {
+    case SelfOverlap::none:
+      return {};
+    case SelfOverlap::found:
+      return invalid(where, fmt::format("strides {} with sizes {} put two elements at one place; expected each element "
+                                        "of an output at a place of its own",
+                                        shape_text(output.strides, output.rank),
+                                        shape_text(output.sizes, output.rank)));
+    case SelfOverlap::undecided:
+      break;
+  }
+  return invalid(where, fmt::format("strides {} with sizes {} could not be shown to put each element at a place of its "
+                                    "own; expected simpler strides",
+                                    shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
+}
+
+constexpr std::string_view kScaleBias = "ScaleBias";
+
+// What the operator takes besides tensors, for messages.
+std::string attribute_names(const facts::Operator& op) {
+  std::string text;
+  for (const facts::Field& field : op.fields) {
+    if (facts::is_attribute(field.kind)) {
+      text.append(text.empty() ? "" : ", ").append(field.name == kScaleBias ? "Scale and Bias" : field.name);
+    }
+  }
+  return text.empty() ? "no attributes" : text;
+}
+
+// Sorts the attributes into the order of the desc struct; each required one exactly once, none unknown.
+Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDesc& desc) {
+  const Where where{row.name, {}};
+  std::size_t used = 0;
+  const auto take = [&](std::string_view name, Scalar& value) -> Result<bool> {
+    const auto count = std::ranges::count(given, name, &NamedScalar::name);
+    if (count > 1) {
+      return invalid(where, fmt::format("attribute {} is given {} times; expected once", name, count));
+    }
+    if (count == 1) {
+      value = std::ranges::find(given, name, &NamedScalar::name)->value;
+      ++used;
+    }
+    return count == 1;
+  };
+  std::size_t position = 0;
+  for (const facts::Field& field : row.facts->fields) {
+    if (!facts::is_attribute(field.kind)) {
+      continue;
+    }
+    if (field.name == kScaleBias) {
+      const auto scale = take("Scale", desc.scale_bias.values[0]);
+      ANYDML_TRY(scale);
+      const auto bias = take("Bias", desc.scale_bias.values[1]);
+      ANYDML_TRY(bias);
+      if (scale.value() != bias.value()) {
+        return invalid(where, fmt::format("attribute {} is missing; expected Scale and Bias together",
+                                          scale.value() ? "Bias" : "Scale"));
+      }
+      desc.has_scale_bias = scale.value();
+      if (desc.has_scale_bias && !is_float_type(desc.output().type)) {
+        return invalid(where, fmt::format("attributes Scale and Bias are given for {}; expected a float type with them",
+                                          type_name(desc.output().type)));
+      }
+      continue;
+    }
+    const auto found = take(field.name, desc.attributes.values[position++]);
+    ANYDML_TRY(found);
+    if (!found.value() && field.kind == facts::FieldKind::attribute) {
+      return invalid(where, fmt::format("attribute {} is missing; the operator takes {}", field.name,
+                                        attribute_names(*row.facts)));
+    }
+  }
+  if (used != given.size()) {
+    const auto unknown = std::ranges::find_if(given, [&row](const NamedScalar& attribute) {
+      return std::ranges::none_of(row.facts->fields, [&attribute](const facts::Field& field) {
+        return facts::is_attribute(field.kind) &&
+               (field.name == kScaleBias ? attribute.name == "Scale" || attribute.name == "Bias"
+                                         : attribute.name == field.name);
+      });
+    });
+    return invalid(where, fmt::format("attribute '{}' is not one of this operator's; it takes {}",
+                                      unknown == given.end() ? std::string_view{} : unknown->name,
+                                      attribute_names(*row.facts)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view tensor_name(const Row& row, std::size_t i) {
+  std::string_view name = "tensor";
+  for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
+    if (position == i) {
+      name = row.facts->fields[field].name;
+    }
+  });
+  return name;
+}
+
+Result<OpDesc> make_op_desc(const OpRequest& request) {
+  const Row& row = *request.row;
+  if (request.inputs.size() != row.inputs) {
+    return invalid({row.name, {}}, fmt::format("{} input tensors are given; expected {}", request.inputs.size(),
+                                               row.inputs));
+  }
+  OpDesc desc;
+  desc.row = &row;
+  desc.input_count = row.inputs;
+  for (std::size_t i = 0; i <= row.inputs; ++i) {
+    auto tensor = make_tensor({row.name, tensor_name(row, i)}, i < row.inputs ? request.inputs[i] : *request.output);
+    ANYDML_TRY(tensor);
+    desc.tensors[i] = tensor.value();
+  }
+  ANYDML_TRY(check_types(row, std::span(desc.tensors, row.inputs + 1U)));
+  const std::string_view output_name = tensor_name(row, row.inputs);
+  for (std::size_t i = 0; i < row.inputs; ++i) {
+    ANYDML_TRY(broadcast_input({row.name, tensor_name(row, i)}, desc.tensors[i], desc.output(), output_name,
+                               request.broadcast));
+  }
+  ANYDML_TRY(check_output({row.name, output_name}, desc.output()));
+  ANYDML_TRY(take_attributes(row, request.attributes, desc));
+  desc.element_count = element_count(desc.output());
+  return desc;
+}
+
+}  // namespace anydml

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// From what a caller asked for to a validated operator. Everything is checked here, once; what lies below trusts it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "ops/rows.h"
+#include "plan/tensor.h"
+
+namespace anydml {
+
+inline constexpr std::size_t kMaxOperands = kMaxInputs + 1;
+
+struct NamedScalar {
+  std::string_view name;
+  Scalar value;
+};
+
+enum class Broadcast {
+  none,   // DirectML: all tensors have the same sizes, and stride 0 repeats an element
+  numpy,  // an input is aligned to the output at the last dimension, and a size of 1 or a missing dimension repeats
+};
+
+struct OpRequest {
+  const Row* row;
+  std::span<const TensorSpec> inputs;
+  const TensorSpec* output;
+  std::span<const NamedScalar> attributes;
+  Broadcast broadcast;
+};
+
+// A validated operator over tensors of one shape. Immutable once made; holds no pointer of the caller's.
+struct OpDesc {
+  const Row* row = nullptr;
+  std::uint32_t input_count = 0;
+  TensorDesc tensors[kMaxOperands];  // the inputs, broadcast to the output's sizes, then the output
+  Attributes attributes;             // in the order of the operator's desc struct
+  bool has_scale_bias = false;
+  Attributes scale_bias;
+  std::int64_t element_count = 0;
+
+  [[nodiscard]] const TensorDesc& output() const { return tensors[input_count]; }
+};
+
+// The field's name in DirectML for tensor i: the inputs in order, then the output.
+[[nodiscard]] std::string_view tensor_name(const Row& row, std::size_t i);
+
+Result<OpDesc> make_op_desc(const OpRequest& request);
+
+}  // namespace anydml

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "plan/overlap.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+
+#include "base/checked.h"
+#include "base/small_sort.h"
+
+namespace anydml {
+namespace {
+
+struct Dimension {
+  std::int64_t stride;  // positive
+  std::int64_t steps;   // size - 1, positive
+};
+
+// Two indices collide when their difference d, |d[i]| <= steps[i], not all zero, has sum d[i] * stride[i] = 0.
+// Depth first from the largest stride down; at each level only those d[i] are tried that the smaller strides can still
+// cancel, which for layouts people write leaves one or two.
+class CollisionSearch {
+ public:
+  explicit CollisionSearch(std::span<const Dimension> dimensions) : dimensions_(dimensions) {
+    for (std::size_t i = dimensions.size(); i-- > 0;) {
+      rest_[i] = rest_[i + 1] + dimensions[i].steps * dimensions[i].stride;
+      divisor_[i] = std::gcd(divisor_[i + 1], dimensions[i].stride);
+    }
+  }
+
+  SelfOverlap run() {
+    const bool found = search(0, 0, false);
+    return found ? SelfOverlap::found : budget_ < 0 ? SelfOverlap::undecided : SelfOverlap::none;
+  }
+
+ private:
+  // Whether the dimensions from `level` on can bring `sum` to 0; `moved` once some d is not zero.
+  bool search(std::size_t level, std::int64_t sum, bool moved) {
+    if (level == dimensions_.size()) {
+      return moved && sum == 0;
+    }
+    if (--budget_ < 0 || sum % divisor_[level] != 0) {
+      return false;
+    }
+    const auto [stride, steps] = dimensions_[level];
+    // sum + d * stride must lie within what the dimensions below can undo. d and -d are mirror images until one moved.
+    const std::int64_t below = rest_[level + 1];
+    const std::int64_t least = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
+    const std::int64_t most = std::min(steps, floor(below - sum, stride));
+    for (std::int64_t d = least; d <= most && budget_ >= 0; ++d) {
+      if (search(level + 1, sum + d * stride, moved || d != 0)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static std::int64_t floor(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+  static std::int64_t ceiling(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+
+  std::span<const Dimension> dimensions_;
+  std::array<std::int64_t, kMaxRank + 1> rest_{};     // the farthest that dimensions from here on reach
+  std::array<std::int64_t, kMaxRank + 1> divisor_{};  // the greatest common divisor of their strides
+  std::int64_t budget_ = 100'000;
+};
+
+// The greatest common divisor of all distances between elements of the tensor, in bytes; 0 for a single element.
+std::uint64_t grid(const TensorDesc& tensor) {
+  std::uint64_t divisor = 0;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.sizes[i] > 1) {
+      divisor = std::gcd(divisor, magnitude(tensor.strides[i]));
+    }
+  }
+  return divisor * element_size(tensor.type);
+}
+
+}  // namespace
+
+SelfOverlap find_self_overlap(const TensorDesc& tensor) {
+  if (element_count(tensor) == 0) {
+    return SelfOverlap::none;
+  }
+  std::array<Dimension, kMaxRank> storage{};
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.sizes[i] > 1) {
+      if (tensor.strides[i] == 0) {
+        return SelfOverlap::found;
+      }
+      storage[count++] = {.stride = static_cast<std::int64_t>(magnitude(tensor.strides[i])),
+                          .steps = tensor.sizes[i] - 1};
+    }
+  }
+  small_sort(storage.data(), count, [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
+  return CollisionSearch(std::span(storage.data(), count)).run();
+}
+
+Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b, std::uintptr_t b_address) {
+  const Reach a_reach = reach_of(a);
+  const Reach b_reach = reach_of(b);
+  const std::uintptr_t a_first = a_address + static_cast<std::uintptr_t>(a_reach.first);
+  const std::uintptr_t a_end = a_address + static_cast<std::uintptr_t>(a_reach.end);
+  const std::uintptr_t b_first = b_address + static_cast<std::uintptr_t>(b_reach.first);
+  const std::uintptr_t b_end = b_address + static_cast<std::uintptr_t>(b_reach.end);
+  if (a_first == a_end || b_first == b_end || a_end <= b_first || b_end <= a_first) {
+    return Sharing::disjoint;
+  }
+  if (a_address == b_address && a.type == b.type && a.rank == b.rank) {
+    bool same = true;
+    for (std::uint32_t i = 0; i < a.rank; ++i) {
+      same = same && a.sizes[i] == b.sizes[i] && (a.sizes[i] == 1 || a.strides[i] == b.strides[i]);
+    }
+    if (same) {
+      return Sharing::identical;
+    }
+  }
+  // Interleaved tensors (even and odd columns of one matrix, say) lie on grids that never meet.
+  const std::uint64_t step = std::gcd(grid(a), grid(b));
+  if (step != 0) {
+    const std::uint64_t forward =
+        b_address >= a_address ? (b_address - a_address) % step : (step - (a_address - b_address) % step) % step;
+    if (forward >= element_size(a.type) && step - forward >= element_size(b.type)) {
+      return Sharing::disjoint;
+    }
+  }
+  return Sharing::partial;
+}
+
+}  // namespace anydml

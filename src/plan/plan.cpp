@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "plan/plan.h"
+
+#include <algorithm>
+
+#include "plan/overlap.h"
+
+namespace anydml {
+namespace {
+
+// The input with each repeated element once: what its copy in the temporary holds.
+TensorDesc packed_copy(const TensorDesc& input) {
+  TensorDesc copy = input;
+  std::int64_t stride = 1;
+  for (std::uint32_t i = input.rank; i-- > 0;) {
+    if (input.strides[i] == 0) {
+      copy.strides[i] = 0;
+    } else {
+      copy.strides[i] = stride;
+      stride *= input.sizes[i];
+    }
+  }
+  return copy;
+}
+
+// A copy visits each element of the packed tensor once, so its repeated dimensions shrink to one.
+TensorDesc without_repeats(const TensorDesc& tensor) {
+  TensorDesc distinct = tensor;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.strides[i] == 0) {
+      distinct.sizes[i] = 1;
+    }
+  }
+  return distinct;
+}
+
+void add_instruction(Step& step, RowId row, const Attributes& attributes, std::uint32_t inputs,
+                     std::uint32_t first_source) {
+  Instruction& instruction = step.program[step.instruction_count++];
+  instruction.row = row;
+  instruction.attributes = attributes;
+  for (std::uint32_t i = 0; i < inputs; ++i) {
+    instruction.sources[i] = static_cast<std::uint8_t>(first_source + i);
+  }
+}
+
+}  // namespace
+
+StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses) {
+  StagedInputs staged = 0;
+  for (std::uint32_t i = 0; i < desc.input_count; ++i) {
+    if (find_sharing(desc.tensors[i], addresses[i], desc.output(), addresses[desc.input_count]) == Sharing::partial) {
+      staged |= StagedInputs{1} << i;
+    }
+  }
+  return staged;
+}
+
+Plan make_plan(const OpDesc& desc, StagedInputs staged) {
+  Plan plan;
+  plan.input_count = desc.input_count;
+  if (desc.element_count == 0) {
+    return plan;
+  }
+  TensorDesc tensors[kMaxOperands];
+  std::copy_n(desc.tensors, desc.input_count + 1, tensors);
+
+  Step main;
+  main.type = desc.output().type;
+  for (std::uint32_t i = 0; i <= desc.input_count; ++i) {
+    main.slots[i] = i;
+  }
+  for (std::uint32_t i = 0; i < desc.input_count; ++i) {
+    if ((staged >> i & 1) == 0) {
+      continue;
+    }
+    tensors[i] = packed_copy(desc.tensors[i]);
+    main.slots[i] = plan.temporary_slot();
+    main.slot_offsets[i] = plan.temporary_bytes;
+
+    Step copy;
+    copy.kind = StepKind::copy;
+    copy.type = desc.tensors[i].type;
+    copy.slots[0] = i;
+    copy.slots[1] = plan.temporary_slot();
+    copy.slot_offsets[1] = plan.temporary_bytes;
+    const TensorDesc operands[] = {without_repeats(desc.tensors[i]), without_repeats(tensors[i])};
+    copy.nest = normalise(operands);
+    const auto bytes = static_cast<std::uint64_t>(reach_of(tensors[i]).end);
+    plan.temporary_bytes += (bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
+    plan.steps.push_back(copy);
+  }
+  main.nest = normalise(std::span(tensors, desc.input_count + 1));
+
+  if (desc.has_scale_bias) {
+    add_instruction(main, RowId::SCALE_BIAS, desc.scale_bias, 1, 0);
+    add_instruction(main, desc.row->id, desc.attributes, 1, kMaxOperands);
+  } else {
+    add_instruction(main, desc.row->id, desc.attributes, desc.input_count, 0);
+  }
+  plan.steps.push_back(main);
+  return plan;
+}
+
+}  // namespace anydml

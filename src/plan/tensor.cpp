@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "plan/tensor.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "base/checked.h"
+
+namespace anydml {
+namespace {
+
+Status check_count(Where where, const TensorDesc& tensor) {
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.sizes[i] == 0) {
+      return {};  // empty, whatever the other sizes say
+    }
+  }
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    const auto product = checked_multiply(count, tensor.sizes[i]);
+    if (!product || *product > kMaxElements) {
+      return invalid(where, fmt::format("sizes {} hold too many elements; expected at most {}",
+                                        shape_text(tensor.sizes, tensor.rank), kMaxElements));
+    }
+    count = *product;
+  }
+  return {};
+}
+
+// Fails where some element's byte offset, or the span of all of them, does not fit 63 bits.
+Status check_reach(Where where, const TensorDesc& tensor) {
+  if (element_count(tensor) == 0) {
+    return {};
+  }
+  const auto size = static_cast<std::int64_t>(element_size(tensor.type));
+  std::int64_t below = 0;
+  std::int64_t above = size;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    const auto steps = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
+    const auto bytes = steps ? checked_multiply(*steps, size) : std::nullopt;
+    std::int64_t& side = tensor.strides[i] < 0 ? below : above;
+    const auto sum = bytes ? checked_add(side, *bytes) : std::nullopt;
+    side = sum.value_or(side);
+    if (!sum || !checked_subtract(above, below)) {
+      return invalid(where, fmt::format("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count",
+                                        i, tensor.strides[i], shape_text(tensor.sizes, tensor.rank)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Error invalid(Where where, std::string text) {
+  return {ErrorKind::invalid_argument, where.tensor.empty() ? fmt::format("{}: {}", where.op, text)
+                                                            : fmt::format("{}: {}: {}", where.op, where.tensor, text)};
+}
+
+std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
+  return fmt::format("[{}]", fmt::join(std::span(values, rank), ", "));
+}
+
+bool set_packed_strides(TensorDesc& tensor) {
+  std::int64_t stride = 1;
+  for (std::uint32_t i = tensor.rank; i-- > 0;) {
+    tensor.strides[i] = stride;
+    const auto next = checked_multiply(stride, tensor.sizes[i]);
+    if (!next) {
+      return false;
+    }
+    stride = *next;
+  }
+  return true;
+}
+
+Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
+  TensorDesc tensor;
+  tensor.type = static_cast<DataType>(spec.type);
+  if (!is_element_type(tensor.type)) {
+    return invalid(where, fmt::format("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+                                      spec.type));
+  }
+  if (spec.rank < 0 || spec.rank > kMaxRank) {
+    return invalid(where, fmt::format("rank is {}; expected 0 to {}", spec.rank, kMaxRank));
+  }
+  tensor.rank = static_cast<std::uint32_t>(spec.rank);
+  if (tensor.rank > 0 && spec.sizes == nullptr) {
+    return invalid(where, fmt::format("sizes is null; expected {} sizes, one for each dimension", tensor.rank));
+  }
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (spec.sizes[i] < 0) {
+      return invalid(where, fmt::format("sizes[{}] is {}; expected 0 or more", i, spec.sizes[i]));
+    }
+    tensor.sizes[i] = spec.sizes[i];
+  }
+  ANYDML_TRY(check_count(where, tensor));
+  if (spec.strides != nullptr) {
+    for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+      tensor.strides[i] = spec.strides[i];
+    }
+  } else if (!set_packed_strides(tensor)) {
+    // Only an empty tensor can come here: its other sizes may be anything. No element means no stride matters.
+    for (std::int64_t& stride : tensor.strides) {
+      stride = 0;
+    }
+  }
+  ANYDML_TRY(check_reach(where, tensor));
+  return tensor;
+}
+
+std::int64_t element_count(const TensorDesc& tensor) {
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.sizes[i] == 0) {
+      return 0;
+    }
+    count = checked_multiply(count, tensor.sizes[i]).value_or(0);
+  }
+  return count;
+}
+
+Reach reach_of(const TensorDesc& tensor) {
+  if (element_count(tensor) == 0) {
+    return {};
+  }
+  const auto size = static_cast<std::int64_t>(element_size(tensor.type));
+  Reach reach{.first = 0, .end = size};
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    const std::int64_t bytes = (tensor.sizes[i] - 1) * tensor.strides[i] * size;
+    (bytes < 0 ? reach.first : reach.end) += bytes;
+  }
+  return reach;
+}
+
+}  // namespace anydml

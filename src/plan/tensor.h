@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A tensor's description as the caller gave it, and as it is once validated. No address is known here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/element.h"
+#include "base/result.h"
+
+namespace anydml {
+
+inline constexpr std::uint32_t kMaxRank = 8;
+inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
+
+// What the caller wrote: nothing about it can be relied on.
+struct TensorSpec {
+  std::uint32_t type;
+  std::int64_t rank;
+  const std::int64_t* sizes;
+  const std::int64_t* strides;  // in elements; null: packed, last dimension fastest
+};
+
+// A validated tensor: a known type, at most eight dimensions, no negative size, and a reach that fits 63 bits of bytes.
+struct TensorDesc {
+  DataType type = DataType::unknown;
+  std::uint32_t rank = 0;
+  std::int64_t sizes[kMaxRank] = {};
+  std::int64_t strides[kMaxRank] = {};  // in elements
+};
+
+// Which tensor of which operator a message speaks of.
+struct Where {
+  std::string_view op;
+  std::string_view tensor;
+};
+
+// The bytes a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 when it is empty.
+struct Reach {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+};
+
+[[nodiscard]] Error invalid(Where where, std::string text);
+
+Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
+
+// Packed, last dimension fastest; false when a stride does not fit.
+[[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
+
+// Both need a validated tensor. A tensor broadcast by stride 0 counts every element it stands for.
+[[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
+[[nodiscard]] Reach reach_of(const TensorDesc& tensor);
+
+// "[3, 4]"
+[[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
+
+}  // namespace anydml

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "base/checked.h"
+#include "base/environment.h"
+#include "base/scalar.h"
+#include "support/bits.h"
+#include "support/oracle.h"
+
+namespace anydml::test {
+namespace {
+
+TEST(Float16, WidensEveryValueExactly) {
+  for (u32 bits = 0; bits <= 0xffff; ++bits) {
+    const f16 half{static_cast<u16>(bits)};
+    ASSERT_TRUE(same(widen_to<f32>(half), static_cast<f32>(to_double(half)))) << show(half);
+    ASSERT_TRUE(same(widen_to<f64>(half), to_double(half))) << show(half);
+  }
+}
+
+// Every sign, exponent and upper fraction of FLOAT32, each with lower bits around the points where rounding turns.
+TEST(Float16, RoundsFromFloat32AsTheMachineDoes) {
+  u64 checked = 0;
+  for (u32 upper = 0; upper <= 0xffff; ++upper) {
+    for (const u32 lower : {0x0000U, 0x0001U, 0x0fffU, 0x1000U, 0x1001U, 0x1fffU, 0x2000U, 0x2001U, 0x3000U, 0x5000U,
+                            0x7fffU, 0x8000U, 0x9000U, 0xb000U, 0xd000U, 0xefffU, 0xf000U, 0xf001U, 0xffffU}) {
+      const f32 value = from_bits<f32>(upper << 16 | lower);
+      ASSERT_TRUE(same(round_to<f16>(value), from_double<f16>(to_double(value)))) << show(value);
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 65536U * 19);
+}
+
+TEST(Float, RoundsFromFloat64AsTheMachineDoes) {
+  u64 state = 88172645463325252U;
+  for (int i = 0; i < 3'000'000; ++i) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    // Exponents near those of the narrower formats; half the time few bits below the rounding point, so ties occur.
+    const u64 exponent = i % 3 == 0 ? state >> 52 & 0x7ff : 1023 - 160 + (state >> 52) % 320;
+    u64 fraction = state & 0xfffffffffffffU;
+    if (i % 2 == 0) {
+      fraction &= ~u64{0} << (state % 53);
+    }
+    const f64 value = from_bits<f64>((state & u64{1} << 63) | exponent << 52 | fraction);
+    ASSERT_TRUE(same(round_to<f32>(value), static_cast<f32>(value))) << show(value);
+    ASSERT_TRUE(same(round_to<f16>(value), from_double<f16>(value))) << show(value);
+  }
+}
+
+TEST(Scalar, ConvertsOnceAndStopsAtLimits) {
+  EXPECT_EQ(Scalar(2.9).as<i32>(), 2);
+  EXPECT_EQ(Scalar(-2.9).as<i32>(), -2);
+  EXPECT_EQ(Scalar(1e30).as<i8>(), 127);
+  EXPECT_EQ(Scalar(-1e30).as<i8>(), -128);
+  EXPECT_EQ(Scalar(-1.0).as<u16>(), 0);
+  EXPECT_EQ(Scalar(1e30).as<u64>(), ~u64{0});
+  EXPECT_EQ(Scalar(9.3e18).as<i64>(), std::numeric_limits<i64>::max());
+  EXPECT_EQ(Scalar(std::nan("")).as<i32>(), 0);
+  EXPECT_EQ(Scalar(i64{-5}).as<u8>(), 0);
+  EXPECT_EQ(Scalar(i64{300}).as<u8>(), 255);
+  EXPECT_EQ(Scalar(i64{300}).as<i8>(), 127);
+  EXPECT_EQ(Scalar(~u64{0}).as<i64>(), std::numeric_limits<i64>::max());
+  EXPECT_EQ(Scalar(~u64{0}).as<u64>(), ~u64{0});
+  EXPECT_EQ(Scalar(i64{7}).as<f32>(), 7.0F);
+  EXPECT_EQ(Scalar(u64{7}).as<f64>(), 7.0);
+  EXPECT_TRUE(same(Scalar(0.1).as<f16>(), from_double<f16>(0.1)));
+}
+
+TEST(Checked, SaysWhenANumberDoesNotFit) {
+  constexpr i64 kMax = std::numeric_limits<i64>::max();
+  EXPECT_EQ(checked_add(1, 2), 3);
+  EXPECT_EQ(checked_add(kMax, 1), std::nullopt);
+  EXPECT_EQ(checked_subtract(-2, kMax), std::nullopt);
+  EXPECT_EQ(checked_multiply(kMax, 2), std::nullopt);
+  EXPECT_EQ(magnitude(std::numeric_limits<i64>::min()), u64{1} << 63);
+}
+
+std::map<std::string, std::string> g_variables;
+const char* read_variable(const char* name) {
+  const auto found = g_variables.find(name);
+  return found == g_variables.end() ? nullptr : found->second.c_str();
+}
+
+TEST(Environment, UnderstandsWhatIsDocumented) {
+  g_variables = {};
+  auto read = read_environment(read_variable);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read.value().threads, 0U);
+  EXPECT_EQ(read.value().log, LogLevel::none);
+
+  g_variables = {{"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}};
+  read = read_environment(read_variable);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read.value().threads, 3U);
+  EXPECT_EQ(read.value().log, LogLevel::dispatch);
+  EXPECT_EQ(read.value().adapter, "cpu");
+
+  for (const char* level : {"none", "error", "info"}) {
+    g_variables = {{"ANYDML_LOG", level}};
+    EXPECT_TRUE(read_environment(read_variable).ok()) << level;
+  }
+}
+
+TEST(Environment, SaysWhatItDoesNotUnderstand) {
+  for (const char* threads : {"0", "-1", "1025", "two", "2x", "99999999999999999999"}) {
+    g_variables = {{"ANYDML_THREADS", threads}};
+    const auto read = read_environment(read_variable);
+    ASSERT_FALSE(read.ok()) << threads;
+    EXPECT_EQ(read.error().message, std::string("environment: ANYDML_THREADS is '") + threads +
+                                        "'; expected a whole number from 1 to 1024");
+  }
+  g_variables = {{"ANYDML_LOG", "verbose"}};
+  const auto read = read_environment(read_variable);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "environment: ANYDML_LOG is 'verbose'; expected none, error, info or dispatch");
+}
+
+}  // namespace
+}  // namespace anydml::test

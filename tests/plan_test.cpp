@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// Plans are pure functions of descriptions: tested here without a backend.
+#include "plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <vector>
+
+#include "plan/overlap.h"
+#include "support/distributions.h"
+
+namespace anydml::test {
+namespace {
+
+TensorDesc tensor(std::vector<i64> sizes, std::vector<i64> strides, DataType type = DataType::FLOAT32) {
+  const TensorSpec spec{.type = static_cast<u32>(type),
+                        .rank = static_cast<i64>(sizes.size()),
+                        .sizes = sizes.data(),
+                        .strides = strides.size() == sizes.size() && !sizes.empty() ? strides.data() : nullptr};
+  auto made = make_tensor({"TEST", "Tensor"}, spec);
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  return made.value();
+}
+
+TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) { return tensor(std::move(sizes), {}, type); }
+
+LoopNest nest_of(std::initializer_list<TensorDesc> tensors) {
+  return normalise(std::span(tensors.begin(), tensors.size()));
+}
+
+TEST(Tensor, PacksLastDimensionFastest) {
+  const TensorDesc desc = packed({2, 3, 4});
+  EXPECT_EQ(std::vector<i64>(desc.strides, desc.strides + 3), (std::vector<i64>{12, 4, 1}));
+  EXPECT_EQ(element_count(desc), 24);
+  EXPECT_EQ(reach_of(desc).first, 0);
+  EXPECT_EQ(reach_of(desc).end, 96);
+}
+
+TEST(Tensor, ReachesBothWays) {
+  const Reach reach = reach_of(tensor({3, 5}, {10, -2}, DataType::INT16));
+  EXPECT_EQ(reach.first, -16);
+  EXPECT_EQ(reach.end, 42);
+}
+
+TEST(Tensor, CountsAnEmptyTensorWhateverItsOtherSizes) {
+  const TensorDesc desc = packed({i64{1} << 62, 0, i64{1} << 62});
+  EXPECT_EQ(element_count(desc), 0);
+  EXPECT_EQ(reach_of(desc).end, 0);
+}
+
+TEST(Nest, MergesPackedTensorsIntoOneLoop) {
+  const LoopNest nest = nest_of({packed({2, 3, 4}), packed({2, 3, 4}), packed({2, 3, 4})});
+  EXPECT_EQ(nest.rank, 1U);
+  EXPECT_EQ(nest.innermost().size, 24);
+  EXPECT_EQ(nest.inner, InnerLayout::contiguous);
+}
+
+TEST(Nest, KeepsALoopForEachBreak) {
+  // b repeats along the first dimension, so only the last two merge.
+  const LoopNest nest = nest_of({packed({2, 3, 4}), tensor({2, 3, 4}, {0, 4, 1}), packed({2, 3, 4})});
+  EXPECT_EQ(nest.rank, 2U);
+  EXPECT_EQ(nest.loops[0].size, 2);
+  EXPECT_EQ(nest.innermost().size, 12);
+  EXPECT_EQ(nest.inner, InnerLayout::contiguous);
+}
+
+TEST(Nest, ClassifiesTheInnermostLoop) {
+  const TensorDesc plain = packed({6});
+  EXPECT_EQ(nest_of({plain, tensor({6}, {0}), plain}).inner, InnerLayout::second_broadcast);
+  EXPECT_EQ(nest_of({tensor({6}, {0}), plain, plain}).inner, InnerLayout::first_broadcast);
+  EXPECT_EQ(nest_of({tensor({6}, {0}), tensor({6}, {0}), plain}).inner, InnerLayout::strided);
+  EXPECT_EQ(nest_of({tensor({6}, {2}), plain, plain}).inner, InnerLayout::strided);
+  EXPECT_EQ(nest_of({plain, plain, tensor({6}, {2})}).inner, InnerLayout::strided);
+  EXPECT_EQ(nest_of({plain, plain}).inner, InnerLayout::contiguous);
+}
+
+TEST(Nest, WalksTheOutputUpwards) {
+  const TensorDesc reversed = tensor({6}, {-1});
+  const LoopNest nest = nest_of({reversed, reversed});
+  EXPECT_EQ(nest.inner, InnerLayout::contiguous);
+  EXPECT_EQ(nest.offsets[0], -20);
+  EXPECT_EQ(nest.offsets[1], -20);
+}
+
+TEST(Nest, OrdersLoopsByTheOutput) {
+  const TensorDesc transposed = tensor({3, 4}, {1, 3});
+  const LoopNest nest = nest_of({transposed, transposed});
+  EXPECT_EQ(nest.rank, 1U);
+  EXPECT_EQ(nest.inner, InnerLayout::contiguous);
+}
+
+TEST(Nest, HoldsASingleElementAndNone) {
+  EXPECT_EQ(nest_of({packed({}), packed({})}).count, 1);
+  EXPECT_EQ(nest_of({packed({1, 1}), packed({1, 1})}).rank, 1U);
+  EXPECT_EQ(nest_of({packed({2, 0}), packed({2, 0})}).count, 0);
+}
+
+TEST(Nest, SurvivesStridesThatReachTheLimit) {
+  const TensorDesc far = tensor({2, 2}, {i64{1} << 59, i64{1} << 60});
+  const LoopNest nest = nest_of({far, far});
+  EXPECT_EQ(nest.count, 4);
+}
+
+// Every element is visited once and meets the same partners, whatever the normalisation did.
+TEST(Nest, VisitsTheSameElements) {
+  Random random(kSeed);
+  u64 visited = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const u32 rank = static_cast<u32>(random() % 5);
+    TensorDesc tensors[3];
+    std::vector<i64> sizes;
+    for (u32 i = 0; i < rank; ++i) {
+      sizes.push_back(static_cast<i64>(random() % 4 + 1));
+    }
+    for (TensorDesc& desc : tensors) {
+      desc = packed(sizes);
+      std::vector<u32> order(rank);
+      for (u32 i = 0; i < rank; ++i) {
+        order[i] = i;
+      }
+      std::shuffle(order.begin(), order.end(), random);
+      i64 stride = 1 + static_cast<i64>(random() % 2);
+      for (const u32 i : order) {
+        desc.strides[i] = random() % 4 == 0 && &desc != &tensors[2] ? 0 : (random() % 2 == 0 ? stride : -stride);
+        stride *= desc.sizes[i] + static_cast<i64>(random() % 2);
+      }
+    }
+    using Visit = std::array<i64, 3>;
+    std::set<Visit> expected;
+    for (i64 n = 0; n < element_count(tensors[2]); ++n) {
+      Visit offsets{};
+      i64 rest = n;
+      for (u32 i = rank; i-- > 0;) {
+        const i64 index = rest % sizes[i];
+        rest /= sizes[i];
+        for (int t = 0; t < 3; ++t) {
+          offsets[static_cast<std::size_t>(t)] += index * tensors[t].strides[i] * 4;
+        }
+      }
+      expected.insert(offsets);
+    }
+    const LoopNest nest = normalise(tensors);
+    std::set<Visit> actual;
+    for (i64 n = 0; n < nest.count; ++n) {
+      Visit offsets{nest.offsets[0], nest.offsets[1], nest.offsets[2]};
+      i64 rest = n;
+      for (u32 i = nest.rank; i-- > 0;) {
+        const i64 index = rest % nest.loops[i].size;
+        rest /= nest.loops[i].size;
+        for (std::size_t t = 0; t < 3; ++t) {
+          offsets[t] += index * nest.loops[i].strides[t];
+        }
+      }
+      EXPECT_TRUE(actual.insert(offsets).second);
+    }
+    ASSERT_EQ(actual, expected);
+    visited += actual.size();
+  }
+  EXPECT_GT(visited, 10'000U);
+}
+
+TEST(SelfOverlap, IsDecidedExactly) {
+  EXPECT_EQ(find_self_overlap(packed({3, 4})), SelfOverlap::none);
+  EXPECT_EQ(find_self_overlap(tensor({3, 4}, {0, 1})), SelfOverlap::found);
+  EXPECT_EQ(find_self_overlap(tensor({1, 4}, {0, 1})), SelfOverlap::none);
+  EXPECT_EQ(find_self_overlap(tensor({3, 4}, {1, 3})), SelfOverlap::none);
+  EXPECT_EQ(find_self_overlap(tensor({3, 4}, {3, 1})), SelfOverlap::found);
+  EXPECT_EQ(find_self_overlap(tensor({3, 2}, {2, 3})), SelfOverlap::none);  // 0 3 2 5 4 7: interleaved, no collision
+  EXPECT_EQ(find_self_overlap(tensor({4, 3}, {2, 3})), SelfOverlap::found);
+  EXPECT_EQ(find_self_overlap(tensor({0, 3}, {0, 0})), SelfOverlap::none);
+  EXPECT_EQ(find_self_overlap(tensor({1000, 1000, 1000}, {1000000, -1000, 1})), SelfOverlap::none);
+}
+
+TEST(SelfOverlap, AgreesWithCountingPlaces) {
+  Random random(kSeed);
+  int found = 0;
+  for (int round = 0; round < 5000; ++round) {
+    std::vector<i64> sizes;
+    std::vector<i64> strides;
+    for (u64 i = random() % 4 + 1; i > 0; --i) {
+      sizes.push_back(static_cast<i64>(random() % 4 + 1));
+      strides.push_back(static_cast<i64>(random() % 25) - 12);
+    }
+    const TensorDesc desc = tensor(sizes, strides);
+    std::set<i64> places;
+    for (i64 n = 0; n < element_count(desc); ++n) {
+      i64 rest = n;
+      i64 place = 0;
+      for (std::size_t i = sizes.size(); i-- > 0;) {
+        place += rest % sizes[i] * strides[i];
+        rest /= sizes[i];
+      }
+      places.insert(place);
+    }
+    const bool collides = static_cast<i64>(places.size()) != element_count(desc);
+    ASSERT_EQ(find_self_overlap(desc), collides ? SelfOverlap::found : SelfOverlap::none)
+        << shape_text(desc.sizes, desc.rank) << shape_text(desc.strides, desc.rank);
+    found += collides ? 1 : 0;
+  }
+  EXPECT_GT(found, 500);
+  EXPECT_LT(found, 4500);
+}
+
+TEST(SelfOverlap, GivesUpRatherThanRunForEver) {
+  // Coprime strides of like size and many steps each.
+  const TensorDesc desc = tensor({13, 13, 13, 13, 13, 13, 13, 13},
+                                 {1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121});
+  EXPECT_NE(find_self_overlap(desc), SelfOverlap::none);
+}
+
+TEST(Sharing, TellsInPlaceFromOverlap) {
+  const TensorDesc plain = packed({8});
+  EXPECT_EQ(find_sharing(plain, 4096, plain, 4096), Sharing::identical);
+  EXPECT_EQ(find_sharing(plain, 4096, plain, 4096 + 32), Sharing::disjoint);
+  EXPECT_EQ(find_sharing(plain, 4096, plain, 4096 + 28), Sharing::partial);
+  EXPECT_EQ(find_sharing(plain, 4096, tensor({8}, {0}), 4096), Sharing::partial);
+  EXPECT_EQ(find_sharing(plain, 4096, tensor({8}, {-1}), 4096 + 28), Sharing::partial);
+  EXPECT_EQ(find_sharing(tensor({1, 8}, {5, 1}), 4096, tensor({1, 8}, {99, 1}), 4096), Sharing::identical);
+}
+
+TEST(Sharing, SeesThatInterleavedTensorsAreDisjoint) {
+  const TensorDesc even = tensor({8}, {2});
+  EXPECT_EQ(find_sharing(even, 4096, even, 4100), Sharing::disjoint);
+  EXPECT_EQ(find_sharing(even, 4100, even, 4096), Sharing::disjoint);
+  EXPECT_EQ(find_sharing(even, 4096, even, 4104), Sharing::partial);
+  EXPECT_EQ(find_sharing(even, 4096, even, 4098), Sharing::partial);  // misaligned: elements overlap by halves
+  EXPECT_EQ(find_sharing(tensor({4, 2}, {4, 1}), 4096, tensor({4, 2}, {4, 1}), 4104), Sharing::partial);
+}
+
+OpDesc modulus(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out) {
+  const TensorSpec inputs[] = {a, b};
+  auto made = make_op_desc({.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR),
+                            .inputs = inputs,
+                            .output = &out,
+                            .attributes = {},
+                            .broadcast = Broadcast::numpy});
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  return made.value();
+}
+
+TEST(OpDesc, BroadcastsAsNumpyDoes) {
+  const i64 big[] = {2, 3, 4};
+  const i64 row_sizes[] = {3, 1};
+  const auto type = static_cast<u32>(DataType::FLOAT32);
+  const OpDesc desc = modulus({type, 3, big, nullptr}, {type, 2, row_sizes, nullptr}, {type, 3, big, nullptr});
+  const TensorDesc& b = desc.tensors[1];
+  EXPECT_EQ(b.rank, 3U);
+  EXPECT_EQ(std::vector<i64>(b.sizes, b.sizes + 3), (std::vector<i64>{2, 3, 4}));
+  EXPECT_EQ(std::vector<i64>(b.strides, b.strides + 3), (std::vector<i64>{0, 1, 0}));
+  EXPECT_EQ(desc.element_count, 24);
+}
+
+TEST(OpDesc, WithoutBroadcastingWantsEqualSizes) {
+  const i64 big[] = {2, 3};
+  const i64 small[] = {1, 3};
+  const auto type = static_cast<u32>(DataType::FLOAT32);
+  const TensorSpec inputs[] = {{type, 2, big, nullptr}, {type, 2, small, nullptr}};
+  const auto made = make_op_desc({.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR),
+                                  .inputs = inputs,
+                                  .output = &inputs[0],
+                                  .attributes = {},
+                                  .broadcast = Broadcast::none});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message,
+            "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of OutputTensor");
+}
+
+TEST(Plan, IsOneStepWithoutTemporary) {
+  const i64 sizes[] = {5};
+  const auto type = static_cast<u32>(DataType::INT8);
+  const TensorSpec spec{type, 1, sizes, nullptr};
+  const Plan plan = make_plan(modulus(spec, spec, spec));
+  ASSERT_EQ(plan.steps.size(), 1U);
+  EXPECT_EQ(plan.steps[0].instruction_count, 1U);
+  EXPECT_EQ(plan.temporary_bytes, 0U);
+}
+
+TEST(Plan, IsEmptyForAnEmptyTensor) {
+  const i64 sizes[] = {5, 0};
+  const TensorSpec spec{static_cast<u32>(DataType::INT8), 2, sizes, nullptr};
+  EXPECT_TRUE(make_plan(modulus(spec, spec, spec)).steps.empty());
+}
+
+TEST(Plan, StagesWhatOverlapsAndEachElementOnce) {
+  const i64 big[] = {1000, 4};
+  const i64 small[] = {4};
+  const auto type = static_cast<u32>(DataType::FLOAT32);
+  const TensorSpec output{type, 2, big, nullptr};
+  const OpDesc desc = modulus({type, 2, big, nullptr}, {type, 1, small, nullptr}, output);
+  const std::uintptr_t addresses[] = {1 << 20, (1 << 20) + 64, 1 << 20};  // a in place, b inside the output
+  const StagedInputs staged = inputs_to_stage(desc, addresses);
+  EXPECT_EQ(staged, 2U);
+  const Plan plan = make_plan(desc, staged);
+  ASSERT_EQ(plan.steps.size(), 2U);
+  EXPECT_EQ(plan.steps[0].kind, StepKind::copy);
+  EXPECT_EQ(plan.steps[0].nest.count, 4);
+  EXPECT_EQ(plan.temporary_bytes, kTemporaryAlignment);
+  EXPECT_EQ(plan.steps[1].slots[0], 0U);
+  EXPECT_EQ(plan.steps[1].slots[1], plan.temporary_slot());
+}
+
+}  // namespace
+}  // namespace anydml::test
