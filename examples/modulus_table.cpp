@@ -87,8 +87,8 @@ void show(const char* type_name, anydml_type type, const std::vector<Pair<T>>& p
     return;
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    std::printf("%-8s %21s %21s %21s %21s   %s\n", i == 0 ? type_name : "", text_of(a[i]).c_str(), text_of(b[i]).c_str(),
-                text_of(floor[i]).c_str(), text_of(truncate[i]).c_str(), pairs[i].note);
+    std::printf("%-8s %21s %21s %21s %21s   %s\n", i == 0 ? type_name : "", text_of(a[i]).c_str(),
+                text_of(b[i]).c_str(), text_of(floor[i]).c_str(), text_of(truncate[i]).c_str(), pairs[i].note);
   }
   std::printf("\n");
 }
@@ -102,7 +102,8 @@ int main() {
     return 1;
   }
   std::printf("anydml %s on %s (%s)\n\n", anydml_version(), device.name, device.description);
-  std::printf("floor is Python's %%: the result has b's sign.  truncate is C's %% and fmod: the result has a's sign.\n\n");
+  std::printf(
+      "floor is Python's %%: the result has b's sign.  truncate is C's %% and fmod: the result has a's sign.\n\n");
   std::printf("%-8s %21s %21s %21s %21s\n", "type", "a", "b", "floor", "truncate");
   std::printf("%-8s %21s %21s %21s %21s\n", "----", "-", "-", "-----", "--------");
 
@@ -128,12 +129,13 @@ int main() {
              {{to_half(2.5F), to_half(-1.0F), "halves"},
               {to_half(-65504.0F), to_half(0.0009765625F), "the greatest and a small one"},
               {to_half(-2048.0F), to_half(3.0F), ""}});
-  show<double>("FLOAT64", ANYDML_FLOAT64,
-               {{1e20, 3.0, "10^20 = 3 * 33333333333333333333 + 1"},
-                {-1.0, 1e-17, "a divisor far below a's last bit"}});
+  show<double>(
+      "FLOAT64", ANYDML_FLOAT64,
+      {{1e20, 3.0, "10^20 = 3 * 33333333333333333333 + 1"}, {-1.0, 1e-17, "a divisor far below a's last bit"}});
   show<std::uint8_t>("UINT8", ANYDML_UINT8, {{255, 16, ""}, {255, 0, ""}});
-  show<std::int64_t>("INT64", ANYDML_INT64,
-                     {{long_min, 10, "extremes"}, {long_min, -1, ""}, {-1, std::numeric_limits<std::int64_t>::max(), ""}});
+  show<std::int64_t>(
+      "INT64", ANYDML_INT64,
+      {{long_min, 10, "extremes"}, {long_min, -1, ""}, {-1, std::numeric_limits<std::int64_t>::max(), ""}});
   show<std::uint64_t>("UINT64", ANYDML_UINT64, {{std::numeric_limits<std::uint64_t>::max(), 1000000007U, ""}});
   return failed ? 1 : 0;
 }

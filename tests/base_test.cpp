@@ -112,8 +112,8 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
     g_variables = {{"ANYDML_THREADS", threads}};
     const auto read = read_environment(read_variable);
     ASSERT_FALSE(read.ok()) << threads;
-    EXPECT_EQ(read.error().message, std::string("environment: ANYDML_THREADS is '") + threads +
-                                        "'; expected a whole number from 1 to 1024");
+    EXPECT_EQ(read.error().message,
+              std::string("environment: ANYDML_THREADS is '") + threads + "'; expected a whole number from 1 to 1024");
   }
   g_variables = {{"ANYDML_LOG", "verbose"}};
   const auto read = read_environment(read_variable);

@@ -25,7 +25,9 @@ TensorDesc tensor(std::vector<i64> sizes, std::vector<i64> strides, DataType typ
   return made.value();
 }
 
-TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) { return tensor(std::move(sizes), {}, type); }
+TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) {
+  return tensor(std::move(sizes), {}, type);
+}
 
 LoopNest nest_of(std::initializer_list<TensorDesc> tensors) {
   return normalise(std::span(tensors.begin(), tensors.size()));
@@ -264,8 +266,9 @@ TEST(OpDesc, WithoutBroadcastingWantsEqualSizes) {
                                   .attributes = {},
                                   .broadcast = Broadcast::none});
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message,
-            "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of OutputTensor");
+  EXPECT_EQ(
+      made.error().message,
+      "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of OutputTensor");
 }
 
 TEST(Plan, IsOneStepWithoutTemporary) {

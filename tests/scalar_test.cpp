@@ -121,12 +121,12 @@ TEST(PublishedWrongAnswers, AreRightHereInFloat32) {
 
 TEST(PublishedWrongAnswers, AreRightHereInIntegers) {
   constexpr i64 kMin = std::numeric_limits<i64>::min();
-  EXPECT_EQ(ModulusFloor<i64>{}(kMin, -1), 0);                     // traps on x86 when left to the machine
+  EXPECT_EQ(ModulusFloor<i64>{}(kMin, -1), 0);  // traps on x86 when left to the machine
   EXPECT_EQ(ModulusTruncate<i32>{}(std::numeric_limits<i32>::min(), -1), 0);
-  EXPECT_EQ(ModulusFloor<i32>{}(5, 0), 0);                         // likewise
-  EXPECT_EQ(ModulusFloor<i64>{}(5'000'000'000, 3'000'000'000), 2'000'000'000);    // cast to 32 bits: wrong
-  EXPECT_EQ(ModulusFloor<i64>{}(kMin, 3), 1);                      // through floats: off
-  EXPECT_EQ(ModulusFloor<i64>{}(9007199254740993, 2), 1);          // 2^53 + 1 through FLOAT64: 0
+  EXPECT_EQ(ModulusFloor<i32>{}(5, 0), 0);                                      // likewise
+  EXPECT_EQ(ModulusFloor<i64>{}(5'000'000'000, 3'000'000'000), 2'000'000'000);  // cast to 32 bits: wrong
+  EXPECT_EQ(ModulusFloor<i64>{}(kMin, 3), 1);                                   // through floats: off
+  EXPECT_EQ(ModulusFloor<i64>{}(9007199254740993, 2), 1);                       // 2^53 + 1 through FLOAT64: 0
   EXPECT_EQ(ModulusFloor<u64>{}(~u64{0}, u64{1} << 63), ~u64{0} >> 1);
   EXPECT_EQ(ModulusFloor<i8>{}(-128, 127), 126);
 }

@@ -2,8 +2,8 @@
 // What a backend is to the rest: a table of C functions over plans and addresses. It knows tensors only as the loops of
 // a plan, and nothing of the API above. A plugin exports one such table and needs this header, base and the scalars.
 //
-// Version 1 is synchronous: run returns when the output is written, copy when the bytes have arrived. Every function may
-// be called from any thread at any time.
+// Version 1 is synchronous: run returns when the output is written, copy when the bytes have arrived. Every function
+// may be called from any thread at any time.
 #pragma once
 
 #include <cstdint>

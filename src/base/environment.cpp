@@ -11,12 +11,9 @@ namespace {
 constexpr unsigned kMostThreads = 1024;
 
 Error not_understood(std::string_view name, std::string_view value, std::string_view expected) {
-  return {ErrorKind::invalid_argument, std::string("environment: ")
-                                           .append(name)
-                                           .append(" is '")
-                                           .append(value)
-                                           .append("'; expected ")
-                                           .append(expected)};
+  return {
+      ErrorKind::invalid_argument,
+      std::string("environment: ").append(name).append(" is '").append(value).append("'; expected ").append(expected)};
 }
 
 }  // namespace
@@ -52,8 +49,8 @@ Result<Environment> read_environment(VariableReader reader) {
 
 const Result<Environment>& environment() {
   // Never destroyed: threads may still log while the process exits.
-  static const auto& process = *new Result<Environment>(
-      read_environment([](const char* name) -> const char* { return secure_getenv(name); }));
+  static const auto& process =
+      *new Result<Environment>(read_environment([](const char* name) -> const char* { return secure_getenv(name); }));
   return process;
 }
 

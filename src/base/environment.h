@@ -12,9 +12,9 @@ namespace anydml {
 enum class LogLevel : int { none = 0, error = 1, info = 2, dispatch = 3 };
 
 struct Environment {
-  std::string adapter;             // ANYDML_ADAPTER; empty: the first
-  unsigned threads = 0;            // ANYDML_THREADS; 0: as many as the machine gives us
-  LogLevel log = LogLevel::none;   // ANYDML_LOG
+  std::string adapter;            // ANYDML_ADAPTER; empty: the first
+  unsigned threads = 0;           // ANYDML_THREADS; 0: as many as the machine gives us
+  LogLevel log = LogLevel::none;  // ANYDML_LOG
 };
 
 // Looks a variable up; null when it is not set.

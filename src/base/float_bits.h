@@ -131,7 +131,7 @@ template <class To, class From>
   } else if (magnitude != 0) {
     // A subnormal: bring its leading one to the hidden position and count the way in the exponent.
     const int shift = leading_zeros(magnitude) - (63 - From_::kFractionBits);
-    result = (magnitude << (kAdded + shift)) + kRebias - (static_cast<u64>(shift) << To_::kFractionBits) ;
+    result = (magnitude << (kAdded + shift)) + kRebias - (static_cast<u64>(shift) << To_::kFractionBits);
   }
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }

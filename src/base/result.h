@@ -58,9 +58,9 @@ using Status = Result<void>;
 }  // namespace anydml
 
 // Leaves the function with the error of `expression`, a Status, if it has one.
-#define ANYDML_TRY(expression)                          \
-  do {                                                  \
+#define ANYDML_TRY(expression)                                      \
+  do {                                                              \
     if (const auto& anydml_status = (expression); !anydml_status) { \
-      return anydml_status.error();                     \
-    }                                                   \
+      return anydml_status.error();                                 \
+    }                                                               \
   } while (false)

@@ -62,7 +62,7 @@ class Scalar {
              : value > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
                                                      : static_cast<T>(value);
     } else {
-      return value < 0 ? T{0}
+      return value < 0                                                 ? T{0}
              : static_cast<u64>(value) > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
                                                                        : static_cast<T>(value);
     }

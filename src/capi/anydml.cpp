@@ -100,7 +100,8 @@ struct Call {
 Result<OpDesc> describe(const Call& call) {
   const Row& row = *call.row;
   if (call.inputs.size() != row.inputs) {
-    return bad_call(row.name, fmt::format("{} input tensors are given; expected {}", call.inputs.size(), row.inputs));
+    return bad_call(row.name,
+                    fmt::format("the number of input tensors is {}; expected {}", call.inputs.size(), row.inputs));
   }
   std::array<TensorSpec, kMaxInputs> inputs{};
   for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
@@ -114,7 +115,8 @@ Result<OpDesc> describe(const Call& call) {
   }
   const TensorSpec output = spec_of(*call.output);
   if (call.attributes.size() > kMaxAttributes) {
-    return bad_call(row.name, fmt::format("{} attributes are given; no operator takes so many", call.attributes.size()));
+    return bad_call(row.name,
+                    fmt::format("the number of attributes is {}; no operator takes so many", call.attributes.size()));
   }
   std::array<NamedScalar, kMaxAttributes> attributes{};
   for (std::size_t i = 0; i < call.attributes.size(); ++i) {
@@ -174,9 +176,9 @@ void log_dispatch(const OpDesc& desc, const Device& device, const BackendProgram
   }
   char kernels[128] = "";
   device.backend->explain(program, kernels, sizeof(kernels));
-  log_line(LogLevel::dispatch, fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
-                                           shape_text(desc.output().sizes, desc.output().rank), device.info.name,
-                                           kernels));
+  log_line(LogLevel::dispatch,
+           fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
+                       shape_text(desc.output().sizes, desc.output().rank), device.info.name, kernels));
 }
 
 // Memory of a device for the length of one run.
@@ -264,7 +266,7 @@ Status with_pointers(const Row& row, const anydml_tensor* inputs, std::size_t co
     return bad_call(row.name, fmt::format("inputs is null; expected an array of {} tensors", count));
   }
   if (count > kMaxInputs) {
-    return bad_call(row.name, fmt::format("{} input tensors are given; expected {}", count, row.inputs));
+    return bad_call(row.name, fmt::format("the number of input tensors is {}; expected {}", count, row.inputs));
   }
   std::array<const anydml_tensor*, kMaxInputs> pointers{};
   for (std::size_t i = 0; i < count; ++i) {
@@ -313,9 +315,7 @@ const char* anydml_version(void) {
 const char* anydml_last_error(void) { return anydml::last_error(); }
 
 // The views below are made from literals, so they end in a null character.
-const char* anydml_type_name(anydml_type type) {
-  return anydml::type_name(static_cast<anydml::DataType>(type)).data();
-}
+const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }
 
@@ -433,7 +433,7 @@ int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inpu
     }
     if (input_count != desc.input_count) {
       return bad_call(desc.row->name,
-                      fmt::format("{} inputs are given; expected {}", input_count, desc.input_count));
+                      fmt::format("the number of inputs is {}; expected {}", input_count, desc.input_count));
     }
     anydml::Addresses addresses{};
     for (std::size_t i = 0; i < input_count; ++i) {

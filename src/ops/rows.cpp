@@ -29,7 +29,8 @@ consteval std::uint8_t inputs_of() {
 
 constexpr std::array<Row, kRowCount> kRows = {{
 #define ANYDML_ROW(op, Scalar, ulp) {RowId::op, #op, facts_of(#op), scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
-#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
+#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) \
+  {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
 #include "ops/elementwise/elementwise.def"
 #undef ANYDML_ROW
 #undef ANYDML_INTERNAL_ROW

@@ -45,7 +45,8 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     Loop& loop = nest.loops[nest.rank++];
     loop.size = output.sizes[i];
     for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
-      loop.strides[operand] = tensors[operand].strides[i] * static_cast<std::int64_t>(element_size(tensors[operand].type));
+      loop.strides[operand] =
+          tensors[operand].strides[i] * static_cast<std::int64_t>(element_size(tensors[operand].type));
     }
     if (loop.strides[last] < 0) {
       for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
@@ -55,8 +56,7 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     }
   }
 
-  small_sort(nest.loops, nest.rank,
-             [last](const Loop& a, const Loop& b) { return a.strides[last] > b.strides[last]; });
+  small_sort(nest.loops, nest.rank, [last](const Loop& a, const Loop& b) { return a.strides[last] > b.strides[last]; });
 
   std::uint32_t kept = 0;
   for (std::uint32_t i = 1; i < nest.rank; ++i) {

@@ -16,11 +16,11 @@ struct Loop {
 };
 
 struct LoopNest {
-  std::uint32_t operands = 0;           // inputs first, the output last
-  std::uint32_t rank = 0;               // at least 1
-  Loop loops[kMaxRank] = {};            // outermost first
+  std::uint32_t operands = 0;               // inputs first, the output last
+  std::uint32_t rank = 0;                   // at least 1
+  Loop loops[kMaxRank] = {};                // outermost first
   std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
-  std::int64_t count = 0;               // of elements; 0: nothing to do
+  std::int64_t count = 0;                   // of elements; 0: nothing to do
   InnerLayout inner = InnerLayout::contiguous;
 
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }

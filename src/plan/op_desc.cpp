@@ -13,8 +13,8 @@ namespace {
 
 std::string type_names(TypeSet types) {
   std::string text;
-#define ANYDML_LIST(T, name, value)                    \
-  if ((types & type_bit(DataType::name)) != 0) {          \
+#define ANYDML_LIST(T, name, value)                      \
+  if ((types & type_bit(DataType::name)) != 0) {         \
     text.append(text.empty() ? "" : ", ").append(#name); \
   }
   ANYDML_FOR_EACH_TYPE(ANYDML_LIST)
@@ -71,10 +71,10 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
 Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name,
                        Broadcast rule) {
   const auto mismatch = [&] {
-    return invalid(where, fmt::format("sizes are {}; expected {} {}, the sizes of {}",
-                                      shape_text(input.sizes, input.rank),
-                                      rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
-                                      shape_text(output.sizes, output.rank), output_name));
+    return invalid(where,
+                   fmt::format("sizes are {}; expected {} {}, the sizes of {}", shape_text(input.sizes, input.rank),
+                               rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
+                               shape_text(output.sizes, output.rank), output_name));
   };
   if (input.rank > output.rank || (rule == Broadcast::none && input.rank != output.rank)) {
     return mismatch();
@@ -99,10 +99,10 @@ Status check_output(Where where, const TensorDesc& output) {
     case SelfOverlap::none:
       return {};
     case SelfOverlap::found:
-      return invalid(where, fmt::format("strides {} with sizes {} put two elements at one place; expected each element "
-                                        "of an output at a place of its own",
-                                        shape_text(output.strides, output.rank),
-                                        shape_text(output.sizes, output.rank)));
+      return invalid(where,
+                     fmt::format("strides {} with sizes {} put two elements at one place; expected each element "
+                                 "of an output at a place of its own",
+                                 shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
     case SelfOverlap::undecided:
       break;
   }
@@ -175,9 +175,9 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
                                          : attribute.name == field.name);
       });
     });
-    return invalid(where, fmt::format("attribute '{}' is not one of this operator's; it takes {}",
-                                      unknown == given.end() ? std::string_view{} : unknown->name,
-                                      attribute_names(*row.facts)));
+    return invalid(
+        where, fmt::format("attribute '{}' is not one of this operator's; it takes {}",
+                           unknown == given.end() ? std::string_view{} : unknown->name, attribute_names(*row.facts)));
   }
   return {};
 }
@@ -197,8 +197,8 @@ std::string_view tensor_name(const Row& row, std::size_t i) {
 Result<OpDesc> make_op_desc(const OpRequest& request) {
   const Row& row = *request.row;
   if (request.inputs.size() != row.inputs) {
-    return invalid({row.name, {}}, fmt::format("{} input tensors are given; expected {}", request.inputs.size(),
-                                               row.inputs));
+    return invalid({row.name, {}},
+                   fmt::format("the number of input tensors is {}; expected {}", request.inputs.size(), row.inputs));
   }
   OpDesc desc;
   desc.row = &row;

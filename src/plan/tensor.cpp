@@ -43,8 +43,9 @@ Status check_reach(Where where, const TensorDesc& tensor) {
     const auto sum = bytes ? checked_add(side, *bytes) : std::nullopt;
     side = sum.value_or(side);
     if (!sum || !checked_subtract(above, below)) {
-      return invalid(where, fmt::format("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count",
-                                        i, tensor.strides[i], shape_text(tensor.sizes, tensor.rank)));
+      return invalid(where,
+                     fmt::format("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count", i,
+                                 tensor.strides[i], shape_text(tensor.sizes, tensor.rank)));
     }
   }
   return {};
@@ -78,8 +79,8 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
   TensorDesc tensor;
   tensor.type = static_cast<DataType>(spec.type);
   if (!is_element_type(tensor.type)) {
-    return invalid(where, fmt::format("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
-                                      spec.type));
+    return invalid(where,
+                   fmt::format("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)", spec.type));
   }
   if (spec.rank < 0 || spec.rank > kMaxRank) {
     return invalid(where, fmt::format("rank is {}; expected 0 to {}", spec.rank, kMaxRank));

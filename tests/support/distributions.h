@@ -33,12 +33,12 @@ std::vector<T> special_values() {
   if constexpr (is_float<T>) {
     using F = FloatParts<T>;
     for (const u64 sign : {u64{0}, u64{F::kSign}}) {
-      values.push_back(from_raw<T>(sign));                      // 0
-      values.push_back(from_raw<T>(sign | 1));                  // the least subnormal
-      around(sign | F::kHidden);                                // the least normal
-      around(sign | F::kInfinity);                              // the greatest, infinity, a signalling NaN
-      values.push_back(from_raw<T>(sign | F::kQuietNan));       // a quiet NaN
-      values.push_back(from_raw<T>(sign | F::kMagnitude));      // another
+      values.push_back(from_raw<T>(sign));                  // 0
+      values.push_back(from_raw<T>(sign | 1));              // the least subnormal
+      around(sign | F::kHidden);                            // the least normal
+      around(sign | F::kInfinity);                          // the greatest, infinity, a signalling NaN
+      values.push_back(from_raw<T>(sign | F::kQuietNan));   // a quiet NaN
+      values.push_back(from_raw<T>(sign | F::kMagnitude));  // another
       for (int exponent : {-20, -3, -1, 0, 1, 2, 3, F::kFractionBits, F::kFractionBits + 1, F::kBias}) {
         if (exponent + F::kBias > 0) {
           around(sign | static_cast<u64>(exponent + F::kBias) << F::kFractionBits);

@@ -40,11 +40,9 @@ Expected<T> oracle(T a, T b) {
   if constexpr (is_float<T>) {
     const double y = to_double(b);
     const double m = std::fmod(to_double(a), y);
-    // In double the sum may round, and again on the way to T: for FLOAT32 and FLOAT16 that is the same as rounding once,
-    // since 53 >= 2 * 24 + 2; for FLOAT64 it rounds once.
-    const double floor = m == 0                               ? std::copysign(0.0, y)
-                         : std::signbit(m) != std::signbit(y) ? m + y
-                                                              : m;
+    // In double the sum may round, and again on the way to T: for FLOAT32 and FLOAT16 that is the same as rounding
+    // once, since 53 >= 2 * 24 + 2; for FLOAT64 it rounds once.
+    const double floor = m == 0 ? std::copysign(0.0, y) : std::signbit(m) != std::signbit(y) ? m + y : m;
     return {from_double<T>(floor), from_double<T>(m)};
   } else {
     if (b == 0) {

@@ -103,10 +103,9 @@ void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Bloc
         arguments.columns = static_cast<std::size_t>(std::min(kTileElements, block.columns - column));
         for (std::uint32_t source = 0; source < anydml::row(instruction.row).inputs; ++source) {
           const std::uint32_t from = instruction.sources[source];
-          arguments.inputs[source] =
-              from < kMaxOperands
-                  ? KernelArguments::Input{address(from), 0, nest.innermost().strides[from]}
-                  : KernelArguments::Input{results[from - kMaxOperands], 0, element};
+          arguments.inputs[source] = from < kMaxOperands
+                                         ? KernelArguments::Input{address(from), 0, nest.innermost().strides[from]}
+                                         : KernelArguments::Input{results[from - kMaxOperands], 0, element};
         }
         arguments.output = i + 1 == prepared.step.instruction_count
                                ? KernelArguments::Output{address(output), 0, nest.innermost().strides[output]}
@@ -170,8 +169,7 @@ BackendStatus guarded(Body body) noexcept {
 
 // One pool for the process, however often the device is opened: the first to open it says how many threads.
 ThreadPool& process_pool(unsigned threads) {
-  static ThreadPool& pool =
-      *new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+  static ThreadPool& pool = *new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
   return pool;
 }
 
@@ -202,11 +200,11 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
 }
 
 BackendStatus allocate(BackendDevice*, std::uint64_t bytes, void** address) {
-  *address = ::operator new(bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
+  *address = ::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
   return *address == nullptr ? kOutOfMemory : kOk;
 }
 
-void release(BackendDevice*, void* address) { ::operator delete(address, std::align_val_t{kTemporaryAlignment}); }
+void release(BackendDevice*, void* address) { ::operator delete (address, std::align_val_t{kTemporaryAlignment}); }
 
 BackendStatus copy(BackendDevice*, void* to, const void* from, std::uint64_t bytes) {
   std::memmove(to, from, bytes);

@@ -36,7 +36,7 @@ struct ThreadPool::Job {
 
 namespace {
 
-// The pool whose threads a fork loses. One suffices: the CPU device is opened once in a process.
+// The pool whose state a fork must carry over whole: the first, which is the process's own.
 std::atomic<ThreadPool*> g_forked_pool{nullptr};
 
 }  // namespace
@@ -56,7 +56,8 @@ ThreadPool::ThreadPool(unsigned threads) {
 }
 
 void ThreadPool::register_fork_handlers(ThreadPool* pool) {
-  if (g_forked_pool.exchange(pool) != nullptr) {
+  ThreadPool* none = nullptr;
+  if (!g_forked_pool.compare_exchange_strong(none, pool)) {
     return;
   }
   // The child has no workers and must not inherit a locked mutex. Jobs then run on their callers alone.

@@ -2,8 +2,8 @@
 // Threads that share the chunks of running jobs. The thread that brings a job works on it too and never waits for a
 // worker to start, so a job finishes even when every worker is busy, could not be created, or was lost in a fork.
 //
-// Why our own: a few dozen lines suffice; packaged pools are not instrumented, so ThreadSanitizer reports races that are
-// none; and concurrent callers must share the workers fairly, which here is one chunk of each job in turn.
+// Why our own: a few dozen lines suffice; packaged pools are not instrumented, so ThreadSanitizer reports races that
+// are none; and concurrent callers must share the workers fairly, which here is one chunk of each job in turn.
 #pragma once
 
 #include <condition_variable>

@@ -49,10 +49,9 @@ const Operator* find_operator(std::string_view name) {
 }
 
 std::string_view nearest_operator_name(std::string_view name) {
-  return std::ranges::min(tables::kOperators, {},
-                          [written = without_prefix(name)](const Operator& op) {
-                            return edit_distance(written, op.name);
-                          })
+  return std::ranges::min(
+             tables::kOperators, {},
+             [written = without_prefix(name)](const Operator& op) { return edit_distance(written, op.name); })
       .name;
 }
 

@@ -77,8 +77,8 @@ struct Support {
   std::uint8_t field;
   std::uint8_t min_rank;
   std::uint8_t max_rank;
-  std::uint16_t types;            // bit DML_TENSOR_DATA_TYPE
-  std::string_view only_for;      // REDUCE: the functions this row speaks of; otherwise empty
+  std::uint16_t types;        // bit DML_TENSOR_DATA_TYPE
+  std::string_view only_for;  // REDUCE: the functions this row speaks of; otherwise empty
 };
 
 enum class InPlace : std::uint8_t {
@@ -90,8 +90,8 @@ enum class InPlace : std::uint8_t {
 };
 
 struct Operator {
-  std::string_view name;    // without DML_OPERATOR_
-  std::uint32_t value;      // DML_OPERATOR_TYPE
+  std::string_view name;  // without DML_OPERATOR_
+  std::uint32_t value;    // DML_OPERATOR_TYPE
   std::string_view desc_struct;
   std::uint16_t desc_size;
   FeatureLevel introduced;

@@ -29,7 +29,8 @@ void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noe
   };
   for (std::size_t row = 0; row < arguments.rows; ++row) {
     const auto nth_row = static_cast<std::ptrdiff_t>(row);
-    const std::byte* const inputs[] = {arguments.inputs[kInputs].data + nth_row * arguments.inputs[kInputs].row_stride...};
+    const std::byte* const inputs[] = {arguments.inputs[kInputs].data +
+                                       nth_row * arguments.inputs[kInputs].row_stride...};
     std::byte* const output = arguments.output.data + nth_row * arguments.output.row_stride;
     for (std::size_t column = 0; column < arguments.columns; ++column) {
       store<T>(output + advance(arguments.output.stride, column),

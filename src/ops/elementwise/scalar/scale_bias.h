@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ScaleBias, an option of many unary operators: x * Scale + Bias goes in instead of x. The product is rounded before
-// the sum, both in FLOAT32 (FLOAT64 for FLOAT64 tensors), and the sum is then rounded to the tensor's type. Floats only.
+// the sum, both in FLOAT32 (FLOAT64 for FLOAT64 tensors), and the sum is then rounded to the tensor's type. Floats
+// only.
 #pragma once
 
 #include "base/scalar.h"
@@ -15,9 +16,7 @@ struct ScaleBias {
   ANYDML_HOST_DEVICE constexpr explicit ScaleBias(const Attributes& attributes)
       : scale(attributes.values[0].as<compute_t<T>>()), bias(attributes.values[1].as<compute_t<T>>()) {}
 
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const
-    requires is_float<T>
-  {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
     const compute_t<T> product = widen(x) * scale;
     return narrow<T>(product + bias);
   }

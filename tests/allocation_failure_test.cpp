@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Every allocation of every call fails once. Each time the call must say so, write nothing and leak nothing, and the
+// next call must work. This program replaces operator new, for the library too.
+#include <anydml/anydml.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+// The allocation of this thread, counted down, that fails; negative: none does.
+thread_local long t_until_failure = -1;
+std::atomic<long> g_live{0};
+
+void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  if (t_until_failure >= 0 && t_until_failure-- == 0) {
+    return nullptr;
+  }
+  void* memory = alignment == 0 ? std::malloc(size)
+                                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  g_live += memory != nullptr ? 1 : 0;
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  g_live -= memory != nullptr ? 1 : 0;
+  std::free(memory);
+}
+
+void* allocate_or_throw(std::size_t size, std::size_t alignment) {
+  void* memory = allocate(size, alignment);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate_or_throw(size, 0); }
+void* operator new[](std::size_t size) { return allocate_or_throw(size, 0); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 0); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 0); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+
+namespace {
+
+constexpr int64_t kCount = 50'000;
+const int64_t kSizes[] = {kCount};
+
+struct Data {
+  std::vector<float> a = std::vector<float>(kCount + 1, 7.0F);
+  std::vector<float> b = std::vector<float>(kCount, 3.0F);
+  std::vector<float> out = std::vector<float>(kCount, -99.0F);
+  anydml_tensor ta{ANYDML_FLOAT32, 1, kSizes, nullptr, a.data()};
+  anydml_tensor tb{ANYDML_FLOAT32, 1, kSizes, nullptr, b.data()};
+  anydml_tensor to{ANYDML_FLOAT32, 1, kSizes, nullptr, out.data()};
+};
+
+struct Scenario {
+  const char* what;
+  std::function<int(Data&)> call;
+  std::function<bool(const Data&)> untouched;  // after a failure
+  int success = ANYDML_OK;                     // what the call gives when nothing fails
+};
+
+int compile_and_run(Data& data) {
+  const anydml_tensor inputs[] = {data.ta, data.tb};
+  anydml_compiled* compiled = nullptr;
+  int code = anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &data.to, nullptr, 0, &compiled);
+  EXPECT_EQ(code == ANYDML_OK, compiled != nullptr);
+  if (code == ANYDML_OK) {
+    const void* addresses[] = {data.ta.data, data.tb.data};
+    code = anydml_compiled_run(compiled, addresses, 2, data.to.data);
+  }
+  anydml_compiled_release(compiled);
+  return code;
+}
+
+bool output_untouched(const Data& data) {
+  for (const float value : data.out) {
+    if (value != -99.0F) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool first_input_untouched(const Data& data) {
+  for (const float value : data.a) {
+    if (value != 7.0F) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const Scenario kScenarios[] = {
+    {"a call", [](Data& d) { return anydml_modulus_truncate(&d.ta, &d.tb, &d.to); }, output_untouched},
+    {"a call by name",
+     [](Data& d) {
+       const anydml_tensor inputs[] = {d.ta, d.tb};
+       return anydml_run(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &d.to, nullptr, 0);
+     },
+     output_untouched},
+    {"compile and run", compile_and_run, output_untouched},
+    {"an overlap that is staged",
+     [](Data& d) {
+       d.to.data = d.a.data() + 1;
+       return anydml_modulus_floor(&d.ta, &d.tb, &d.to);
+     },
+     first_input_untouched},
+    {"an overlap of a compiled operator",
+     [](Data& d) {
+       d.to.data = d.a.data() + 1;
+       return compile_and_run(d);
+     },
+     first_input_untouched},
+    {"an error message",
+     [](Data& d) {
+       d.tb.type = ANYDML_INT8;
+       return anydml_modulus_floor(&d.ta, &d.tb, &d.to);
+     },
+     output_untouched, ANYDML_INVALID_ARGUMENT},
+};
+
+enum class Outcome { nothing_failed, handled, wrong };
+
+// Runs the scenario with allocation n failing and says how it went.
+Outcome fail_nth(const Scenario& scenario, long n) {
+  Data data;
+  t_until_failure = n;
+  const int code = scenario.call(data);
+  const bool failed = t_until_failure < 0;
+  t_until_failure = -1;
+  if (!failed) {
+    return code == scenario.success ? Outcome::nothing_failed : Outcome::wrong;
+  }
+  // A failure that costs only speed (a worker thread that is not created) may be survived; what is not survived is
+  // reported as what it is.
+  const bool reported = code == ANYDML_OUT_OF_MEMORY && scenario.untouched(data) &&
+                        std::string_view(anydml_last_error()).find("memory") != std::string_view::npos;
+  return code == scenario.success || reported ? Outcome::handled : Outcome::wrong;
+}
+
+// The first call of a process opens the device and creates the threads, once: each failure needs a process of its own.
+TEST(AllocationFailure, InTheFirstCallOfAProcess) {
+  const Scenario scenario{"the first call of a process",
+                          [](Data& d) { return anydml_modulus_floor(&d.ta, &d.tb, &d.to); }, output_untouched};
+  long failures = 0;
+  for (bool more = true; more; ++failures) {
+    ASSERT_LT(failures, 10'000);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      Outcome outcome = fail_nth(scenario, failures);
+      if (outcome == Outcome::handled) {
+        Data data;  // the process recovers: the same call now works
+        outcome = scenario.call(data) == ANYDML_OK && data.out[kCount - 1] == 1.0F ? Outcome::handled : Outcome::wrong;
+      }
+      _exit(static_cast<int>(outcome));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "allocation " << failures << ": killed by signal " << WTERMSIG(status);
+    ASSERT_NE(WEXITSTATUS(status), static_cast<int>(Outcome::wrong)) << "allocation " << failures;
+    more = WEXITSTATUS(status) == static_cast<int>(Outcome::handled);
+  }
+  --failures;  // the last round failed nothing
+  std::printf("  %4ld  %s\n", failures, scenario.what);
+  EXPECT_GE(failures, 8);
+}
+
+TEST(AllocationFailure, InEveryLaterCall) {
+  long total = 0;
+  for (const Scenario& scenario : kScenarios) {
+    {
+      Data warm;
+      scenario.call(warm);
+    }
+    long failures = 0;
+    for (Outcome outcome = Outcome::handled; outcome == Outcome::handled; ++failures) {
+      ASSERT_LT(failures, 10'000);
+      const long live_before = g_live.load();
+      outcome = fail_nth(scenario, failures);
+      ASSERT_NE(outcome, Outcome::wrong) << scenario.what << ", allocation " << failures << ": " << anydml_last_error();
+      ASSERT_EQ(g_live.load(), live_before) << scenario.what << ", allocation " << failures << ": leaked";
+    }
+    --failures;
+    std::printf("  %4ld  %s\n", failures, scenario.what);
+    total += failures;
+  }
+  std::printf("  %4ld  allocations made to fail, one at a time, each reported or survived\n", total);
+  EXPECT_GE(total, 20);
+}
+
+}  // namespace

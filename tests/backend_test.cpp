@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Ring 2: every row and type, through plan and CPU backend, over every kind of layout, against the scalar definition by
+// bits. Driven by elementwise.def: a new row is tested by being there.
+#include "backend/backend.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cinttypes>
+#include <memory>
+#include <thread>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/thread_pool.h"
+#include "ops/elementwise/cpu/kernels.h"
+#include "support/layouts.h"
+
+namespace anydml::test {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kRounds = 15;
+#else
+constexpr int kRounds = 60;
+#endif
+
+BackendDevice* device() {
+  static BackendDevice* const opened = [] {
+    const BackendSettings settings{.threads = 3};
+    BackendDevice* handle = nullptr;
+    EXPECT_EQ(cpu_backend().open(0, &settings, &handle).code, BackendCode::ok);
+    return handle;
+  }();
+  return opened;
+}
+
+void run(const Plan& plan, void* const* addresses) {
+  BackendProgram* program = nullptr;
+  const auto count = static_cast<u32>(plan.steps.size());
+  ASSERT_EQ(cpu_backend().compile(device(), plan.steps.data(), count, &program).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().run(program, addresses).code, BackendCode::ok);
+  cpu_backend().destroy(program);
+}
+
+Attributes random_attributes(Random& random) {
+  Attributes attributes;
+  for (Scalar& value : attributes.values) {
+    value = Scalar(static_cast<double>(static_cast<i64>(random() % 4001) - 2000) / 8);
+  }
+  return attributes;
+}
+
+template <class ScalarOp, class T>
+T apply(const ScalarOp& op, const T* inputs) {
+  constexpr std::size_t kInputs = scalar_inputs<ScalarOp, T>();
+  if constexpr (kInputs == 1) {
+    return op(inputs[0]);
+  } else if constexpr (kInputs == 2) {
+    return op(inputs[0], inputs[1]);
+  } else {
+    return op(inputs[0], inputs[1], inputs[2]);
+  }
+}
+
+// One random problem: layouts, values, now and then in place, now and then a ScaleBias before the row.
+template <template <class> class ScalarOp, class T>
+void check_once(const Row& row, Random& random, u64& elements) {
+  constexpr std::size_t kInputs = scalar_inputs<ScalarOp<T>, T>();
+  // Sizes small enough to be quick, yet some past the size of a chunk, so that threads share the work.
+  const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
+  OpDesc desc;
+  desc.row = &row;
+  desc.input_count = kInputs;
+  desc.attributes = random_attributes(random);
+  desc.has_scale_bias = kInputs == 1 && row.facts != nullptr && is_float<T> && random() % 2 == 0;
+  desc.scale_bias = random_attributes(random);
+
+  std::vector<Layout> layouts;
+  for (std::size_t i = 0; i <= kInputs; ++i) {
+    layouts.push_back(random_layout(sizes, random, i < kInputs));
+  }
+  const std::size_t in_place = random() % 3 == 0 ? random() % kInputs : kInputs;
+  layouts[in_place] = layouts[kInputs];
+  std::vector<Memory<T>> memory;
+  void* addresses[kMaxOperands + 1] = {};
+  for (std::size_t i = 0; i <= kInputs; ++i) {
+    desc.tensors[i].type = kDataTypeOf<T>;
+    desc.tensors[i].rank = static_cast<u32>(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), desc.tensors[i].sizes);
+    std::copy(layouts[i].strides.begin(), layouts[i].strides.end(), desc.tensors[i].strides);
+    memory.emplace_back(layouts[i], random);
+  }
+  if (in_place < kInputs) {
+    memory[kInputs] = memory[in_place];
+  }
+  for (std::size_t i = 0; i <= kInputs; ++i) {
+    addresses[i] = memory[i].data();
+  }
+  if (in_place < kInputs) {
+    addresses[in_place] = addresses[kInputs];
+  }
+  desc.element_count = element_count(desc.output());
+
+  Memory<T> expected = memory[kInputs];
+  const auto op = make_scalar<ScalarOp<T>>(desc.attributes);
+  for (i64 n = 0; n < layouts[kInputs].count(); ++n) {
+    T inputs[kMaxInputs] = {};
+    for (std::size_t i = 0; i < kInputs; ++i) {
+      inputs[i] = memory[i].load(layouts[i].offset(n));
+    }
+    if constexpr (is_float<T>) {
+      if (desc.has_scale_bias) {
+        inputs[0] = ScaleBias<T>(desc.scale_bias)(inputs[0]);
+      }
+    }
+    expected.store(layouts[kInputs].offset(n), apply<ScalarOp<T>, T>(op, inputs));
+    ++elements;
+  }
+  run(make_plan(desc), addresses);
+  ASSERT_TRUE(memory[kInputs].equals(expected, layouts[kInputs], 0))
+      << row.name << " " << type_name(kDataTypeOf<T>) << " sizes "
+      << shape_text(desc.output().sizes, desc.output().rank) << " output strides "
+      << shape_text(desc.output().strides, desc.output().rank) << " in place " << in_place;
+}
+
+template <template <class> class ScalarOp, class T>
+void check_type(const Row& row, u64& elements) {
+  if constexpr (scalar_inputs<ScalarOp<T>, T>() != 0) {
+    Random random(kSeed + static_cast<u64>(row.id) * 100 + static_cast<u64>(kDataTypeOf<T>));
+    for (int round = 0; round < kRounds && !testing::Test::HasFatalFailure(); ++round) {
+      check_once<ScalarOp, T>(row, random, elements);
+    }
+  }
+}
+
+template <template <class> class ScalarOp>
+void check_row(RowId id) {
+  u64 elements = 0;
+#define ANYDML_CHECK(T, name, value) check_type<ScalarOp, T>(row(id), elements);
+  ANYDML_FOR_EACH_TYPE(ANYDML_CHECK)
+#undef ANYDML_CHECK
+  std::printf("  %-32s %9" PRIu64 " elements, every type and layout, none different from the scalar\n",
+              std::string(row(id).name).c_str(), elements);
+}
+
+#define ANYDML_ROW(op, Scalar, ulp) \
+  TEST(Kernels, op) {               \
+    static_assert(ulp == 0);        \
+    check_row<Scalar>(RowId::op);   \
+  }
+#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) ANYDML_ROW(op, Scalar, ulp)
+#include "ops/elementwise/elementwise.def"
+#undef ANYDML_ROW
+#undef ANYDML_INTERNAL_ROW
+
+TEST(Kernels, TableHasOneForEachTypeOfARow) {
+  for (const Row& row : rows()) {
+    for (std::size_t type = 0; type < kDataTypeLimit; ++type) {
+      for (std::size_t layout = 0; layout < kInnerLayouts; ++layout) {
+        const bool found =
+            generic_kernels().find(row.id, static_cast<DataType>(type), static_cast<InnerLayout>(layout));
+        EXPECT_EQ(found, (row.types >> type & 1) != 0) << row.name << " type " << type;
+      }
+    }
+  }
+}
+
+TEST(CpuBackend, DescribesItsDevice) {
+  BackendDeviceInfo info{};
+  cpu_backend().describe(device(), &info);
+  EXPECT_STREQ(info.name, "cpu");
+  EXPECT_GE(info.threads, 1U);
+  EXPECT_GT(info.memory_bytes, 0U);
+  EXPECT_EQ(cpu_backend().device_count(), 1U);
+  BackendDevice* none = nullptr;
+  const BackendSettings settings{};
+  EXPECT_EQ(cpu_backend().open(1, &settings, &none).code, BackendCode::failed);
+}
+
+TEST(CpuBackend, AllocatesAndCopies) {
+  void* memory = nullptr;
+  ASSERT_EQ(cpu_backend().allocate(device(), 1000, &memory).code, BackendCode::ok);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kTemporaryAlignment, 0U);
+  const char text[] = "bytes";
+  EXPECT_EQ(cpu_backend().copy(device(), memory, text, sizeof(text)).code, BackendCode::ok);
+  EXPECT_STREQ(static_cast<const char*>(memory), text);
+  cpu_backend().release(device(), memory);
+}
+
+TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers stop at an allocation of this size";
+#endif
+  void* memory = nullptr;
+  EXPECT_EQ(cpu_backend().allocate(device(), u64{1} << 60, &memory).code, BackendCode::out_of_memory);
+  EXPECT_EQ(memory, nullptr);
+}
+
+struct Counted {
+  std::vector<std::atomic<int>> chunks;
+  static void count(void* context, u64 chunk) noexcept { ++static_cast<Counted*>(context)->chunks[chunk]; }
+  void expect_once() const {
+    for (const auto& chunk : chunks) {
+      ASSERT_EQ(chunk.load(), 1);
+    }
+  }
+};
+
+TEST(ThreadPool, RunsEachChunkOnce) {
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    auto& pool = *new ThreadPool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (const std::size_t chunks : {0U, 1U, 2U, 3U, 17U, 1000U}) {
+      Counted counted{std::vector<std::atomic<int>>(chunks)};
+      pool.run(chunks, Counted::count, &counted);
+      counted.expect_once();
+    }
+  }
+}
+
+TEST(ThreadPool, ServesManyCallersAtOnce) {
+  auto& pool = *new ThreadPool(3);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&pool] {
+      for (int round = 0; round < 200; ++round) {
+        Counted counted{std::vector<std::atomic<int>>(static_cast<std::size_t>(round % 9))};
+        pool.run(counted.chunks.size(), Counted::count, &counted);
+        counted.expect_once();
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+}
+
+// A forked child has lost the workers and must still finish its jobs.
+TEST(ThreadPool, WorksInAForkedChild) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
+#endif
+  std::vector<f32> a(100'000, 7.0F);
+  std::vector<f32> out(a.size());
+  OpDesc desc;
+  desc.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR);
+  desc.input_count = 2;
+  desc.element_count = static_cast<i64>(a.size());
+  for (TensorDesc& tensor : desc.tensors) {
+    tensor = {.type = DataType::FLOAT32, .rank = 1, .sizes = {static_cast<i64>(a.size())}, .strides = {1}};
+  }
+  void* addresses[] = {a.data(), a.data(), out.data(), nullptr};
+  const Plan plan = make_plan(desc);
+  run(plan, addresses);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(30);  // a hang must not hang the test
+    run(plan, addresses);
+    _exit(out[50'000] == 0.0F ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace anydml::test

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+// Wrong use gets a code and a sentence, and nothing is written. One process survives all of it. The table that this
+// prints is in docs/errors.md.
+#include <anydml/anydml.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+
+// A call that is right until a case changes something: two 2x3 inputs and an output of FLOAT32.
+struct Call {
+  std::vector<int64_t> a_sizes{2, 3}, b_sizes{2, 3}, out_sizes{2, 3};
+  std::vector<int64_t> a_strides, b_strides, out_strides;  // empty: packed
+  std::vector<float> a_data = std::vector<float>(64, 7.0F);
+  std::vector<float> b_data = std::vector<float>(64, 3.0F);
+  std::vector<float> out_data = std::vector<float>(64, -99.0F);
+  anydml_tensor a{}, b{}, out{};
+  const char* op = "ELEMENT_WISE_MODULUS_FLOOR";
+  std::vector<anydml_attribute> attributes;
+
+  void fill() {
+    a = tensor(a_sizes, a_strides, a_data);
+    b = tensor(b_sizes, b_strides, b_data);
+    out = tensor(out_sizes, out_strides, out_data);
+  }
+
+ private:
+  static anydml_tensor tensor(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
+                              std::vector<float>& data) {
+    return {ANYDML_FLOAT32, static_cast<int32_t>(sizes.size()), sizes.data(),
+            strides.empty() ? nullptr : strides.data(), data.data()};
+  }
+};
+
+struct Case {
+  const char* what;
+  int code;
+  const char* message;
+  std::function<int(Call&)> run;
+};
+
+int modulus(Call& call) { return anydml_modulus_floor(&call.a, &call.b, &call.out); }
+
+int run_generic(Call& call) {
+  const anydml_tensor inputs[] = {call.a, call.b};
+  return anydml_run(nullptr, call.op, inputs, 2, &call.out, call.attributes.data(), call.attributes.size());
+}
+
+// Changes fields of the tensors after they were filled in.
+template <class Change>
+std::function<int(Call&)> with(Change change) {
+  return [change](Call& call) {
+    call.fill();
+    change(call);
+    return modulus(call);
+  };
+}
+
+// Changes sizes and strides before.
+template <class Change>
+std::function<int(Call&)> shaped(Change change) {
+  return [change](Call& call) {
+    change(call);
+    call.fill();
+    return modulus(call);
+  };
+}
+
+anydml_attribute number(const char* name, double value) {
+  anydml_attribute attribute = {name, ANYDML_FLOAT64, {}};
+  attribute.value.f64 = value;
+  return attribute;
+}
+
+template <class Change>
+std::function<int(Call&)> generic(Change change) {
+  return [change](Call& call) {
+    call.fill();
+    change(call);
+    return run_generic(call);
+  };
+}
+
+#define FLOOR "ELEMENT_WISE_MODULUS_FLOOR: "
+
+const Case kCases[] = {
+    // Null pointers.
+    {"a is null", ANYDML_INVALID_ARGUMENT, FLOOR "ATensor: the tensor is null; expected a pointer to an anydml_tensor",
+     [](Call& c) {
+       c.fill();
+       return anydml_modulus_floor(nullptr, &c.b, &c.out);
+     }},
+    {"b is null", ANYDML_INVALID_ARGUMENT, FLOOR "BTensor: the tensor is null; expected a pointer to an anydml_tensor",
+     [](Call& c) {
+       c.fill();
+       return anydml_modulus_floor(&c.a, nullptr, &c.out);
+     }},
+    {"out is null", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: the tensor is null; expected a pointer to an anydml_tensor",
+     [](Call& c) {
+       c.fill();
+       return anydml_modulus_floor(&c.a, &c.b, nullptr);
+     }},
+    {"sizes are null", ANYDML_INVALID_ARGUMENT,
+     FLOOR "BTensor: sizes is null; expected 2 sizes, one for each dimension",
+     with([](Call& c) { c.b.sizes = nullptr; })},
+    {"data of an input is null", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: data is null; expected the address of the element at index 0",
+     with([](Call& c) { c.a.data = nullptr; })},
+    {"data of the output is null", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: data is null; expected the address of the element at index 0",
+     with([](Call& c) { c.out.data = nullptr; })},
+    {"the operator's name is null", ANYDML_INVALID_ARGUMENT,
+     "op: is null; expected the name of an operator, such as ELEMENT_WISE_MODULUS_FLOOR",
+     generic([](Call& c) { c.op = nullptr; })},
+    {"the array of inputs is null", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected an array of 2 tensors",
+     [](Call& c) {
+       c.fill();
+       return anydml_run(nullptr, c.op, nullptr, 2, &c.out, nullptr, 0);
+     }},
+    {"the array of attributes is null", ANYDML_INVALID_ARGUMENT,
+     FLOOR "attributes is null; expected an array of 3 attributes",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       return anydml_run(nullptr, c.op, inputs, 2, &c.out, nullptr, 3);
+     }},
+    {"the place for a compiled operator is null", ANYDML_INVALID_ARGUMENT,
+     "anydml_compile: compiled is null; expected a place for the answer",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       return anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, nullptr);
+     }},
+    {"the compiled operator is null", ANYDML_INVALID_ARGUMENT,
+     "anydml_compiled_run: compiled is null; expected what anydml_compile made",
+     [](Call& c) { return anydml_compiled_run(nullptr, nullptr, 0, c.out_data.data()); }},
+
+    // Types and operators.
+    {"an unknown type", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     with([](Call& c) { c.a.type = 99; })},
+    {"a type of zero", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: type is 0; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     with([](Call& c) { c.out.type = 0; })},
+    {"types that differ", ANYDML_INVALID_ARGUMENT,
+     FLOOR "BTensor: type is INT32; expected FLOAT32, the type of ATensor",
+     with([](Call& c) { c.b.type = ANYDML_INT32; })},
+    {"an output of another type", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: type is FLOAT64; expected FLOAT32, the type of ATensor",
+     with([](Call& c) { c.out.type = ANYDML_FLOAT64; })},
+    {"a misspelt operator", ANYDML_INVALID_ARGUMENT,
+     "op: is 'ELEMENTWISE_MODULUS_FLOOR'; expected the name of a DirectML operator, such as ELEMENT_WISE_MODULUS_FLOOR",
+     generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
+    {"an operator that is not built", ANYDML_UNSUPPORTED,
+     "CONVOLUTION: an operator of DirectML that is not built here yet",
+     generic([](Call& c) { c.op = "DML_OPERATOR_CONVOLUTION"; })},
+    {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
+     [](Call& c) {
+       c.fill();
+       return anydml_run(nullptr, c.op, &c.a, 1, &c.out, nullptr, 0);
+     }},
+    {"too many inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 9; expected 2",
+     [](Call& c) {
+       c.fill();
+       const std::vector<anydml_tensor> inputs(9, c.a);
+       return anydml_run(nullptr, c.op, inputs.data(), inputs.size(), &c.out, nullptr, 0);
+     }},
+
+    // Ranks and sizes.
+    {"nine dimensions", ANYDML_INVALID_ARGUMENT, FLOOR "ATensor: rank is 9; expected 0 to 8",
+     shaped([](Call& c) { c.a_sizes.assign(9, 1); })},
+    {"a negative rank", ANYDML_INVALID_ARGUMENT, FLOOR "BTensor: rank is -1; expected 0 to 8",
+     with([](Call& c) { c.b.rank = -1; })},
+    {"a negative size", ANYDML_INVALID_ARGUMENT, FLOOR "OutputTensor: sizes[1] is -3; expected 0 or more",
+     shaped([](Call& c) {
+       c.out_sizes = {2, -3};
+     })},
+    {"the least size there is", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: sizes[0] is -9223372036854775808; expected 0 or more", shaped([](Call& c) {
+       c.a_sizes = {kMin, 3};
+     })},
+    {"sizes that do not broadcast", ANYDML_INVALID_ARGUMENT,
+     FLOOR "BTensor: sizes are [2, 4]; expected sizes that broadcast to [2, 3], the sizes of OutputTensor",
+     shaped([](Call& c) {
+       c.b_sizes = {2, 4};
+     })},
+    {"an input of more dimensions than the output", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: sizes are [1, 2, 3]; expected sizes that broadcast to [2, 3], the sizes of OutputTensor",
+     shaped([](Call& c) {
+       c.a_sizes = {1, 2, 3};
+     })},
+    {"an output smaller than its inputs", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: sizes are [2, 3]; expected sizes that broadcast to [1, 3], the sizes of OutputTensor",
+     shaped([](Call& c) {
+       c.out_sizes = {1, 3};
+     })},
+    {"an empty input for an output that is not", ANYDML_INVALID_ARGUMENT,
+     FLOOR "BTensor: sizes are [0, 3]; expected sizes that broadcast to [2, 3], the sizes of OutputTensor",
+     shaped([](Call& c) {
+       c.b_sizes = {0, 3};
+     })},
+    {"2^32 elements", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: sizes [65536, 65536] hold too many elements; expected at most 4294967295", shaped([](Call& c) {
+       c.a_sizes = {65536, 65536};
+     })},
+    {"elements past 64 bits", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: sizes [9223372036854775807, 9223372036854775807] hold too many elements; expected at most "
+           "4294967295",
+     shaped([](Call& c) {
+       c.out_sizes = {kMax, kMax};
+     })},
+
+    // Strides.
+    {"a stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
+     FLOOR
+     "ATensor: strides[0] is 9223372036854775807; with sizes [2, 3] the elements reach further than 64 bits count",
+     shaped([](Call& c) {
+       c.a_strides = {kMax, 1};
+     })},
+    {"a negative stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
+     FLOOR
+     "BTensor: strides[1] is -9223372036854775808; with sizes [2, 3] the elements reach further than 64 bits count",
+     shaped([](Call& c) {
+       c.b_strides = {1, kMin};
+     })},
+    {"strides that overflow together", ANYDML_INVALID_ARGUMENT,
+     FLOOR
+     "ATensor: strides[1] is -1152921504606846976; with sizes [2, 3] the elements reach further than 64 bits count",
+     shaped([](Call& c) {
+       c.a_strides = {int64_t{1} << 60, -(int64_t{1} << 60)};
+     })},
+    {"strides past the end of the address space", ANYDML_INVALID_ARGUMENT,
+     FLOOR "ATensor: strides [-1152921504606846976, 1] with sizes [2, 3] reach past the end of the address space",
+     shaped([](Call& c) {
+       c.a_strides = {-(int64_t{1} << 60), 1};
+     })},
+    {"an output with stride 0", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: strides [0, 1] with sizes [2, 3] put two elements at one place; expected each element of an "
+           "output at a place of its own",
+     shaped([](Call& c) {
+       c.out_strides = {0, 1};
+     })},
+    {"an output that overlaps itself", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: strides [2, 1] with sizes [2, 3] put two elements at one place; expected each element of an "
+           "output at a place of its own",
+     shaped([](Call& c) {
+       c.out_strides = {2, 1};
+     })},
+    {"an output that overlaps itself by a negative stride", ANYDML_INVALID_ARGUMENT,
+     FLOOR "OutputTensor: strides [-1, 1] with sizes [2, 3] put two elements at one place; expected each element of an "
+           "output at a place of its own",
+     shaped([](Call& c) {
+       c.out_strides = {-1, 1};
+     })},
+
+    // Attributes.
+    {"an attribute the operator does not take", ANYDML_INVALID_ARGUMENT,
+     FLOOR "attribute 'Min' is not one of this operator's; it takes no attributes",
+     generic([](Call& c) { c.attributes = {number("Min", 1)}; })},
+    {"an attribute without a name", ANYDML_INVALID_ARGUMENT,
+     FLOOR "attributes[0].name is null; expected the name of an attribute",
+     generic([](Call& c) { c.attributes = {number(nullptr, 1)}; })},
+    {"an attribute of an odd type", ANYDML_INVALID_ARGUMENT,
+     FLOOR
+     "attribute Min: type is 1; expected FLOAT64 (9), INT64 (11) or UINT64 (10), whatever the type of the tensors",
+     generic([](Call& c) {
+       c.attributes = {{"Min", ANYDML_FLOAT32, {}}};
+     })},
+    {"a hundred attributes", ANYDML_INVALID_ARGUMENT,
+     FLOOR "the number of attributes is 100; no operator takes so many",
+     generic([](Call& c) { c.attributes.assign(100, number("Min", 1)); })},
+
+    // Compiled operators.
+    {"no addresses for a compiled operator", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected 2 addresses",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       anydml_compiled* compiled = nullptr;
+       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
+       const int code = anydml_compiled_run(compiled, nullptr, 2, c.out.data);
+       anydml_compiled_release(compiled);
+       return code;
+     }},
+    {"too few addresses for a compiled operator", ANYDML_INVALID_ARGUMENT,
+     FLOOR "the number of inputs is 1; expected 2",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       anydml_compiled* compiled = nullptr;
+       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
+       const void* addresses[] = {c.a.data};
+       const int code = anydml_compiled_run(compiled, addresses, 1, c.out.data);
+       anydml_compiled_release(compiled);
+       return code;
+     }},
+    {"a null address for a compiled operator", ANYDML_INVALID_ARGUMENT,
+     FLOOR "BTensor: data is null; expected the address of the element at index 0",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       anydml_compiled* compiled = nullptr;
+       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
+       const void* addresses[] = {c.a.data, nullptr};
+       const int code = anydml_compiled_run(compiled, addresses, 2, c.out.data);
+       anydml_compiled_release(compiled);
+       return code;
+     }},
+
+    // Devices and listings.
+    {"a device that is none", ANYDML_INVALID_ARGUMENT,
+     "device: is no device of this process; expected null or one of anydml_device_at",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       const auto* stray = reinterpret_cast<const anydml_device*>(c.a_data.data());
+       return anydml_run(stray, c.op, inputs, 2, &c.out, nullptr, 0);
+     }},
+    {"a device number past the last", ANYDML_INVALID_ARGUMENT, "anydml_device_at: index is 1000; expected less than 1",
+     [](Call&) { return anydml_device_at(1000) == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
+    {"an operator number past the last", ANYDML_INVALID_ARGUMENT,
+     "anydml_operator_at: index is 177; expected less than 177",
+     [](Call&) {
+       anydml_operator_info info = {};
+       return anydml_operator_at(177, &info);
+     }},
+    {"no place for an operator's info", ANYDML_INVALID_ARGUMENT,
+     "anydml_operator_at: info is null; expected a place for the answer",
+     [](Call&) { return anydml_operator_at(0, nullptr); }},
+    {"no place for a device's info", ANYDML_INVALID_ARGUMENT,
+     "anydml_device_get_info: info is null; expected a place for the answer",
+     [](Call&) { return anydml_device_get_info(nullptr, nullptr); }},
+};
+
+const char* code_name(int code) {
+  switch (code) {
+    case ANYDML_OK:
+      return "OK";
+    case ANYDML_INVALID_ARGUMENT:
+      return "INVALID_ARGUMENT";
+    case ANYDML_UNSUPPORTED:
+      return "UNSUPPORTED";
+    default:
+      return "other";
+  }
+}
+
+TEST(BadInput, EachHasACodeAMessageAndNoEffect) {
+  for (const Case& test : kCases) {
+    Call call;
+    EXPECT_EQ(test.run(call), test.code) << test.what;
+    EXPECT_STREQ(anydml_last_error(), test.message) << test.what;
+    for (const float value : call.out_data) {
+      ASSERT_EQ(value, -99.0F) << test.what << ": the output was written";
+    }
+    std::printf("| %s | %s | %s |\n", test.what, code_name(test.code), anydml_last_error());
+  }
+  std::printf("%zu cases\n", std::size(kCases));
+  // And the process goes on as if nothing had happened.
+  Call call;
+  call.fill();
+  EXPECT_EQ(modulus(call), ANYDML_OK);
+  EXPECT_EQ(call.out_data[5], 1.0F);
+  EXPECT_EQ(call.out_data[6], -99.0F);
+}
+
+TEST(BadInput, AMessageIsCutNotOverrun) {
+  const std::string name(100'000, 'Q');
+  Call call;
+  call.fill();
+  call.op = name.c_str();
+  EXPECT_EQ(run_generic(call), ANYDML_INVALID_ARGUMENT);
+  EXPECT_LT(std::strlen(anydml_last_error()), 1024U);
+}
+
+TEST(BadInput, AnUnknownDeviceNamesThoseThereAre) {
+  EXPECT_EQ(anydml_find_device("abacus"), nullptr);
+  EXPECT_NE(std::strstr(anydml_last_error(),
+                        "anydml_find_device: name is 'abacus'; expected the name or a part of the description of a "
+                        "device: cpu ("),
+            nullptr)
+      << anydml_last_error();
+}
+
+}  // namespace

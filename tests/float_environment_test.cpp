@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// A caller may have set any rounding, flush or trap mode. No bit of a result may depend on it, and the modes and the
+// exception flags must be as it left them.
+#include <gtest/gtest.h>
+
+#include <cfenv>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "support/oracle.h"
+#include "support/tensor.h"
+
+namespace anydml::test {
+namespace {
+
+// Subnormals read and written as zero.
+void set_flush(bool on) {
+#if defined(__x86_64__)
+  constexpr unsigned kFlushAndZero = 0x8040;
+  _mm_setcsr(on ? _mm_getcsr() | kFlushAndZero : _mm_getcsr() & ~kFlushAndZero);
+#elif defined(__aarch64__)
+  constexpr u64 kFlushBoth = u64{1} << 24 | u64{1} << 19;
+  u64 control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  control = on ? control | kFlushBoth : control & ~kFlushBoth;
+  asm volatile("msr fpcr, %0" : : "r"(control));
+#else
+  (void)on;
+#endif
+}
+
+u64 modes() {
+#if defined(__x86_64__)
+  return _mm_getcsr();
+#elif defined(__aarch64__)
+  u64 control = 0;
+  u64 flags = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  asm volatile("mrs %0, fpsr" : "=r"(flags));
+  return control << 32 | flags;
+#else
+  return static_cast<u64>(std::fegetround());
+#endif
+}
+
+template <class T>
+class FloatEnvironment : public testing::Test {};
+using Floats = testing::Types<f16, f32, f64>;
+TYPED_TEST_SUITE(FloatEnvironment, Floats);
+
+TYPED_TEST(FloatEnvironment, ChangesNoBitAndIsLeftAsFound) {
+  using T = TypeParam;
+  constexpr std::size_t kCount = 50'000;  // several chunks: workers take part
+  Random random(kSeed);
+  std::vector<T> a(kCount);
+  std::vector<T> b(kCount);
+  std::vector<T> floor(kCount);
+  std::vector<T> truncate(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const auto pair = draw<T>(kDistributions[i % 4], random);
+    a[i] = i % 5 == 0 ? any_value<T>(random) : pair.a;
+    b[i] = i % 7 == 0 ? any_value<T>(random) : pair.b;
+  }
+  std::vector<Expected<T>> expected;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    expected.push_back(oracle(a[i], b[i]));  // under the default modes
+  }
+  const int64_t sizes[] = {kCount};
+  const auto type = static_cast<anydml_type>(kDataTypeOf<T>);
+  const anydml_tensor ta = {type, 1, sizes, nullptr, a.data()};
+  const anydml_tensor tb = {type, 1, sizes, nullptr, b.data()};
+  const anydml_tensor tf = {type, 1, sizes, nullptr, floor.data()};
+  const anydml_tensor tt = {type, 1, sizes, nullptr, truncate.data()};
+  for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    for (const bool flush : {false, true}) {
+      for (const int raised : {0, FE_INEXACT | FE_DIVBYZERO}) {
+        std::feclearexcept(FE_ALL_EXCEPT);
+        std::feraiseexcept(raised);
+        std::fesetround(rounding);
+        set_flush(flush);
+        const u64 before = modes();
+        const int floor_code = anydml_modulus_floor(&ta, &tb, &tf);
+        const int truncate_code = anydml_modulus_truncate(&ta, &tb, &tt);
+        const u64 after = modes();
+        set_flush(false);
+        std::fesetround(FE_TONEAREST);
+        ASSERT_EQ(before, after);
+        ASSERT_EQ(floor_code, ANYDML_OK);
+        ASSERT_EQ(truncate_code, ANYDML_OK);
+        for (std::size_t i = 0; i < kCount; ++i) {
+          ASSERT_TRUE(same(floor[i], expected[i].floor)) << show(a[i]) << " floor-mod " << show(b[i]);
+          ASSERT_TRUE(same(truncate[i], expected[i].truncate)) << show(a[i]) << " truncate-mod " << show(b[i]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace anydml::test

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Installs the library and builds programs against it from outside the tree, as a user would: a C program and a C++
+# program, each through pkg-config and through find_package; then from a moved installation; then add_subdirectory.
+# usage: run.sh SOURCE BUILD WORK
+set -euo pipefail
+source=$1 build=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$work"
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/prefix"  # what was installed must not remember where
+cd "$work"
+expected="floor 1 2 -2 -1, truncate 1 -1 1 -1"
+
+pc=$(find prefix -name anydml.pc)
+PKG_CONFIG_PATH=$(dirname "$PWD/$pc")
+export PKG_CONFIG_PATH
+library_path=$(pkg-config --variable=libdir anydml)
+check() {
+  local actual
+  actual=$(LD_LIBRARY_PATH=$library_path "$1")
+  if [ "$actual" != "$expected" ]; then
+    echo "$2: expected '$expected', got '$actual'" >&2
+    exit 1
+  fi
+  echo "$2: $actual"
+}
+
+# shellcheck disable=SC2046
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror program.c -o c_pkg $(pkg-config --cflags --libs anydml)
+check ./c_pkg "C, pkg-config"
+# shellcheck disable=SC2046
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror program.cpp -o cpp_pkg $(pkg-config --cflags --libs anydml)
+check ./cpp_pkg "C++11, pkg-config"
+
+cmake -G Ninja -S . -B cmake_build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
+cmake --build cmake_build >/dev/null
+check cmake_build/c_program "C, find_package"
+check cmake_build/cpp_program "C++, find_package"
+
+cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" >/dev/null
+cmake --build subdirectory_build --target c_program >/dev/null
+check subdirectory_build/c_program "C, add_subdirectory"

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the library against NumPy, bit for bit: every operator that is built, every type NumPy has an answer for.
+
+usage: numpy_oracle.py LIBANYDML
+"""
+import ctypes
+import sys
+
+import numpy as np
+
+TYPES = {
+    "FLOAT32": (1, np.float32), "FLOAT16": (2, np.float16), "UINT32": (3, np.uint32), "UINT16": (4, np.uint16),
+    "UINT8": (5, np.uint8), "INT32": (6, np.int32), "INT16": (7, np.int16), "INT8": (8, np.int8),
+    "FLOAT64": (9, np.float64), "UINT64": (10, np.uint64), "INT64": (11, np.int64),
+}
+ELEMENTS = 400_000
+SEED = 20240611
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_uint32), ("rank", ctypes.c_int32), ("sizes", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p)]
+
+
+class Value(ctypes.Union):
+    _fields_ = [("f64", ctypes.c_double), ("i64", ctypes.c_int64), ("u64", ctypes.c_uint64)]
+
+
+class Attribute(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_uint32), ("value", Value)]
+
+
+class OperatorInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("directml_value", ctypes.c_uint32), ("feature_level", ctypes.c_char_p),
+                ("formula", ctypes.c_char_p), ("is_built", ctypes.c_int32), ("input_count", ctypes.c_uint32),
+                ("types", ctypes.c_uint32), ("directml_types", ctypes.c_uint32)]
+
+
+def to_tensor(array, type_value):
+    sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
+    strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
+    tensor = Tensor(type_value, array.ndim, sizes, strides, array.ctypes.data)
+    tensor.keep = (sizes, strides, array)
+    return tensor
+
+
+class Library:
+    def __init__(self, path):
+        self.handle = ctypes.CDLL(path)
+        self.handle.anydml_last_error.restype = ctypes.c_char_p
+        self.handle.anydml_operator_count.restype = ctypes.c_size_t
+
+    def built_operators(self):
+        for index in range(self.handle.anydml_operator_count()):
+            info = OperatorInfo()
+            assert self.handle.anydml_operator_at(ctypes.c_size_t(index), ctypes.byref(info)) == 0
+            if info.is_built:
+                yield info.name.decode(), info.input_count, info.types
+
+    def run(self, name, inputs, out, type_value, attributes=()):
+        tensors = (Tensor * len(inputs))(*(to_tensor(array, type_value) for array in inputs))
+        keep = [to_tensor(array, type_value) for array in inputs]
+        for i, tensor in enumerate(keep):
+            tensors[i] = tensor
+        given = (Attribute * max(1, len(attributes)))(
+            *(Attribute(key.encode(), 9, Value(f64=value)) for key, value in attributes))
+        output = to_tensor(out, type_value)
+        code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), ctypes.byref(output),
+                                      given, ctypes.c_size_t(len(attributes)))
+        if code != 0:
+            sys.exit(f"{name}: {self.handle.anydml_last_error().decode()}")
+
+
+def integer_divide(a, b):
+    """Truncates; by zero 0; MIN by -1 wraps to MIN. NumPy has no such division, so it is made of one that it has."""
+    zero = b == 0
+    if a.dtype.kind == "u":
+        return np.where(zero, 0, a // np.where(zero, 1, b)).astype(a.dtype)
+    safe = np.where(zero, 1, b)
+    minus_one = safe == -1
+    quotient = (a - np.fmod(a, np.where(minus_one, 1, safe))) // np.where(minus_one, 1, safe)
+    return np.where(zero, 0, np.where(minus_one, np.negative(a), quotient)).astype(a.dtype)
+
+
+def divide(a, b):
+    return np.divide(a, b) if a.dtype.kind == "f" else integer_divide(a, b)
+
+
+def remainder(a, b, function):
+    if a.dtype.kind == "f":
+        return function(a, b)
+    if a.dtype.kind == "u":
+        return function(a, b)
+    # MIN and -1: some versions of NumPy leave that to the machine, which may trap. The answer is 0 for any a and -1.
+    return np.where(b == -1, 0, function(a, np.where(b == -1, 1, b))).astype(a.dtype)
+
+
+CLIP = (("Min", -2.5), ("Max", 100.25))
+
+
+def clip(x):
+    low, high = (np.array(bound).astype(x.dtype) if x.dtype.kind == "f" else
+                 x.dtype.type(max(np.iinfo(x.dtype).min, int(bound))) for _, bound in CLIP)
+    return np.maximum(np.minimum(x, high), low)
+
+
+# What NumPy calls each operator.
+ORACLES = {
+    "ELEMENT_WISE_MODULUS_FLOOR": lambda a, b: remainder(a, b, np.remainder),
+    "ELEMENT_WISE_MODULUS_TRUNCATE": lambda a, b: remainder(a, b, np.fmod),
+    "ELEMENT_WISE_IDENTITY": np.positive,
+    "ELEMENT_WISE_ADD": np.add,
+    "ELEMENT_WISE_SUBTRACT": np.subtract,
+    "ELEMENT_WISE_MULTIPLY": np.multiply,
+    "ELEMENT_WISE_DIVIDE": divide,
+    "ELEMENT_WISE_ABS": np.abs,
+    "ELEMENT_WISE_NEGATE": np.negative,
+    "ELEMENT_WISE_FLOOR": np.floor,
+    "ELEMENT_WISE_CEIL": np.ceil,
+    "ELEMENT_WISE_CLIP": clip,
+}
+ATTRIBUTES = {"ELEMENT_WISE_CLIP": CLIP}
+SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
+TAKES_SCALE_BIAS = ["ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_ABS", "ELEMENT_WISE_FLOOR", "ELEMENT_WISE_CEIL",
+                    "ELEMENT_WISE_CLIP"]
+
+
+def scale_bias(x):
+    wide = np.float64 if x.dtype == np.float64 else np.float32
+    scale, bias = (wide(value) for _, value in SCALE_BIAS)
+    return (x.astype(wide) * scale + bias).astype(x.dtype)
+
+
+def random_values(random, dtype, count):
+    """Random bits, with small numbers and special values mixed in."""
+    bits = random.integers(0, 256, count * dtype().itemsize, dtype=np.uint8).view(dtype).copy()
+    small = random.integers(-20, 21, count)
+    small = (small / 4).astype(dtype) if np.issubdtype(dtype, np.floating) else small.astype(dtype)
+    if np.issubdtype(dtype, np.floating):
+        info = np.finfo(dtype)
+        specials = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, info.tiny, info.max, -info.max, 1, -1,
+                             np.nextafter(dtype(0), dtype(1))], dtype=dtype)
+    else:
+        info = np.iinfo(dtype)
+        specials = np.array([0, 1, info.min, info.max, info.max - 1, info.min + 1], dtype=dtype)
+    kind = random.integers(0, 4, count)
+    return np.where(kind == 0, small, np.where(kind == 1, random.choice(specials, count), bits)).astype(dtype)
+
+
+def count_different(actual, expected):
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape, (actual.dtype, expected.dtype)
+    unsigned = np.dtype(f"u{actual.dtype.itemsize}")
+    different = np.ascontiguousarray(actual).view(unsigned) != np.ascontiguousarray(expected).view(unsigned)
+    if actual.dtype.kind == "f":
+        different &= ~(np.isnan(actual) & np.isnan(expected))
+    return different
+
+
+def check(library, name, inputs, type_value, attributes, expected):
+    out = np.empty(np.broadcast_shapes(*(array.shape for array in inputs)), dtype=inputs[0].dtype)
+    library.run(name, inputs, out, type_value, attributes)
+    different = count_different(out, expected)
+    if different.any():
+        place = tuple(np.argwhere(different)[0])
+        operands = [np.broadcast_to(array, out.shape)[place] for array in inputs]
+        sys.exit(f"{name} {out.dtype}: {different.sum()} of {out.size} differ; first {operands}: {out[place]!r}, "
+                 f"NumPy {expected[place]!r}")
+    return out.size
+
+
+def main(path):
+    library = Library(path)
+    random = np.random.default_rng(SEED)
+    print(f"NumPy {np.__version__}, seed {SEED}")
+    total = 0
+    np.seterr(all="ignore")
+    for name, input_count, types in library.built_operators():
+        if name not in ORACLES:
+            sys.exit(f"{name} is built, but this test does not know what NumPy calls it")
+        compared = 0
+        names = [key for key, (value, _) in TYPES.items() if types >> value & 1]
+        for type_name in names:
+            value, dtype = TYPES[type_name]
+            attributes = ATTRIBUTES.get(name, ())
+            inputs = [random_values(random, dtype, ELEMENTS) for _ in range(input_count)]
+            compared += check(library, name, inputs, value, attributes, ORACLES[name](*inputs))
+            # Strides of every kind, and broadcasting.
+            shaped = [array[:ELEMENTS // 8 * 8].reshape(-1, 4, 2)[::-1].transpose(1, 0, 2)[:, ::3] for array in inputs]
+            if input_count == 2:
+                shaped[1] = shaped[1][1:2, :, ::-1]
+            compared += check(library, name, shaped, value, attributes, ORACLES[name](*shaped))
+            if name in TAKES_SCALE_BIAS and np.issubdtype(dtype, np.floating):
+                compared += check(library, name, inputs, value, attributes + SCALE_BIAS,
+                                  ORACLES[name](scale_bias(inputs[0])))
+        total += compared
+        print(f"  {name:32} {compared:9} elements of {len(names):2} types, none different")
+    print(f"{total} elements compared with NumPy, none different")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])

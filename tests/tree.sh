@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What no compiler checks: formatting, licence lines, the order of the layers where a relative path could evade it.
+# usage: tree.sh SOURCE
+set -euo pipefail
+cd "$1"
+sources=$(find src include tests examples -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -v facts_tables.h)
+status=0
+# shellcheck disable=SC2086
+clang-format --dry-run -Werror $sources || status=1
+for file in $(find src include tests examples cmake scripts data -type f -not -name '*.json' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
+  head -n 3 "$file" | grep -q SPDX-License-Identifier || { echo "$file: no SPDX line" >&2; status=1; }
+done
+if grep -rn '#include "\.\.' src include tests examples; then
+  echo "an include must name its layer" >&2
+  status=1
+fi
+if grep -rnE '#include <(fmt|wsl|directx)' src/base src/ops src/backend; then
+  echo "base, ops and backend use the standard library alone" >&2
+  status=1
+fi
+exit $status
