@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// ELEMENT_WISE_DIVIDE: a / b. Floats round once to nearest even, by IEEE 754's rules for zeros and infinities.
+// Integers truncate; b = 0 gives 0; MIN and -1 give MIN, as wrapping does.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+template <class T>
+struct Divide {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    if constexpr (is_float<T>) {
+      return narrow<T>(widen(a) / widen(b));
+    } else {
+      if (b == 0) {
+        return 0;
+      }
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) {
+          return static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(a));
+        }
+      }
+      return static_cast<T>(a / b);
+    }
+  }
+};
+
+}  // namespace anydml
