@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// ELEMENT_WISE_ABS: |x|. Floats lose their sign bit, NaN and -0 too; the least integer, which has no opposite, stays.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+template <class T>
+struct Abs {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const {
+    if constexpr (is_float<T>) {
+      return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));
+    } else {
+      return x < T{0} ? static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(x)) : x;
+    }
+  }
+};
+
+}  // namespace anydml
