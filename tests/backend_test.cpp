@@ -141,8 +141,10 @@ void check_row(RowId id) {
 #define ANYDML_CHECK(T, name, value) check_type<ScalarOp, T>(row(id), elements);
   ANYDML_FOR_EACH_TYPE(ANYDML_CHECK)
 #undef ANYDML_CHECK
-  std::printf("  %-32s %9" PRIu64 " elements, every type and layout, none different from the scalar\n",
-              std::string(row(id).name).c_str(), elements);
+  if (!testing::Test::HasFailure()) {
+    std::printf("  %-32s %9" PRIu64 " elements, every type and layout, none different from the scalar\n",
+                std::string(row(id).name).c_str(), elements);
+  }
 }
 
 #define ANYDML_ROW(op, Scalar, ulp) \
@@ -198,6 +200,12 @@ TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
   EXPECT_EQ(memory, nullptr);
 }
 
+// Pools are never destroyed; this keeps them in sight of the leak checker.
+ThreadPool& make_pool(unsigned threads) {
+  static auto& pools = *new std::vector<ThreadPool*>;
+  return *pools.emplace_back(new ThreadPool(threads));
+}
+
 struct Counted {
   std::vector<std::atomic<int>> chunks;
   static void count(void* context, u64 chunk) noexcept { ++static_cast<Counted*>(context)->chunks[chunk]; }
@@ -210,7 +218,7 @@ struct Counted {
 
 TEST(ThreadPool, RunsEachChunkOnce) {
   for (const unsigned threads : {1U, 2U, 5U}) {
-    auto& pool = *new ThreadPool(threads);
+    ThreadPool& pool = make_pool(threads);
     EXPECT_EQ(pool.threads(), threads);
     for (const std::size_t chunks : {0U, 1U, 2U, 3U, 17U, 1000U}) {
       Counted counted{std::vector<std::atomic<int>>(chunks)};
@@ -221,7 +229,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
 }
 
 TEST(ThreadPool, ServesManyCallersAtOnce) {
-  auto& pool = *new ThreadPool(3);
+  ThreadPool& pool = make_pool(3);
   std::vector<std::thread> callers;
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&pool] {

@@ -90,6 +90,14 @@ std::function<int(Call&)> generic(Change change) {
   };
 }
 
+std::function<int(Call&)> clip(anydml_type type, std::vector<anydml_attribute> attributes) {
+  return [=](Call& call) {
+    call.fill();
+    call.a.type = call.out.type = type;
+    return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &call.a, 1, &call.out, attributes.data(), attributes.size());
+  };
+}
+
 #define FLOOR "ELEMENT_WISE_MODULUS_FLOOR: "
 
 const Case kCases[] = {
@@ -279,6 +287,29 @@ const Case kCases[] = {
     {"a hundred attributes", ANYDML_INVALID_ARGUMENT,
      FLOOR "the number of attributes is 100; no operator takes so many",
      generic([](Call& c) { c.attributes.assign(100, number("Min", 1)); })},
+
+    {"a required attribute is missing", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CLIP: attribute Max is missing; the operator takes Scale and Bias, Min, Max",
+     clip(ANYDML_FLOAT32, {number("Min", 1)})},
+    {"an attribute given twice", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CLIP: attribute Min is given 2 times; expected once",
+     clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("Min", 3)})},
+    {"an attribute misspelt", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CLIP: attribute 'max' is not one of this operator's; it takes Scale and Bias, Min, Max",
+     clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("max", 2)})},
+    {"Scale without Bias", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CLIP: attribute Bias is missing; expected Scale and Bias together",
+     clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("Scale", 2)})},
+    {"Scale and Bias for integers", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CLIP: attributes Scale and Bias are given for INT32; expected a float type with them",
+     clip(ANYDML_INT32, {number("Min", 1), number("Max", 2), number("Scale", 2), number("Bias", 0)})},
+    {"a type the operator is not defined for", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_CEIL: InputTensor: type is INT32; expected FLOAT32, FLOAT16, FLOAT64",
+     [](Call& c) {
+       c.fill();
+       c.a.type = c.out.type = ANYDML_INT32;
+       return anydml_run(nullptr, "ELEMENT_WISE_CEIL", &c.a, 1, &c.out, nullptr, 0);
+     }},
 
     // Compiled operators.
     {"no addresses for a compiled operator", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected 2 addresses",

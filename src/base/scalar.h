@@ -11,7 +11,7 @@ namespace anydml {
 
 class Scalar {
  public:
-  ANYDML_HOST_DEVICE constexpr Scalar() = default;
+  constexpr Scalar() = default;
   ANYDML_HOST_DEVICE constexpr explicit Scalar(f64 value) : kind_(Kind::real), bits_(to_bits(value)) {}
   ANYDML_HOST_DEVICE constexpr explicit Scalar(i64 value) : kind_(Kind::integer), bits_(static_cast<u64>(value)) {}
   ANYDML_HOST_DEVICE constexpr explicit Scalar(u64 value) : kind_(Kind::natural), bits_(value) {}
@@ -30,8 +30,7 @@ class Scalar {
         case Kind::integer:
           return clamp_integer<T>(static_cast<i64>(bits_));
         case Kind::natural:
-          return bits_ > static_cast<u64>(std::numeric_limits<T>::max()) ? std::numeric_limits<T>::max()
-                                                                         : static_cast<T>(bits_);
+          return bits_ > static_cast<u64>(kMost<T>) ? kMost<T> : static_cast<T>(bits_);
         case Kind::real:
           break;
       }
@@ -41,6 +40,12 @@ class Scalar {
 
  private:
   enum class Kind : u8 { real, integer, natural };
+
+  // Constants, not calls: CUDA device code may not call numeric_limits.
+  template <class T>
+  static constexpr T kLeast = std::numeric_limits<T>::min();
+  template <class T>
+  static constexpr T kMost = std::numeric_limits<T>::max();
 
   // Integers beyond 2^53 round here; no float attribute of DirectML is given as such an integer.
   ANYDML_HOST_DEVICE constexpr f64 real() const {
@@ -57,15 +62,10 @@ class Scalar {
 
   template <class T>
   ANYDML_HOST_DEVICE static constexpr T clamp_integer(i64 value) {
-    if constexpr (std::is_signed_v<T>) {
-      return value < std::numeric_limits<T>::min()   ? std::numeric_limits<T>::min()
-             : value > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
-                                                     : static_cast<T>(value);
-    } else {
-      return value < 0                                                 ? T{0}
-             : static_cast<u64>(value) > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
-                                                                       : static_cast<T>(value);
+    if (value < 0) {
+      return std::is_signed_v<T> && value >= static_cast<i64>(kLeast<T>) ? static_cast<T>(value) : kLeast<T>;
     }
+    return static_cast<u64>(value) > static_cast<u64>(kMost<T>) ? kMost<T> : static_cast<T>(value);
   }
 
   template <class T>
@@ -75,12 +75,11 @@ class Scalar {
     }
     // One past T's greatest value is a power of two, so it is exact in FLOAT64 where the value itself may not be.
     constexpr f64 kLimit = 2.0 * static_cast<f64>(u64{1} << (std::numeric_limits<T>::digits - 1));
-    constexpr f64 kLowest = static_cast<f64>(std::numeric_limits<T>::min());
     if (value >= kLimit) {
-      return std::numeric_limits<T>::max();
+      return kMost<T>;
     }
-    if (value <= kLowest) {
-      return std::numeric_limits<T>::min();
+    if (value <= static_cast<f64>(kLeast<T>)) {
+      return kLeast<T>;
     }
     return static_cast<T>(value);
   }

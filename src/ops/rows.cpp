@@ -37,19 +37,21 @@ constexpr std::array<Row, kRowCount> kRows = {{
 }};
 
 // A row must define a scalar for each type the facts promise, and take as many tensors as the facts list.
-constexpr bool keeps_promises(const Row& row) {
-  if (row.facts == nullptr) {
-    return true;
-  }
-  const auto inputs = std::ranges::count_if(row.facts->fields, facts::is_input, &facts::Field::kind);
-  const auto outputs = std::ranges::count_if(row.facts->fields, facts::is_output, &facts::Field::kind);
+template <template <class> class ScalarOp>
+consteval bool keeps_promises(const facts::Operator& op) {
+  const auto inputs = std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind);
+  const auto outputs = std::ranges::count_if(op.fields, facts::is_output, &facts::Field::kind);
+  const auto attributes = std::ranges::count_if(op.fields, facts::is_attribute, &facts::Field::kind);
   const bool has_types = std::ranges::all_of(
-      row.facts->support, [&row](const facts::Support& support) { return (support.types & ~row.types) == 0; });
-  const auto attributes = std::ranges::count_if(row.facts->fields, facts::is_attribute, &facts::Field::kind);
-  return has_types && inputs == row.inputs && outputs == 1 &&
+      op.support, [](const facts::Support& support) { return (support.types & ~scalar_types<ScalarOp>()) == 0; });
+  return has_types && inputs == inputs_of<ScalarOp>() && outputs == 1 &&
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
-static_assert(std::ranges::all_of(kRows, keeps_promises));
+#define ANYDML_ROW(op, Scalar, ulp) static_assert(keeps_promises<Scalar>(*facts_of(#op)));
+#define ANYDML_INTERNAL_ROW(op, Scalar, ulp)
+#include "ops/elementwise/elementwise.def"
+#undef ANYDML_ROW
+#undef ANYDML_INTERNAL_ROW
 
 }  // namespace
 

@@ -41,7 +41,7 @@ template <class ScalarOp>
 
 // How many inputs the scalar takes for T: 0 when it is not defined for that type.
 template <class ScalarOp, class T>
-[[nodiscard]] constexpr std::size_t scalar_inputs() {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr std::size_t scalar_inputs() {
   if constexpr (std::is_invocable_r_v<T, const ScalarOp&, T>) {
     return 1;
   } else if constexpr (std::is_invocable_r_v<T, const ScalarOp&, T, T>) {

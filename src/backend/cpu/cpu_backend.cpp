@@ -35,7 +35,7 @@ constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device
 using CopyKernel = void (*)(const KernelArguments&) noexcept;
 
 // A chunk is what one thread takes at a time: enough work to pay for handing it over, little enough to share well.
-constexpr std::int64_t kChunkElements = 16 * 1024;
+constexpr std::int64_t kChunkElements = 16'384;
 // Results between the instructions of a program stay in a buffer of this many elements, in the first-level cache.
 constexpr std::int64_t kTileElements = 512;
 

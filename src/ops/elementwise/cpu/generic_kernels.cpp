@@ -23,7 +23,7 @@ void store(std::byte* address, T value) {
 
 template <class ScalarOp, class T, bool kContiguous, std::size_t... kInputs>
 void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noexcept {
-  const ScalarOp scalar = make_scalar<ScalarOp>(*arguments.attributes);
+  const auto scalar = make_scalar<ScalarOp>(*arguments.attributes);
   const auto advance = [](std::int64_t stride, std::size_t column) {
     return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
   };
