@@ -162,6 +162,19 @@ Outcome fail_nth(const Scenario& scenario, long n) {
   return code == scenario.success || reported ? Outcome::handled : Outcome::wrong;
 }
 
+// A library that brings its own operator new, as one linked with -static-libstdc++ does, cannot be made to fail from
+// here.
+bool is_out_of_reach() {
+  constexpr long kFar = 1'000'000;
+  Data data;
+  t_until_failure = kFar;
+  compile_and_run(data);
+  const bool unseen = t_until_failure == kFar;
+  t_until_failure = -1;
+  return unseen;
+}
+constexpr const char* kOutOfReach = "the library does not use this program's operator new";
+
 // The first call of a process opens the device and creates the threads, once: each failure needs a process of its own.
 TEST(AllocationFailure, InTheFirstCallOfAProcess) {
   const Scenario scenario{"the first call of a process",
@@ -186,11 +199,17 @@ TEST(AllocationFailure, InTheFirstCallOfAProcess) {
     more = WEXITSTATUS(status) == static_cast<int>(Outcome::handled);
   }
   --failures;  // the last round failed nothing
+  if (failures == 0 && is_out_of_reach()) {
+    GTEST_SKIP() << kOutOfReach;
+  }
   std::printf("  %4ld  %s\n", failures, scenario.what);
   EXPECT_GE(failures, 8);
 }
 
 TEST(AllocationFailure, InEveryLaterCall) {
+  if (is_out_of_reach()) {
+    GTEST_SKIP() << kOutOfReach;
+  }
   long total = 0;
   for (const Scenario& scenario : kScenarios) {
     {

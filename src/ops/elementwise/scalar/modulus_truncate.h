@@ -31,8 +31,8 @@ struct ModulusTruncate {
  private:
   // Long division on the significands. With a = A * 2^ea and b = B * 2^eb, ea >= eb, the remainder is
   // (A * 2^(ea - eb) mod B) * 2^eb. The power of two goes in by as many bits at a time as 64-bit arithmetic holds:
-  // R < B < 2^(fraction bits + 1) leaves 63 - fraction bits, which is 53 for FLOAT16 (one step, always), 40 for FLOAT32
-  // (at most 7 steps) and 11 for FLOAT64 (at most 186). No floating-point operation takes part.
+  // R < B < 2^(fraction bits + 1) leaves 63 - fraction bits, which is 53 for FLOAT16 (one more step), 40 for FLOAT32
+  // (at most 7 more steps) and 11 for FLOAT64 (at most 186 more). No floating-point operation takes part.
   ANYDML_HOST_DEVICE static constexpr T of_floats(T a, T b) {
     using F = FloatParts<T>;
     using Bits = typename F::Bits;

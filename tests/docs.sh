@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The documents tell the truth: the README's program compiles and prints what it says, the errors page has the library's
+# own messages, the example of a new operator compiles.
+# usage: docs.sh SOURCE BUILD WORK
+set -euo pipefail
+source=$1 build=$2 work=$3
+mkdir -p "$work"
+cd "$work"
+
+# block FILE FENCE N: the N-th fenced block of that kind
+block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n == wanted; next } /^```/ { inside = 0 } inside' "$1"; }
+
+block "$source/README.md" cpp 1 >first.cpp
+block "$source/README.md" text 1 >expected.txt
+c++ -std=c++11 -Wall -Wextra -Werror first.cpp -o first -I "$source/include" -L "$build/src" -lanydml
+LD_LIBRARY_PATH=$build/src ./first >actual.txt
+diff expected.txt actual.txt
+echo "README.md: the program compiles and prints what it says"
+
+"$build/tests/bad_input_test" | grep '^| ' >messages.txt
+grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >documented.txt || true
+diff <(grep -v '^| case ' messages.txt) documented.txt
+echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library gives them"
+
+block "$source/docs/adding-an-operator.md" cpp 1 >max.h
+{
+  cat max.h
+  echo 'static_assert(anydml::Max<int>{}(2, 3) == 3 && anydml::Max<float>{}(2, -3) == 2);'
+} >max.cpp
+c++ -std=c++20 -fsyntax-only -I "$source/src" max.cpp
+echo "docs/adding-an-operator.md: the definition compiles"
