@@ -8,16 +8,13 @@
 #include <thread>
 
 #include "support/oracle.h"
+#include "support/sanitizers.h"
 #include "support/tensor.h"
 
 namespace anydml::test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kRounds = 100;
-#else
-constexpr int kRounds = 600;
-#endif
+constexpr int kRounds = kSanitized ? 100 : 600;
 
 using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
 

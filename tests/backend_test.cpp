@@ -16,15 +16,12 @@
 #include "backend/cpu/thread_pool.h"
 #include "ops/elementwise/cpu/kernels.h"
 #include "support/layouts.h"
+#include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kRounds = 15;
-#else
-constexpr int kRounds = 60;
-#endif
+constexpr int kRounds = kSanitized ? 15 : 60;
 
 BackendDevice* device() {
   static BackendDevice* const opened = [] {
@@ -192,9 +189,9 @@ TEST(CpuBackend, AllocatesAndCopies) {
 }
 
 TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "sanitizers stop at an allocation of this size";
-#endif
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers stop at an allocation of this size";
+  }
   void* memory = nullptr;
   EXPECT_EQ(cpu_backend().allocate(device(), u64{1} << 60, &memory).code, BackendCode::out_of_memory);
   EXPECT_EQ(memory, nullptr);
@@ -247,9 +244,9 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
 
 // A forked child has lost the workers and must still finish its jobs.
 TEST(ThreadPool, WorksInAForkedChild) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
-#endif
+  if (kThreadSanitizer) {
+    GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
+  }
   std::vector<f32> a(100'000, 7.0F);
   std::vector<f32> out(a.size());
   OpDesc desc;

@@ -98,6 +98,20 @@ std::function<int(Call&)> clip(anydml_type type, std::vector<anydml_attribute> a
   };
 }
 
+// Compiles the right call, then runs it in some wrong way.
+template <class Run>
+std::function<int(Call&)> compiled(Run run) {
+  return [run](Call& call) {
+    call.fill();
+    const anydml_tensor inputs[] = {call.a, call.b};
+    anydml_compiled* made = nullptr;
+    EXPECT_EQ(anydml_compile(nullptr, call.op, inputs, 2, &call.out, nullptr, 0, &made), ANYDML_OK);
+    const int code = run(call, made);
+    anydml_compiled_release(made);
+    return code;
+  };
+}
+
 #define FLOOR "ELEMENT_WISE_MODULUS_FLOOR: "
 
 const Case kCases[] = {
@@ -313,39 +327,18 @@ const Case kCases[] = {
 
     // Compiled operators.
     {"no addresses for a compiled operator", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected 2 addresses",
-     [](Call& c) {
-       c.fill();
-       const anydml_tensor inputs[] = {c.a, c.b};
-       anydml_compiled* compiled = nullptr;
-       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
-       const int code = anydml_compiled_run(compiled, nullptr, 2, c.out.data);
-       anydml_compiled_release(compiled);
-       return code;
-     }},
+     compiled([](Call& c, const anydml_compiled* op) { return anydml_compiled_run(op, nullptr, 2, c.out.data); })},
     {"too few addresses for a compiled operator", ANYDML_INVALID_ARGUMENT,
-     FLOOR "the number of inputs is 1; expected 2",
-     [](Call& c) {
-       c.fill();
-       const anydml_tensor inputs[] = {c.a, c.b};
-       anydml_compiled* compiled = nullptr;
-       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
+     FLOOR "the number of inputs is 1; expected 2", compiled([](Call& c, const anydml_compiled* op) {
        const void* addresses[] = {c.a.data};
-       const int code = anydml_compiled_run(compiled, addresses, 1, c.out.data);
-       anydml_compiled_release(compiled);
-       return code;
-     }},
+       return anydml_compiled_run(op, addresses, 1, c.out.data);
+     })},
     {"a null address for a compiled operator", ANYDML_INVALID_ARGUMENT,
      FLOOR "BTensor: data is null; expected the address of the element at index 0",
-     [](Call& c) {
-       c.fill();
-       const anydml_tensor inputs[] = {c.a, c.b};
-       anydml_compiled* compiled = nullptr;
-       EXPECT_EQ(anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, &compiled), ANYDML_OK);
+     compiled([](Call& c, const anydml_compiled* op) {
        const void* addresses[] = {c.a.data, nullptr};
-       const int code = anydml_compiled_run(compiled, addresses, 2, c.out.data);
-       anydml_compiled_release(compiled);
-       return code;
-     }},
+       return anydml_compiled_run(op, addresses, 2, c.out.data);
+     })},
 
     // Devices and listings.
     {"a device that is none", ANYDML_INVALID_ARGUMENT,

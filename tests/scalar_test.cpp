@@ -9,6 +9,7 @@
 #include "ops/elementwise/scalar/modulus_truncate.h"
 #include "support/distributions.h"
 #include "support/oracle.h"
+#include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
@@ -54,11 +55,7 @@ TYPED_TEST(ModulusScalar, SpecialValuesCrossed) {
 }
 
 TYPED_TEST(ModulusScalar, NamedDistributions) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  constexpr int kDraws = 50'000;
-#else
-  constexpr int kDraws = 2'000'000;
-#endif
+  constexpr int kDraws = kSanitized ? 50'000 : 2'000'000;
   for (const Distribution distribution : kDistributions) {
     Random random(kSeed);
     this->checked_ = 0;
@@ -140,11 +137,7 @@ TEST(Constexpr, DefinitionsRunAtCompileTime) {
 
 // FLOAT64 against MPFR, which shares no code with the C library's fmod.
 TEST(ModulusAgainstMpfr, Float64) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  constexpr int kDraws = 5'000;
-#else
-  constexpr int kDraws = 100'000;
-#endif
+  constexpr int kDraws = kSanitized ? 5'000 : 100'000;
   mpfr_t a, b, m, sum;
   mpfr_inits2(53, a, b, m, sum, nullptr);
   u64 checked = 0;

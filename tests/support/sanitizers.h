@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Which sanitizers this build has: tests do less where everything is slower, or leave out what a sanitizer forbids.
+#pragma once
+
+namespace anydml::test {
+
+#if defined(__has_feature)
+#define ANYDML_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define ANYDML_HAS_FEATURE(feature) 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || ANYDML_HAS_FEATURE(thread_sanitizer)
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || ANYDML_HAS_FEATURE(address_sanitizer)
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+
+inline constexpr bool kSanitized = kThreadSanitizer || kAddressSanitizer;
+
+#undef ANYDML_HAS_FEATURE
+
+}  // namespace anydml::test
