@@ -9,9 +9,11 @@ target_compile_options(anydml_options INTERFACE
   -ffp-contract=off
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>
-  # Not with sanitizers: their instrumentation makes g++ warn of bounds that are kept.
-  $<$<AND:$<BOOL:${ANYDML_WARNINGS_AS_ERRORS}>,$<NOT:$<BOOL:${ANYDML_SANITIZE}>>>:-Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>)
+# Not with sanitizers: their instrumentation makes g++ warn of bounds that are kept.
+if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
+  target_compile_options(anydml_options INTERFACE -Werror)
+endif()
 if(ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)
