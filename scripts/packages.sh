@@ -35,7 +35,7 @@ missing_packages() {
 
 # ensure_packages run|test install|no-install
 ensure_packages() {
-  local missing root
+  local missing root log
   missing=$(missing_packages "$1" | tr '\n' ' ')
   missing=${missing% }
   [ -n "$missing" ] || return 0
@@ -43,7 +43,7 @@ ensure_packages() {
     echo "missing: $missing (not installed, as --no-install asks)" >&2
     exit 1
   fi
-  if ! command -v apt-get >/dev/null 2>&1; then
+  if ! grep -qx 'ID=debian' /etc/os-release 2>/dev/null || ! command -v apt-get >/dev/null 2>&1; then
     echo "missing: $missing" >&2
     echo "These are Debian's names of the packages; please install what your system calls them, then try again." >&2
     exit 1
@@ -57,15 +57,17 @@ ensure_packages() {
     exit 1
   fi
   echo "installing: $missing"
+  log=$(mktemp)
   # shellcheck disable=SC2086
-  { $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing; } \
-    >/tmp/anydml-packages.$$ 2>&1 || {
-    cat /tmp/anydml-packages.$$ >&2
-    rm -f /tmp/anydml-packages.$$
+  if ! { $root apt-get update -qq &&
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } \
+    >"$log" 2>&1 </dev/null; then
+    cat "$log" >&2
+    rm -f "$log"
     echo "the packages above could not be installed" >&2
     exit 1
-  }
-  rm -f /tmp/anydml-packages.$$
+  fi
+  rm -f "$log"
   missing=$(missing_packages "$1" | tr '\n' ' ')
   if [ -n "$missing" ]; then
     echo "still missing after the installation: $missing" >&2

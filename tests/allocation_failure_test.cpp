@@ -135,6 +135,21 @@ const Scenario kScenarios[] = {
        return compile_and_run(d);
      },
      first_input_untouched},
+    {"attributes, with a ScaleBias",
+     [](Data& d) {
+       anydml_attribute attributes[] = {{"Min", ANYDML_FLOAT64, {}},
+                                        {"Max", ANYDML_FLOAT64, {}},
+                                        {"Scale", ANYDML_FLOAT64, {}},
+                                        {"Bias", ANYDML_FLOAT64, {}}};
+       attributes[1].value.f64 = 100;
+       return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &d.ta, 1, &d.to, attributes, 4);
+     },
+     output_untouched},
+    {"a device by name", [](Data&) { return anydml_find_device("cpu") != nullptr ? ANYDML_OK : ANYDML_OUT_OF_MEMORY; },
+     output_untouched},
+    {"an unknown operator",
+     [](Data& d) { return anydml_run(nullptr, "NO_SUCH_OPERATOR", &d.ta, 1, &d.to, nullptr, 0); }, output_untouched,
+     ANYDML_INVALID_ARGUMENT},
     {"an error message",
      [](Data& d) {
        d.tb.type = ANYDML_INT8;

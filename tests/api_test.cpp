@@ -2,7 +2,9 @@
 // Ring 3: the public API alone, over random shapes, strides, broadcasts and aliases, with guard bytes everywhere.
 // Expected values come from the oracle, so this ring depends on nothing of ours but the library under test.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <chrono>
 #include <cinttypes>
 #include <cstdlib>
 #include <thread>
@@ -234,6 +236,42 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
   anydml_compiled_release(compiled);
 }
 
+// Threads that are cancelled while they call leave at the end of a call, and the process goes on.
+TEST(ApiThreads, CancellationWaitsForTheEndOfACall) {
+  if (kThreadSanitizer) {
+    GTEST_SKIP() << "ThreadSanitizer does not follow cancelled threads";
+  }
+  for (int round = 0; round < 20; ++round) {
+    pthread_t thread{};
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void*) -> void* {
+                    for (;;) {
+                      std::vector<f32> a(40'000, 7.0F);
+                      const int64_t sizes[] = {static_cast<int64_t>(a.size())};
+                      const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, a.data()};
+                      int state = 0;
+                      pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+                      anydml_modulus_floor(&tensor, &tensor, &tensor);
+                      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+                      if (a[0] != 0.0F) {
+                        std::abort();
+                      }
+                      a = {};
+                      pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+                      pthread_testcancel();
+                    }
+                  },
+                  nullptr),
+              0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(round % 5));
+    pthread_cancel(thread);
+    void* result = nullptr;
+    ASSERT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+  }
+}
+
 TEST(ApiListing, KnowsEveryOperator) {
   EXPECT_EQ(anydml_operator_count(), 177U);
   u32 built = 0;
@@ -261,6 +299,8 @@ TEST(ApiDevices, OffersTheCpuFirst) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(anydml_find_device(nullptr), first);
   EXPECT_EQ(anydml_find_device("cpu"), first);
+  EXPECT_EQ(anydml_find_device("CPU"), first);
+  EXPECT_EQ(anydml_find_device(""), nullptr);
   anydml_device_info info = {};
   ASSERT_EQ(anydml_device_get_info(first, &info), ANYDML_OK);
   EXPECT_STREQ(info.name, "cpu");

@@ -67,6 +67,7 @@ TEST(Scalar, ConvertsOnceAndStopsAtLimits) {
   EXPECT_EQ(Scalar(i64{300}).as<i8>(), 127);
   EXPECT_EQ(Scalar(~u64{0}).as<i64>(), std::numeric_limits<i64>::max());
   EXPECT_EQ(Scalar(~u64{0}).as<u64>(), ~u64{0});
+  EXPECT_EQ(Scalar((((i64{1} << 24) + 1) << 30) + 1).as<f32>(), 18014400656965632.0F) << "rounded once, not twice";
   EXPECT_EQ(Scalar(i64{7}).as<f32>(), 7.0F);
   EXPECT_EQ(Scalar(u64{7}).as<f64>(), 7.0);
   EXPECT_TRUE(same(Scalar(0.1).as<f16>(), from_double<f16>(0.1)));

@@ -2,11 +2,12 @@
 // All 2^32 pairs of the 16-bit types, both operators, through the public API, against the oracle. And the largest
 // tensor.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "support/oracle.h"
@@ -53,30 +54,54 @@ void check_all_pairs() {
   const auto work = [&] {
     std::vector<T> a(kValues);
     std::vector<T> b(kValues);
-    std::vector<T> floor(kValues);
-    std::vector<T> truncate(kValues);
+    std::vector<T> results[2][2];  // [floor, truncate][contiguous, broadcast]
+    for (auto& op : results) {
+      for (auto& layout : op) {
+        layout.resize(kValues);
+      }
+    }
     for (u64 i = 0; i < kValues; ++i) {
       a[i] = from_raw<T>(i);
     }
-    for (u64 divisor = next++; divisor < kValues; divisor = next++) {
-      const T value = from_raw<T>(divisor);
-      // The divisor's parity decides which operator sees it repeated and which sees a full tensor of it.
-      const auto layout = static_cast<int>(divisor & 1);
-      std::fill(b.begin(), b.end(), value);
-      const void* inputs[] = {a.data(), b.data()};
-      if (anydml_compiled_run(handles.compiled[0][layout], inputs, 2, floor.data()) != ANYDML_OK ||
-          anydml_compiled_run(handles.compiled[1][1 - layout], inputs, 2, truncate.data()) != ANYDML_OK) {
+    const void* inputs[] = {a.data(), b.data()};
+    const auto run = [&](int op, int layout) {
+      return anydml_compiled_run(handles.compiled[op][layout], inputs, 2, results[op][layout].data()) == ANYDML_OK;
+    };
+    for (u64 turn = next++; turn < kValues; turn = next++) {
+      u64 wrong = 0;
+      const auto report = [&](u64 i, const char* what, T actual, T expected) {
+        if (different.load() + wrong++ == 0) {
+          ADD_FAILURE() << what << ": " << show(a[i]) << " mod " << show(b[i]) << " is " << show(actual)
+                        << ", expected " << show(expected);
+        }
+      };
+      // Tensor by tensor against the oracle, a different divisor for each element: over all turns, every pair.
+      for (u64 i = 0; i < kValues; ++i) {
+        b[i] = from_raw<T>(i ^ turn);
+      }
+      if (!run(0, 0) || !run(1, 0)) {
         ++different;
         return;
       }
-      u64 wrong = 0;
       for (u64 i = 0; i < kValues; ++i) {
-        const Expected<T> expected = oracle(a[i], value);
-        if (!same(floor[i], expected.floor) || !same(truncate[i], expected.truncate)) {
-          if (different.load() + wrong++ == 0) {
-            ADD_FAILURE() << show(a[i]) << " mod " << show(value) << ": floor " << show(floor[i]) << ", expected "
-                          << show(expected.floor) << "; truncate " << show(truncate[i]) << ", expected "
-                          << show(expected.truncate);
+        const Expected<T> expected = oracle(a[i], b[i]);
+        if (!same(results[0][0][i], expected.floor)) {
+          report(i, "floor", results[0][0][i], expected.floor);
+        }
+        if (!same(results[1][0][i], expected.truncate)) {
+          report(i, "truncate", results[1][0][i], expected.truncate);
+        }
+      }
+      // A broadcast divisor against tensor by tensor, which the above holds against the oracle on every pair.
+      std::fill(b.begin(), b.end(), from_raw<T>(turn));
+      if (!run(0, 0) || !run(1, 0) || !run(0, 1) || !run(1, 1)) {
+        ++different;
+        return;
+      }
+      for (int op = 0; op < 2; ++op) {
+        for (u64 i = 0; i < kValues; ++i) {
+          if (!same(results[op][1][i], results[op][0][i])) {
+            report(i, op == 0 ? "floor, broadcast" : "truncate, broadcast", results[op][1][i], results[op][0][i]);
           }
         }
       }
@@ -99,16 +124,90 @@ void check_all_pairs() {
               seconds.count());
 }
 
+// All pairs of an 8-bit type in one tensor, in each of the layouts that kernels are written for.
+template <class T>
+void check_all_pairs_of_eight_bits() {
+  constexpr i64 kSide = 256;
+  std::vector<T> values(kSide);
+  for (u64 i = 0; i < kSide; ++i) {
+    values[i] = from_raw<T>(i);
+  }
+  const auto type = static_cast<anydml_type>(kDataTypeOf<T>);
+  const int64_t sizes[] = {kSide, kSide};
+  const int64_t by_row[] = {1, 0};
+  const int64_t by_column[] = {0, 1};
+  const int64_t transposed[] = {1, kSide};
+  std::vector<T> full_a(kSide * kSide);
+  std::vector<T> full_b(kSide * kSide);
+  for (u64 i = 0; i < full_a.size(); ++i) {
+    full_a[i] = values[i / kSide];
+    full_b[i] = values[i % kSide];
+  }
+  const struct {
+    const char* what;
+    anydml_tensor a, b;
+    const int64_t* out_strides;
+    bool swapped;  // the output is walked column by column
+  } layouts[] = {
+      {"contiguous",
+       {type, 2, sizes, nullptr, full_a.data()},
+       {type, 2, sizes, nullptr, full_b.data()},
+       nullptr,
+       false},
+      {"dividend broadcast",
+       {type, 2, sizes, by_row, values.data()},
+       {type, 2, sizes, by_column, values.data()},
+       nullptr,
+       false},
+      {"divisor broadcast",
+       {type, 2, sizes, by_row, values.data()},
+       {type, 2, sizes, by_column, values.data()},
+       transposed,
+       true},
+      {"strided", {type, 2, sizes, nullptr, full_a.data()}, {type, 2, sizes, nullptr, full_b.data()}, transposed, true},
+  };
+  u64 elements = 0;
+  for (const auto& layout : layouts) {
+    std::vector<T> floor(full_a.size());
+    std::vector<T> truncate(full_a.size());
+    const anydml_tensor tf = {type, 2, sizes, layout.out_strides, floor.data()};
+    const anydml_tensor tt = {type, 2, sizes, layout.out_strides, truncate.data()};
+    ASSERT_EQ(anydml_modulus_floor(&layout.a, &layout.b, &tf), ANYDML_OK) << anydml_last_error();
+    ASSERT_EQ(anydml_modulus_truncate(&layout.a, &layout.b, &tt), ANYDML_OK) << anydml_last_error();
+    for (u64 i = 0; i < full_a.size(); ++i) {
+      const u64 place = layout.swapped ? i % kSide * kSide + i / kSide : i;
+      const Expected<T> expected = oracle(full_a[i], full_b[i]);
+      ASSERT_EQ(floor[place], expected.floor) << layout.what << ": " << show(full_a[i]) << " mod " << show(full_b[i]);
+      ASSERT_EQ(truncate[place], expected.truncate) << layout.what;
+      ++elements;
+    }
+  }
+  std::printf("  %-8s 65536 pairs in 4 layouts, both operators, %" PRIu64 " elements, none different\n",
+              anydml_type_name(type), 2 * elements);
+}
+
+TEST(AllPairs, Int8) { check_all_pairs_of_eight_bits<i8>(); }
+TEST(AllPairs, Uint8) { check_all_pairs_of_eight_bits<u8>(); }
 TEST(AllPairs, Float16) { check_all_pairs<f16>(); }
 TEST(AllPairs, Int16) { check_all_pairs<i16>(); }
 TEST(AllPairs, Uint16) { check_all_pairs<u16>(); }
 
+// What the machine could still give, the page cache included; 0 if it does not say.
+u64 available_memory() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("MemAvailable:")) {
+      return std::stoull(line.substr(13)) * 1024;
+    }
+  }
+  return 0;
+}
+
 // 2^32 - 1 elements, the most there may be: a count that no 32-bit signed index holds.
 TEST(LargestTensor, IsWrittenWhole) {
   constexpr i64 kCount = 0xffff'ffff;
-  const auto available = static_cast<u64>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<u64>(sysconf(_SC_PAGE_SIZE));
-  if (available < u64{6} << 30) {
-    GTEST_SKIP() << "needs 6 GiB of free memory";
+  if (available_memory() < u64{6} << 30) {
+    GTEST_SKIP() << "needs 6 GiB of memory";
   }
   std::vector<u8> output(static_cast<std::size_t>(kCount), 0xee);
   u8 a = 200;

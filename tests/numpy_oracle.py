@@ -5,7 +5,9 @@
 usage: numpy_oracle.py LIBANYDML
 """
 import ctypes
+import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -59,10 +61,8 @@ class Library:
                 yield info.name.decode(), info.input_count, info.types
 
     def run(self, name, inputs, out, type_value, attributes=()):
-        tensors = (Tensor * len(inputs))(*(to_tensor(array, type_value) for array in inputs))
-        keep = [to_tensor(array, type_value) for array in inputs]
-        for i, tensor in enumerate(keep):
-            tensors[i] = tensor
+        keep = [to_tensor(array, type_value) for array in inputs]  # ctypes copies the structs, not what they point to
+        tensors = (Tensor * len(inputs))(*keep)
         given = (Attribute * max(1, len(attributes)))(
             *(Attribute(key.encode(), 9, Value(f64=value)) for key, value in attributes))
         output = to_tensor(out, type_value)
@@ -122,8 +122,9 @@ ORACLES = {
 }
 ATTRIBUTES = {"ELEMENT_WISE_CLIP": CLIP}
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
-TAKES_SCALE_BIAS = ["ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_ABS", "ELEMENT_WISE_FLOOR", "ELEMENT_WISE_CEIL",
-                    "ELEMENT_WISE_CLIP"]
+FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "operators.json").read_text())
+TAKES_SCALE_BIAS = {operator["name"].removeprefix("DML_OPERATOR_") for operator in FACTS["operators"]
+                    if any(attribute["field"] == "ScaleBias" for attribute in operator["attributes"])}
 
 
 def scale_bias(x):
@@ -192,7 +193,7 @@ def main(path):
             compared += check(library, name, shaped, value, attributes, ORACLES[name](*shaped))
             if name in TAKES_SCALE_BIAS and np.issubdtype(dtype, np.floating):
                 compared += check(library, name, inputs, value, attributes + SCALE_BIAS,
-                                  ORACLES[name](scale_bias(inputs[0])))
+                                  ORACLES[name](scale_bias(inputs[0]), *inputs[1:]))
         total += compared
         print(f"  {name:32} {compared:9} elements of {len(names):2} types, none different")
     print(f"{total} elements compared with NumPy, none different")

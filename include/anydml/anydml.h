@@ -15,7 +15,7 @@
  *     thread: the operator, the tensor, the field, its value and what was expected. An error writes nothing.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
- *   - Results are exact: the same bits on every machine (docs/numerics.md).
+ *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).
  *
  * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
  * error, info, dispatch). A value that is not understood makes every call fail with a message that says so.
@@ -90,7 +90,8 @@ typedef struct anydml_tensor {
   int32_t rank;           /* 0 (a single element) to 8 */
   const int64_t* sizes;   /* `rank` of them, 0 or more each; at most 2^32 - 1 elements. A size of 0: an empty tensor */
   const int64_t* strides; /* `rank` of them, in elements: any sign, 0 repeats. Null: packed, last dimension fastest */
-  void* data;             /* the element at index 0, at any alignment; not read if the tensor is empty */
+  void* data;             /* the element at index 0, at any alignment; may be null if the tensor is empty. Casting
+                             const away is fine for an input: it is never written */
 } anydml_tensor;
 
 /* ---- The two modulus operators --------------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ typedef struct anydml_operator_info {
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
   const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
   const char* formula;       /* as DirectML documents it */
-  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the three below are 0 */
+  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the next two are 0 */
   uint32_t input_count;
   uint32_t types;          /* bit ANYDML_FLOAT32 and so on: the types it takes here */
   uint32_t directml_types; /* those DirectML's newest level admits; the others are this API's alone */

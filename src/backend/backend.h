@@ -38,9 +38,11 @@ struct BackendProgram;  // a compiled plan; immutable, may run many times at onc
 struct BackendTable {
   std::uint32_t version;    // kBackendVersion
   std::uint32_t step_size;  // sizeof(Step): a plugin built against another plan is refused
+  std::uint64_t rows_hash;  // kRowsHash: likewise one built against other rows
   const char* name;         // "cpu"
 
   std::uint32_t (*device_count)();
+  // Called with the process mutex held: what it makes for the process it need not guard itself.
   BackendStatus (*open)(std::uint32_t index, const BackendSettings* settings, BackendDevice** device);
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);

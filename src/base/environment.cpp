@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/environment.h"
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 namespace anydml {
@@ -48,10 +50,18 @@ Result<Environment> read_environment(VariableReader reader) {
 }
 
 const Result<Environment>& environment() {
-  // Never destroyed: threads may still log while the process exits.
-  static const auto& process =
-      *new Result<Environment>(read_environment([](const char* name) -> const char* { return secure_getenv(name); }));
-  return process;
+  // Never destroyed: threads may still log while the process exits. Without a lock, which a fork could leave held: of
+  // threads that read it at once the first one's reading counts.
+  static std::atomic<const Result<Environment>*> process = nullptr;
+  const Result<Environment>* known = process.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    auto mine = std::make_unique<const Result<Environment>>(
+        read_environment([](const char* name) -> const char* { return secure_getenv(name); }));
+    if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
+      known = mine.release();
+    }
+  }
+  return *known;
 }
 
 }  // namespace anydml

@@ -22,6 +22,9 @@ class Scalar {
     if constexpr (is_float<T>) {
       if constexpr (sizeof(T) == 8) {
         return real();
+      } else if (sizeof(T) == 4 && kind_ != Kind::real) {
+        // Not through FLOAT64, which would round twice.
+        return narrow<T>(kind_ == Kind::integer ? static_cast<f32>(static_cast<i64>(bits_)) : static_cast<f32>(bits_));
       } else {
         return round_to<T>(real());
       }
@@ -47,7 +50,7 @@ class Scalar {
   template <class T>
   static constexpr T kMost = std::numeric_limits<T>::max();
 
-  // Integers beyond 2^53 round here; no float attribute of DirectML is given as such an integer.
+  // Integers beyond 2^53 round here; in FLOAT16 those are infinities anyway.
   ANYDML_HOST_DEVICE constexpr f64 real() const {
     switch (kind_) {
       case Kind::integer:

@@ -42,14 +42,6 @@ Error bad_call(std::string_view op, std::string_view text) {
   return {ErrorKind::invalid_argument, fmt::format("{}: {}", op, text)};
 }
 
-Status from_backend(const Device& device, const Row& row, BackendStatus status) {
-  if (status.code == BackendCode::ok) {
-    return {};
-  }
-  return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-               fmt::format("{}: device {}: {}", row.name, device.info.name, status.message)};
-}
-
 // anydml_device is never defined: the public handle is a Device under the name C knows.
 const anydml_device* to_public(const Device* device) { return reinterpret_cast<const anydml_device*>(device); }
 
@@ -99,10 +91,6 @@ struct Call {
 
 Result<OpDesc> describe(const Call& call) {
   const Row& row = *call.row;
-  if (call.inputs.size() != row.inputs) {
-    return bad_call(row.name,
-                    fmt::format("the number of input tensors is {}; expected {}", call.inputs.size(), row.inputs));
-  }
   std::array<TensorSpec, kMaxInputs> inputs{};
   for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
     const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
@@ -207,7 +195,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpD
   auto compiled = std::make_unique<anydml_compiled>();
   compiled->desc = desc;
   compiled->device = &device;
-  ANYDML_TRY(from_backend(device, *desc.row,
+  ANYDML_TRY(from_backend(desc.row->name, *device.backend,
                           device.backend->compile(device.handle.get(), plan.steps.data(),
                                                   static_cast<std::uint32_t>(plan.steps.size()), &compiled->program)));
   return compiled;
@@ -217,7 +205,7 @@ using Addresses = std::array<void*, kMaxOperands + 1>;  // inputs, output, tempo
 
 Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
   log_dispatch(compiled.desc, *compiled.device, compiled.program);
-  return from_backend(*compiled.device, *compiled.desc.row,
+  return from_backend(compiled.desc.row->name, *compiled.device->backend,
                       compiled.device->backend->run(compiled.program, addresses.data()));
 }
 
@@ -228,7 +216,7 @@ Status run_staged(const Device& device, const OpDesc& desc, StagedInputs staged,
   ANYDML_TRY(compiled);
   Temporary temporary(device);
   if (plan.temporary_bytes != 0) {
-    ANYDML_TRY(from_backend(device, *desc.row, temporary.allocate(plan.temporary_bytes)));
+    ANYDML_TRY(from_backend(desc.row->name, *device.backend, temporary.allocate(plan.temporary_bytes)));
     addresses[plan.temporary_slot()] = temporary.address();
   }
   return launch(*compiled.value(), addresses);
@@ -470,7 +458,7 @@ int anydml_operator_at(size_t index, anydml_operator_info* info) {
              .is_built = row != nullptr ? 1 : 0,
              .input_count = row != nullptr ? row->inputs : 0U,
              .types = row != nullptr ? row->types : 0U,
-             .directml_types = row != nullptr ? anydml::newest_types(op) : 0U};
+             .directml_types = anydml::newest_types(op)};
     return {};
   });
 }

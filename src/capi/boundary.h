@@ -2,6 +2,8 @@
 // The edge of the C API: no exception passes it, and every failure leaves a sentence for anydml_last_error.
 #pragma once
 
+#include <pthread.h>
+
 #include <exception>
 #include <new>
 
@@ -30,9 +32,23 @@ void set_last_error(const char* message) noexcept;
   return ANYDML_INTERNAL_ERROR;
 }
 
+// A thread cancelled in the midst of a call would be unwound through code that must not be left; it is cancelled at its
+// next opportunity after the call instead.
+class CancellationDeferred {
+ public:
+  CancellationDeferred() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~CancellationDeferred() { pthread_setcancelstate(before_, nullptr); }
+  CancellationDeferred(const CancellationDeferred&) = delete;
+  CancellationDeferred& operator=(const CancellationDeferred&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // Runs body, which returns a Status, and gives the code of what came of it.
 template <class Body>
 int boundary(const Body& body) noexcept {
+  const CancellationDeferred deferred;
   try {
     const Status status = body();
     if (status.ok()) {

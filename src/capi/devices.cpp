@@ -13,6 +13,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/process.h"
 
 namespace anydml {
 namespace {
@@ -28,7 +29,9 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
 
 // By exact name first, so that "cpu" never means a description with those letters in it.
 std::vector<Device>::const_iterator search(const std::vector<Device>& devices, std::string_view name) {
-  const auto exact = std::ranges::find_if(devices, [name](const Device& device) { return device.info.name == name; });
+  const auto exact = std::ranges::find_if(devices, [name](const Device& device) {
+    return name.size() == std::string_view(device.info.name).size() && contains_ignoring_case(device.info.name, name);
+  });
   return exact != devices.end() ? exact : std::ranges::find_if(devices, [name](const Device& device) {
     return contains_ignoring_case(device.info.description, name);
   });
@@ -51,14 +54,14 @@ Result<std::vector<Device>> open_devices() {
   std::vector<Device> opened;
   for (const auto backend : kBackends) {
     const BackendTable& table = backend();
+    if (table.version != kBackendVersion || table.step_size != sizeof(Step) || table.rows_hash != kRowsHash) {
+      return Error{ErrorKind::device, fmt::format("device {}: built for another version of anydml", table.name)};
+    }
     for (std::uint32_t i = 0; i < table.device_count(); ++i) {
       const BackendSettings backend_settings{.threads = settings.value().threads};
       BackendDevice* handle = nullptr;
       const BackendStatus status = table.open(i, &backend_settings, &handle);
-      if (status.code != BackendCode::ok) {
-        return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-                     fmt::format("device {}: {}", table.name, status.message)};
-      }
+      ANYDML_TRY(from_backend("opening", table, status));
       Device device{.backend = &table, .handle = {handle, table.close}, .info = {}};
       table.describe(handle, &device.info);
       opened.push_back(std::move(device));
@@ -70,12 +73,11 @@ Result<std::vector<Device>> open_devices() {
 }  // namespace
 
 Result<const std::vector<Device>*> devices() {
-  static std::mutex mutex;
   static std::atomic<const std::vector<Device>*> process = nullptr;  // never destroyed: threads may outlive main
   if (const auto* known = process.load(std::memory_order_acquire); known != nullptr) {
     return known;
   }
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(process_mutex());
   if (process.load(std::memory_order_relaxed) == nullptr) {
     auto opened = open_devices();
     ANYDML_TRY(opened);
@@ -97,11 +99,19 @@ Result<const std::vector<Device>*> devices() {
   return process.load(std::memory_order_relaxed);
 }
 
+Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
+  if (status.code == BackendCode::ok) {
+    return {};
+  }
+  return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
+               fmt::format("{}: device {}: {}", who, backend.name, status.message)};
+}
+
 Result<const Device*> find_device(std::string_view name) {
   const auto all = devices();
   ANYDML_TRY(all);
   const auto found = search(*all.value(), name);
-  if (found == all.value()->end()) {
+  if (name.empty() || found == all.value()->end()) {
     return no_such_device("anydml_find_device: name", name, *all.value());
   }
   return &*found;

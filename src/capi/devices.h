@@ -23,4 +23,7 @@ Result<const std::vector<Device>*> devices();
 
 Result<const Device*> find_device(std::string_view name);
 
+// A backend's answer as ours; `who` begins the message.
+Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status);
+
 }  // namespace anydml

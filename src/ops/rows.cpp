@@ -32,8 +32,6 @@ constexpr std::array<Row, kRowCount> kRows = {{
 #define ANYDML_INTERNAL_ROW(op, Scalar, ulp) \
   {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
 #include "ops/elementwise/elementwise.def"
-#undef ANYDML_ROW
-#undef ANYDML_INTERNAL_ROW
 }};
 
 // A row must define a scalar for each type the facts promise, and take as many tensors as the facts list.
@@ -50,8 +48,6 @@ consteval bool keeps_promises(const facts::Operator& op) {
 #define ANYDML_ROW(op, Scalar, ulp) static_assert(keeps_promises<Scalar>(*facts_of(#op)));
 #define ANYDML_INTERNAL_ROW(op, Scalar, ulp)
 #include "ops/elementwise/elementwise.def"
-#undef ANYDML_ROW
-#undef ANYDML_INTERNAL_ROW
 
 }  // namespace
 

@@ -34,14 +34,15 @@ TensorDesc without_repeats(const TensorDesc& tensor) {
   return distinct;
 }
 
-void add_instruction(Step& step, RowId row, const Attributes& attributes, std::uint32_t inputs,
-                     std::uint32_t first_source) {
+// The row applied to the step's inputs, in order, but for its first source.
+void add_instruction(Step& step, RowId row, const Attributes& attributes, std::size_t first_source) {
   Instruction& instruction = step.program[step.instruction_count++];
   instruction.row = row;
   instruction.attributes = attributes;
-  for (std::uint32_t i = 0; i < inputs; ++i) {
-    instruction.sources[i] = static_cast<std::uint8_t>(first_source + i);
+  for (std::uint8_t i = 0; i < kMaxInputs; ++i) {
+    instruction.sources[i] = i;
   }
+  instruction.sources[0] = static_cast<std::uint8_t>(first_source);
 }
 
 }  // namespace
@@ -93,10 +94,10 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
   main.nest = normalise(std::span(tensors, desc.input_count + 1));
 
   if (desc.has_scale_bias) {
-    add_instruction(main, RowId::SCALE_BIAS, desc.scale_bias, 1, 0);
-    add_instruction(main, desc.row->id, desc.attributes, 1, kMaxOperands);
+    add_instruction(main, RowId::SCALE_BIAS, desc.scale_bias, 0);
+    add_instruction(main, desc.row->id, desc.attributes, kMaxOperands);  // the result of the first
   } else {
-    add_instruction(main, desc.row->id, desc.attributes, desc.input_count, 0);
+    add_instruction(main, desc.row->id, desc.attributes, 0);
   }
   plan.steps.push_back(main);
   return plan;

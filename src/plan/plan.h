@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a backend runs: a list of steps over slots. Plain data without pointers, so that it can cross to a plugin.
+// What a backend runs: a list of steps over slots. A step is plain data without pointers, so that it can cross to a
+// plugin.
 #pragma once
 
 #include <cstdint>

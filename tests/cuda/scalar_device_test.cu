@@ -99,6 +99,5 @@ int main() {
     return 77;
   }
 #define ANYDML_ROW(op, Scalar, ulp) anydml::test::check_row<anydml::Scalar>(#op);
-#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) ANYDML_ROW(op, Scalar, ulp)
 #include "ops/elementwise/elementwise.def"
 }

@@ -10,7 +10,6 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "backend/cpu/loop_runner.h"
@@ -117,6 +116,12 @@ void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Bloc
   }
 }
 
+// Between instructions values are contiguous, but the ends of a program walk the operands as they lie.
+InnerLayout kernel_layout(const Step& step) {
+  return step.instruction_count == 1 || step.nest.inner == InnerLayout::contiguous ? step.nest.inner
+                                                                                   : InnerLayout::strided;
+}
+
 struct StepRun {
   const PreparedStep* prepared;
   std::byte* bases[kMaxOperands];
@@ -167,12 +172,6 @@ BackendStatus guarded(Body body) noexcept {
   }
 }
 
-// One pool for the process, however often the device is opened: the first to open it says how many threads.
-ThreadPool& process_pool(unsigned threads) {
-  static ThreadPool& pool = *new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
-  return pool;
-}
-
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
   return guarded([&]() -> BackendStatus {
     if (index != 0) {
@@ -182,7 +181,7 @@ BackendStatus open(std::uint32_t index, const BackendSettings* settings, Backend
     opened->kernels = &generic_kernels();
     opened->memory_bytes = physical_memory();
     opened->model = cpu_model();
-    opened->pool = &process_pool(settings->threads);
+    opened->pool = &ThreadPool::of_process(settings->threads);
     *device = opened.release();
     return kOk;
   });
@@ -232,8 +231,7 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
         prepared.kernels[0] = find_copy(step.type);
         continue;
       }
-      // Between instructions the values are contiguous, but the ends of the program walk the operands as they lie.
-      const InnerLayout layout = step.instruction_count == 1 ? step.nest.inner : InnerLayout::strided;
+      const InnerLayout layout = kernel_layout(step);
       for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
         prepared.kernels[j] = device->kernels->find(step.program[j].row, step.type, layout);
         if (prepared.kernels[j] == nullptr) {
@@ -269,7 +267,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
     return;
   }
   const Step& last = program->steps.back().step;
-  std::snprintf(text, capacity, "%s, %u loop%s, %s kernel%s", layout_name(last.nest.inner), last.nest.rank,
+  std::snprintf(text, capacity, "%s, %u loop%s, %s kernel%s", layout_name(kernel_layout(last)), last.nest.rank,
                 last.nest.rank == 1 ? "" : "s", program->device->kernels->target,
                 program->steps.size() > 1 ? ", inputs staged" : "");
 }
@@ -277,6 +275,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
 constexpr BackendTable kTable = {
     .version = kBackendVersion,
     .step_size = sizeof(Step),
+    .rows_hash = kRowsHash,
     .name = "cpu",
     .device_count = [] { return std::uint32_t{1}; },
     .open = open,

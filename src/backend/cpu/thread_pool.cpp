@@ -3,14 +3,38 @@
 
 #include <pthread.h>
 
-#include <atomic>
+#include <algorithm>
+#include <csignal>
 #include <new>
 #include <system_error>
 #include <thread>
 
 #include "base/float_environment.h"
+#include "base/process.h"
 
 namespace anydml {
+namespace {
+
+// While it lives no signal is delivered to this thread. Threads inherit that: a worker must never take a signal that
+// the host means for its own threads, nor run its handlers.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+ThreadPool* g_process_pool = nullptr;  // guarded by the process mutex
+
+}  // namespace
 
 // Lives on the stack of the thread that brought it. That thread leaves only when no worker is in the job.
 struct ThreadPool::Job {
@@ -34,40 +58,58 @@ struct ThreadPool::Job {
   }
 };
 
-namespace {
+ThreadPool::ThreadPool(unsigned threads) : wanted_workers_(std::max(threads, 1U) - 1) { start_workers(); }
 
-// The pool whose state a fork must carry over whole: the first, which is the process's own.
-std::atomic<ThreadPool*> g_forked_pool{nullptr};
+ThreadPool& ThreadPool::of_process(unsigned threads) {
+  if (g_process_pool == nullptr) {
+    g_process_pool = new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+    static constexpr ForkHooks kHooks = {
+        .prepare = [] { g_process_pool->mutex_.lock(); },
+        .parent = [] { g_process_pool->mutex_.unlock(); },
+        .child = [] { g_process_pool->forget_workers(); },
+    };
+    set_fork_hooks(kHooks);
+  }
+  return *g_process_pool;
+}
 
-}  // namespace
-
-ThreadPool::ThreadPool(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i) {
+void ThreadPool::start_workers() {
+  const SignalsBlocked blocked;
+  while (workers_.load(std::memory_order_relaxed) < wanted_workers_) {
     try {
-      std::thread([this] { work(); }).detach();
+      std::thread worker([this] { work(); });
+      pthread_setname_np(worker.native_handle(), "anydml");
+      worker.detach();
     } catch (const std::system_error&) {
       break;  // the machine gives no more: those we have, and the callers, do the work
     } catch (const std::bad_alloc&) {
       break;
     }
-    ++workers_;
+    workers_.fetch_add(1, std::memory_order_relaxed);
   }
-  register_fork_handlers(this);
 }
 
-void ThreadPool::register_fork_handlers(ThreadPool* pool) {
-  ThreadPool* none = nullptr;
-  if (!g_forked_pool.compare_exchange_strong(none, pool)) {
+// In the child of a fork, whose one thread holds the mutex: the workers and whoever waited are gone, and the condition
+// variables still count them. Those are made anew in place; destroying them would wait for threads that do not exist.
+void ThreadPool::forget_workers() {
+  new (&job_arrived_) std::condition_variable;
+  new (&worker_left_) std::condition_variable;
+  jobs_ = nullptr;
+  workers_.store(0, std::memory_order_relaxed);
+  lost_in_fork_.store(true, std::memory_order_relaxed);
+  mutex_.unlock();
+}
+
+void ThreadPool::link(Job& job) {
+  if (jobs_ == nullptr) {
+    job.previous = job.following = &job;
+    jobs_ = &job;
     return;
   }
-  // The child has no workers and must not inherit a locked mutex. Jobs then run on their callers alone.
-  pthread_atfork([] { g_forked_pool.load()->mutex_.lock(); }, [] { g_forked_pool.load()->mutex_.unlock(); },
-                 [] {
-                   ThreadPool& child = *g_forked_pool.load();
-                   child.jobs_ = nullptr;
-                   child.workers_ = 0;
-                   child.mutex_.unlock();
-                 });
+  job.following = jobs_;
+  job.previous = jobs_->previous;
+  job.previous->following = &job;
+  jobs_->previous = &job;
 }
 
 void ThreadPool::unlink(Job& job) {
@@ -96,7 +138,7 @@ ThreadPool::Job* ThreadPool::take_turn() {
 }
 
 void ThreadPool::work() {
-  // For the life of the thread: its modes came from whichever thread created the pool.
+  // For the life of the thread: its modes came from whichever thread created it.
   const DefaultFloatEnvironment modes;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -115,36 +157,35 @@ void ThreadPool::work() {
   }
 }
 
-void ThreadPool::run(std::uint64_t count, ChunkFunction function, void* context) {
-  Job job{.count = count, .function = function, .context = context};
-  const bool shared = workers_ > 0 && count > 1;
-  if (shared) {
+void ThreadPool::run_shared(Job& job) {
+  {
     const std::scoped_lock lock(mutex_);
-    if (jobs_ == nullptr) {
-      job.previous = job.following = &job;
-      jobs_ = &job;
-    } else {
-      job.following = jobs_;
-      job.previous = jobs_->previous;
-      job.previous->following = &job;
-      jobs_->previous = &job;
-    }
+    link(job);
   }
-  if (shared) {
-    if (count - 1 >= workers_) {
-      job_arrived_.notify_all();
-    } else {
-      for (std::uint64_t i = 1; i < count; ++i) {
-        job_arrived_.notify_one();
-      }
+  if (job.count - 1 >= workers_.load(std::memory_order_relaxed)) {
+    job_arrived_.notify_all();
+  } else {
+    for (std::uint64_t i = 1; i < job.count; ++i) {
+      job_arrived_.notify_one();
     }
   }
   while (job.run_one()) {
   }
-  if (shared) {
-    std::unique_lock lock(mutex_);
-    unlink(job);
-    worker_left_.wait(lock, [&job] { return job.workers_inside == 0; });
+  std::unique_lock lock(mutex_);
+  unlink(job);
+  worker_left_.wait(lock, [&job] { return job.workers_inside == 0; });
+}
+
+void ThreadPool::run(std::uint64_t count, ChunkFunction function, void* context) {
+  if (count > 1 && lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
+    start_workers();
+  }
+  Job job{.count = count, .function = function, .context = context};
+  if (count > 1 && workers_.load(std::memory_order_relaxed) > 0) {
+    run_shared(job);
+  } else {
+    while (job.run_one()) {
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 // are none; and concurrent callers must share the workers fairly, which here is one chunk of each job in turn.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -24,8 +25,12 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  // The pool of the process, made at the first call, which says how many threads; 0: as many as the machine gives. It
+  // passes through a fork. Called with the process mutex held.
+  static ThreadPool& of_process(unsigned threads);
+
   // Threads that can work on a job: the workers that could be created, and the caller.
-  [[nodiscard]] unsigned threads() const { return workers_ + 1; }
+  [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
   // Runs all chunks, 0 to count - 1, and returns when all are done.
   void run(std::uint64_t count, ChunkFunction function, void* context);
@@ -33,12 +38,17 @@ class ThreadPool {
  private:
   struct Job;
 
+  void start_workers();
   void work();
+  void run_shared(Job& job);
+  void link(Job& job);
   void unlink(Job& job);
   Job* take_turn();
-  static void register_fork_handlers(ThreadPool* pool);
+  void forget_workers();
 
-  unsigned workers_ = 0;
+  const unsigned wanted_workers_;
+  std::atomic<unsigned> workers_{0};
+  std::atomic<bool> lost_in_fork_{false};  // the workers are to be started again, at the first job that can use them
   std::mutex mutex_;
   std::condition_variable job_arrived_;
   std::condition_variable worker_left_;

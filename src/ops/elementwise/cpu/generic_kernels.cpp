@@ -65,10 +65,7 @@ constexpr void fill_row(KernelTable& table, RowId row) {
 constexpr KernelTable make_table() {
   KernelTable table{.target = "generic", .kernels = {}};
 #define ANYDML_ROW(op, Scalar, ulp) fill_row<Scalar>(table, RowId::op);
-#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) fill_row<Scalar>(table, RowId::op);
 #include "ops/elementwise/elementwise.def"
-#undef ANYDML_ROW
-#undef ANYDML_INTERNAL_ROW
   return table;
 }
 
