@@ -4,7 +4,7 @@
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
-sources=$(find src include tests examples -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -v facts_tables.h)
+sources=$(find src include tests examples -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
 status=0
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $sources || status=1
