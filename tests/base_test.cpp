@@ -95,12 +95,14 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   EXPECT_EQ(read.value().threads, 0U);
   EXPECT_EQ(read.value().log, LogLevel::none);
 
-  g_variables = {{"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}};
+  g_variables = {
+      {"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}, {"ANYDML_GRAPHICS", "1"}};
   read = read_environment(read_variable);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read.value().threads, 3U);
   EXPECT_EQ(read.value().log, LogLevel::dispatch);
   EXPECT_EQ(read.value().adapter, "cpu");
+  EXPECT_TRUE(read.value().graphics);
 
   for (const char* level : {"none", "error", "info"}) {
     g_variables = {{"ANYDML_LOG", level}};
@@ -116,6 +118,8 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
     EXPECT_EQ(read.error().message,
               std::string("environment: ANYDML_THREADS is '") + threads + "'; expected a whole number from 1 to 1024");
   }
+  g_variables = {{"ANYDML_GRAPHICS", "yes"}};
+  EXPECT_EQ(read_environment(read_variable).error().message, "environment: ANYDML_GRAPHICS is 'yes'; expected 0 or 1");
   g_variables = {{"ANYDML_LOG", "verbose"}};
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());

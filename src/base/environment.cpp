@@ -46,6 +46,13 @@ Result<Environment> read_environment(VariableReader reader) {
       return not_understood("ANYDML_LOG", text, "none, error, info or dispatch");
     }
   }
+  if (const char* value = reader("ANYDML_GRAPHICS"); value != nullptr && *value != '\0') {
+    const std::string_view text = value;
+    if (text != "0" && text != "1") {
+      return not_understood("ANYDML_GRAPHICS", text, "0 or 1");
+    }
+    environment.graphics = text == "1";
+  }
   return environment;
 }
 

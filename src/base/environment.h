@@ -15,6 +15,7 @@ struct Environment {
   std::string adapter;            // ANYDML_ADAPTER; empty: the first
   unsigned threads = 0;           // ANYDML_THREADS; 0: as many as the machine gives us
   LogLevel log = LogLevel::none;  // ANYDML_LOG
+  bool graphics = false;          // ANYDML_GRAPHICS: adapters say that they can draw, for programs that ask for it
 };
 
 // Looks a variable up; null when it is not set.

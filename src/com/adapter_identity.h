@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What DXCore and D3D12 must agree on about an adapter.
+#pragma once
+
+#include <wsl/winadapter.h>
+
+#include <cstdint>
+
+namespace anydml {
+
+// The number that stands for device `index` of the process everywhere: DXCore's InstanceLuid and D3D12's
+// GetAdapterLuid.
+[[nodiscard]] inline LUID adapter_luid(std::uint32_t index) {
+  LUID luid{};
+  luid.LowPart = index + 1;
+  luid.HighPart = 0x616e79;
+  return luid;
+}
+
+// No PCI vendor has this number. It must not be Microsoft's, 0x1414, which clients take for a software adapter.
+inline constexpr std::uint32_t kAdapterVendor = 0xadad;
+
+}  // namespace anydml

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// libdxcore.so: the devices of anydml as DXCore adapters. A client of the public C API and nothing else.
+#include <anydml/anydml.h>
+#include <wsl/winadapter.h>
+
+#include <directx/dxcore.h>
+#include <dxguids/dxguids.h>
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "com/adapter_identity.h"
+#include "com/com_object.h"
+
+namespace anydml {
+namespace {
+
+constexpr HRESULT kInvalidCall = static_cast<HRESULT>(0x887A0001);  // DXGI_ERROR_INVALID_CALL
+constexpr HRESULT kUnsupported = static_cast<HRESULT>(0x887A0004);  // DXGI_ERROR_UNSUPPORTED
+
+// Attribute ids: the header declares the first two without defining them, and the third, which clients ask for first,
+// is newer than Debian's.
+constexpr GUID kGraphics = {0x0c9ece4d, 0x2f6e, 0x4f01, {0x8c, 0x96, 0xe8, 0x9e, 0x33, 0x1b, 0x47, 0xb1}};
+constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
+constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50, 0xb7, 0xd3, 0xa9, 0x88}};
+
+HRESULT hresult_of(int code) {
+  switch (code) {
+    case ANYDML_OK:
+      return S_OK;
+    case ANYDML_OUT_OF_MEMORY:
+      return E_OUTOFMEMORY;
+    case ANYDML_INVALID_ARGUMENT:
+      return E_INVALIDARG;
+    default:
+      return E_FAIL;
+  }
+}
+
+std::uint64_t available_memory() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("MemAvailable:")) {
+      return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+    }
+  }
+  return 0;
+}
+
+class Adapter final : public ComObject<IDXCoreAdapter> {
+ public:
+  Adapter(std::uint32_t index, const anydml_device_info& info, bool graphics)
+      : luid_(adapter_luid(index)),
+        index_(index),
+        description_(info.description),
+        memory_bytes_(info.memory_bytes),
+        is_cpu_(info.threads != 0),
+        graphics_(graphics) {}
+
+  bool STDMETHODCALLTYPE IsValid() noexcept override { return true; }
+
+  bool STDMETHODCALLTYPE IsAttributeSupported(REFGUID attribute) noexcept override {
+    return same_guid(attribute, kGenericMl) || same_guid(attribute, kCoreCompute) ||
+           (graphics_ && same_guid(attribute, kGraphics));
+  }
+
+  bool STDMETHODCALLTYPE IsPropertySupported(DXCoreAdapterProperty property) noexcept override {
+    return with_property(property, [](const void*, std::size_t) { return S_OK; }) == S_OK;
+  }
+
+  HRESULT STDMETHODCALLTYPE GetProperty(DXCoreAdapterProperty property, size_t size, void* data) noexcept override {
+    if (data == nullptr) {
+      return E_POINTER;
+    }
+    return with_property(property, [&](const void* value, std::size_t needed) {
+      if (size < needed) {
+        return static_cast<HRESULT>(E_INVALIDARG);
+      }
+      std::memcpy(data, value, needed);
+      return static_cast<HRESULT>(S_OK);
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE GetPropertySize(DXCoreAdapterProperty property, size_t* size) noexcept override {
+    if (size == nullptr) {
+      return E_POINTER;
+    }
+    *size = 0;
+    return with_property(property, [size](const void*, std::size_t needed) {
+      *size = needed;
+      return static_cast<HRESULT>(S_OK);
+    });
+  }
+
+  bool STDMETHODCALLTYPE IsQueryStateSupported(DXCoreAdapterState state) noexcept override {
+    return state == DXCoreAdapterState::IsDriverUpdateInProgress || state == DXCoreAdapterState::AdapterMemoryBudget;
+  }
+
+  HRESULT STDMETHODCALLTYPE QueryState(DXCoreAdapterState state, size_t input_size, const void* input,
+                                       size_t output_size, void* output) noexcept override {
+    return com_boundary("IDXCoreAdapter::QueryState", [&]() -> HRESULT {
+      if (output == nullptr) {
+        return E_POINTER;
+      }
+      if (state == DXCoreAdapterState::IsDriverUpdateInProgress) {
+        if (output_size < sizeof(bool)) {
+          return E_INVALIDARG;
+        }
+        *static_cast<bool*>(output) = false;
+        return S_OK;
+      }
+      if (state != DXCoreAdapterState::AdapterMemoryBudget) {
+        return kInvalidCall;
+      }
+      if (input == nullptr) {
+        return E_POINTER;
+      }
+      DXCoreAdapterMemoryBudgetNodeSegmentGroup wanted{};
+      if (input_size < sizeof(wanted) || output_size < sizeof(DXCoreAdapterMemoryBudget)) {
+        return E_INVALIDARG;
+      }
+      std::memcpy(&wanted, input, sizeof(wanted));
+      if (wanted.nodeIndex != 0 || wanted.segmentGroup > DXCoreSegmentGroup::NonLocal) {
+        return E_INVALIDARG;
+      }
+      // One memory, which is local: what lies farther away does not exist.
+      DXCoreAdapterMemoryBudget budget{};
+      if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
+        budget.budget = is_cpu_ ? std::min(available_memory(), memory_bytes_) : memory_bytes_;
+        budget.availableForReservation = budget.budget / 2;
+      }
+      std::memcpy(output, &budget, sizeof(budget));
+      return S_OK;
+    });
+  }
+
+  bool STDMETHODCALLTYPE IsSetStateSupported(DXCoreAdapterState) noexcept override { return false; }
+
+  HRESULT STDMETHODCALLTYPE SetState(DXCoreAdapterState, size_t, const void*, size_t, const void*) noexcept override {
+    return kUnsupported;
+  }
+
+  HRESULT STDMETHODCALLTYPE GetFactory(REFIID riid, void** factory) noexcept override;
+
+  [[nodiscard]] const LUID& luid() const { return luid_; }
+
+ private:
+  // Calls use(address, size) with the value; kInvalidCall for a property nobody knows, kUnsupported for one not kept.
+  template <class Use>
+  HRESULT with_property(DXCoreAdapterProperty property, Use use) const {
+    const auto value = [&use](const auto& known) { return use(&known, sizeof(known)); };
+    switch (property) {
+      case DXCoreAdapterProperty::InstanceLuid:
+        return value(luid_);
+      case DXCoreAdapterProperty::DriverVersion:
+        return value((std::uint64_t{ANYDML_VERSION_MAJOR} << 48) | (std::uint64_t{ANYDML_VERSION_MINOR} << 32) |
+                     (std::uint64_t{ANYDML_VERSION_PATCH} << 16));
+      case DXCoreAdapterProperty::DriverDescription:
+        return use(description_.c_str(), description_.size() + 1);
+      case DXCoreAdapterProperty::HardwareID:
+        return value(DXCoreHardwareID{kAdapterVendor, index_ + 1, 0, 0});
+      case DXCoreAdapterProperty::HardwareIDParts:
+        return value(DXCoreHardwareIDParts{kAdapterVendor, index_ + 1, 0, 0, 0});
+      case DXCoreAdapterProperty::DedicatedAdapterMemory:
+        return value(is_cpu_ ? std::uint64_t{0} : memory_bytes_);
+      case DXCoreAdapterProperty::DedicatedSystemMemory:
+        return value(std::uint64_t{0});
+      case DXCoreAdapterProperty::SharedSystemMemory:
+        return value(is_cpu_ ? memory_bytes_ : std::uint64_t{0});
+      case DXCoreAdapterProperty::AcgCompatible:
+        return value(true);
+      // Clients stop at the first adapter that says it is software; this one is what the machine has.
+      case DXCoreAdapterProperty::IsHardware:
+        return value(true);
+      case DXCoreAdapterProperty::IsIntegrated:
+        return value(is_cpu_);
+      case DXCoreAdapterProperty::IsDetachable:
+        return value(false);
+      case DXCoreAdapterProperty::KmdModelVersion:
+      case DXCoreAdapterProperty::ComputePreemptionGranularity:
+      case DXCoreAdapterProperty::GraphicsPreemptionGranularity:
+        return kUnsupported;
+    }
+    return kInvalidCall;
+  }
+
+  LUID luid_;
+  std::uint32_t index_;
+  std::string description_;
+  std::uint64_t memory_bytes_;
+  bool is_cpu_;
+  bool graphics_;
+};
+
+class AdapterList final : public ComObject<IDXCoreAdapterList> {
+ public:
+  // The adapters are the process's and outlive every list.
+  explicit AdapterList(std::vector<Adapter*> adapters) : adapters_(std::move(adapters)) {}
+
+  HRESULT STDMETHODCALLTYPE GetAdapter(uint32_t index, REFIID riid, void** adapter) noexcept override {
+    if (adapter == nullptr) {
+      return E_POINTER;
+    }
+    *adapter = nullptr;
+    return index < adapters_.size() ? adapters_[index]->QueryInterface(riid, adapter) : E_INVALIDARG;
+  }
+
+  uint32_t STDMETHODCALLTYPE GetAdapterCount() noexcept override { return static_cast<uint32_t>(adapters_.size()); }
+  bool STDMETHODCALLTYPE IsStale() noexcept override { return false; }
+  HRESULT STDMETHODCALLTYPE GetFactory(REFIID riid, void** factory) noexcept override;
+
+  // The order is the user's (ANYDML_ADAPTER) and stands: every adapter is hardware, and none is known to be faster.
+  HRESULT STDMETHODCALLTYPE Sort(uint32_t count, const DXCoreAdapterPreference* preferences) noexcept override {
+    if (count == 0 || preferences == nullptr) {
+      return E_INVALIDARG;
+    }
+    return std::all_of(preferences, preferences + count, is_known) ? S_OK : E_INVALIDARG;
+  }
+
+  bool STDMETHODCALLTYPE IsAdapterPreferenceSupported(DXCoreAdapterPreference preference) noexcept override {
+    return is_known(preference);
+  }
+
+ private:
+  static bool is_known(DXCoreAdapterPreference preference) {
+    return preference <= DXCoreAdapterPreference::HighPerformance;
+  }
+
+  std::vector<Adapter*> adapters_;
+};
+
+// One for the process, as are its adapters: a client may compare their pointers. Never destroyed; the reference that
+// keeps it is ours.
+class Factory final : public ComObject<IDXCoreAdapterFactory> {
+ public:
+  explicit Factory(std::vector<Adapter*> adapters) : adapters_(std::move(adapters)) {}
+
+  static HRESULT get(Factory*& factory);
+
+  HRESULT STDMETHODCALLTYPE CreateAdapterList(uint32_t count, const GUID* attributes, REFIID riid,
+                                              void** list) noexcept override {
+    return com_boundary("IDXCoreAdapterFactory::CreateAdapterList", [&]() -> HRESULT {
+      if (list == nullptr) {
+        return E_POINTER;
+      }
+      *list = nullptr;
+      if (count == 0 || attributes == nullptr) {
+        return E_INVALIDARG;
+      }
+      std::vector<Adapter*> fitting;
+      std::ranges::copy_if(adapters_, std::back_inserter(fitting), [&](Adapter* adapter) {
+        return std::all_of(attributes, attributes + count,
+                           [&](const GUID& attribute) { return adapter->IsAttributeSupported(attribute); });
+      });
+      auto* made = new AdapterList(std::move(fitting));
+      const HRESULT result = made->QueryInterface(riid, list);
+      made->Release();
+      return result;
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE GetAdapterByLuid(const LUID& luid, REFIID riid, void** adapter) noexcept override {
+    if (adapter == nullptr) {
+      return E_POINTER;
+    }
+    *adapter = nullptr;
+    for (Adapter* candidate : adapters_) {
+      if (std::memcmp(&candidate->luid(), &luid, sizeof(LUID)) == 0) {
+        return candidate->QueryInterface(riid, adapter);
+      }
+    }
+    return E_INVALIDARG;
+  }
+
+  // Adapters never go and lists never age here, so those who wait for it may register and will not be called.
+  bool STDMETHODCALLTYPE IsNotificationTypeSupported(DXCoreNotificationType type) noexcept override {
+    return type == DXCoreNotificationType::AdapterListStale || type == DXCoreNotificationType::AdapterNoLongerValid;
+  }
+
+  HRESULT STDMETHODCALLTYPE RegisterEventNotification(IUnknown* object, DXCoreNotificationType type,
+                                                      PFN_DXCORE_NOTIFICATION_CALLBACK callback, void*,
+                                                      uint32_t* cookie) noexcept override {
+    return com_boundary("IDXCoreAdapterFactory::RegisterEventNotification", [&]() -> HRESULT {
+      if (object == nullptr || callback == nullptr || cookie == nullptr) {
+        return E_POINTER;
+      }
+      if (!IsNotificationTypeSupported(type)) {
+        return kInvalidCall;
+      }
+      const std::scoped_lock lock(mutex_);
+      registered_.push_back(++last_cookie_);
+      *cookie = last_cookie_;
+      return S_OK;
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE UnregisterEventNotification(uint32_t cookie) noexcept override {
+    return com_boundary("IDXCoreAdapterFactory::UnregisterEventNotification", [&]() -> HRESULT {
+      const std::scoped_lock lock(mutex_);
+      return std::erase(registered_, cookie) != 0 ? S_OK : E_INVALIDARG;
+    });
+  }
+
+ private:
+  std::vector<Adapter*> adapters_;
+  std::mutex mutex_;
+  std::vector<uint32_t> registered_;
+  uint32_t last_cookie_ = 0;
+};
+
+HRESULT Factory::get(Factory*& factory) {
+  static Factory* process = nullptr;
+  const std::scoped_lock lock(process_mutex());
+  if (process == nullptr) {
+    const size_t count = anydml_device_count();
+    if (count == 0) {
+      return E_FAIL;  // the core has logged why
+    }
+    const auto& settings = environment();
+    if (!settings.ok()) {
+      return E_INVALIDARG;
+    }
+    std::vector<Adapter*> adapters;
+    adapters.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      anydml_device_info info = {};
+      if (const int code = anydml_device_get_info(anydml_device_at(i), &info); code != ANYDML_OK) {
+        return hresult_of(code);
+      }
+      adapters.push_back(new Adapter(static_cast<uint32_t>(i), info, settings.value().graphics));
+    }
+    process = new Factory(std::move(adapters));
+  }
+  factory = process;
+  return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE Adapter::GetFactory(REFIID riid, void** out) noexcept {
+  return DXCoreCreateAdapterFactory(riid, out);
+}
+
+HRESULT STDMETHODCALLTYPE AdapterList::GetFactory(REFIID riid, void** out) noexcept {
+  return DXCoreCreateAdapterFactory(riid, out);
+}
+
+}  // namespace
+}  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) HRESULT STDAPICALLTYPE DXCoreCreateAdapterFactory(REFIID riid,
+                                                                                                    void** factory) {
+  return anydml::com_boundary("DXCoreCreateAdapterFactory", [&]() -> HRESULT {
+    if (factory == nullptr) {
+      return E_POINTER;
+    }
+    *factory = nullptr;
+    anydml::Factory* process = nullptr;
+    const HRESULT result = anydml::Factory::get(process);
+    return FAILED(result) ? result : process->QueryInterface(riid, factory);
+  });
+}
