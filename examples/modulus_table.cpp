@@ -96,12 +96,12 @@ void show(const char* type_name, anydml_type type, const std::vector<Pair<T>>& p
 }  // namespace
 
 int main() {
-  anydml_device_info device = {};
-  if (anydml_device_get_info(nullptr, &device) != ANYDML_OK) {
+  const anydml_device_info* device = anydml_device_get_info(nullptr);
+  if (device == nullptr) {
     std::fprintf(stderr, "%s\n", anydml_last_error());
     return 1;
   }
-  std::printf("anydml %s on %s (%s)\n\n", anydml_version(), device.name, device.description);
+  std::printf("anydml %s on %s (%s)\n\n", anydml_version(), device->name, device->description);
   std::printf(
       "floor is Python's %%: the result has b's sign.  truncate is C's %% and fmod: the result has a's sign.\n\n");
   std::printf("%-8s %21s %21s %21s %21s\n", "type", "a", "b", "floor", "truncate");

@@ -86,11 +86,11 @@ struct Scenario {
 int compile_and_run(Data& data) {
   const anydml_tensor inputs[] = {data.ta, data.tb};
   anydml_compiled* compiled = nullptr;
-  int code = anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &data.to, nullptr, 0, &compiled);
+  int code = anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &data.to, 1, nullptr, 0, &compiled);
   EXPECT_EQ(code == ANYDML_OK, compiled != nullptr);
   if (code == ANYDML_OK) {
     const void* addresses[] = {data.ta.data, data.tb.data};
-    code = anydml_compiled_run(compiled, addresses, 2, data.to.data);
+    code = anydml_compiled_run(compiled, addresses, 2, &data.to.data, 1);
   }
   anydml_compiled_release(compiled);
   return code;
@@ -119,7 +119,7 @@ const Scenario kScenarios[] = {
     {"a call by name",
      [](Data& d) {
        const anydml_tensor inputs[] = {d.ta, d.tb};
-       return anydml_run(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &d.to, nullptr, 0);
+       return anydml_run(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &d.to, 1, nullptr, 0);
      },
      output_untouched},
     {"compile and run", compile_and_run, output_untouched},
@@ -137,18 +137,18 @@ const Scenario kScenarios[] = {
      first_input_untouched},
     {"attributes, with a ScaleBias",
      [](Data& d) {
-       anydml_attribute attributes[] = {{"Min", ANYDML_FLOAT64, {}},
-                                        {"Max", ANYDML_FLOAT64, {}},
-                                        {"Scale", ANYDML_FLOAT64, {}},
-                                        {"Bias", ANYDML_FLOAT64, {}}};
+       anydml_attribute attributes[] = {{"Min", ANYDML_FLOAT64, 0, {}},
+                                        {"Max", ANYDML_FLOAT64, 0, {}},
+                                        {"Scale", ANYDML_FLOAT64, 0, {}},
+                                        {"Bias", ANYDML_FLOAT64, 0, {}}};
        attributes[1].value.f64 = 100;
-       return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &d.ta, 1, &d.to, attributes, 4);
+       return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &d.ta, 1, &d.to, 1, attributes, 4);
      },
      output_untouched},
     {"a device by name", [](Data&) { return anydml_find_device("cpu") != nullptr ? ANYDML_OK : ANYDML_OUT_OF_MEMORY; },
      output_untouched},
     {"an unknown operator",
-     [](Data& d) { return anydml_run(nullptr, "NO_SUCH_OPERATOR", &d.ta, 1, &d.to, nullptr, 0); }, output_untouched,
+     [](Data& d) { return anydml_run(nullptr, "NO_SUCH_OPERATOR", &d.ta, 1, &d.to, 1, nullptr, 0); }, output_untouched,
      ANYDML_INVALID_ARGUMENT},
     {"an error message",
      [](Data& d) {

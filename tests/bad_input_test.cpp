@@ -52,7 +52,7 @@ int modulus(Call& call) { return anydml_modulus_floor(&call.a, &call.b, &call.ou
 
 int run_generic(Call& call) {
   const anydml_tensor inputs[] = {call.a, call.b};
-  return anydml_run(nullptr, call.op, inputs, 2, &call.out, call.attributes.data(), call.attributes.size());
+  return anydml_run(nullptr, call.op, inputs, 2, &call.out, 1, call.attributes.data(), call.attributes.size());
 }
 
 // Changes fields of the tensors after they were filled in.
@@ -76,7 +76,7 @@ std::function<int(Call&)> shaped(Change change) {
 }
 
 anydml_attribute number(const char* name, double value) {
-  anydml_attribute attribute = {name, ANYDML_FLOAT64, {}};
+  anydml_attribute attribute = {name, ANYDML_FLOAT64, 0, {}};
   attribute.value.f64 = value;
   return attribute;
 }
@@ -94,7 +94,7 @@ std::function<int(Call&)> clip(anydml_type type, std::vector<anydml_attribute> a
   return [=](Call& call) {
     call.fill();
     call.a.type = call.out.type = type;
-    return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &call.a, 1, &call.out, attributes.data(), attributes.size());
+    return anydml_run(nullptr, "ELEMENT_WISE_CLIP", &call.a, 1, &call.out, 1, attributes.data(), attributes.size());
   };
 }
 
@@ -105,7 +105,7 @@ std::function<int(Call&)> compiled(Run run) {
     call.fill();
     const anydml_tensor inputs[] = {call.a, call.b};
     anydml_compiled* made = nullptr;
-    EXPECT_EQ(anydml_compile(nullptr, call.op, inputs, 2, &call.out, nullptr, 0, &made), ANYDML_OK);
+    EXPECT_EQ(anydml_compile(nullptr, call.op, inputs, 2, &call.out, 1, nullptr, 0, &made), ANYDML_OK);
     const int code = run(call, made);
     anydml_compiled_release(made);
     return code;
@@ -147,25 +147,25 @@ const Case kCases[] = {
     {"the array of inputs is null", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected an array of 2 tensors",
      [](Call& c) {
        c.fill();
-       return anydml_run(nullptr, c.op, nullptr, 2, &c.out, nullptr, 0);
+       return anydml_run(nullptr, c.op, nullptr, 2, &c.out, 1, nullptr, 0);
      }},
     {"the array of attributes is null", ANYDML_INVALID_ARGUMENT,
      FLOOR "attributes is null; expected an array of 3 attributes",
      [](Call& c) {
        c.fill();
        const anydml_tensor inputs[] = {c.a, c.b};
-       return anydml_run(nullptr, c.op, inputs, 2, &c.out, nullptr, 3);
+       return anydml_run(nullptr, c.op, inputs, 2, &c.out, 1, nullptr, 3);
      }},
     {"the place for a compiled operator is null", ANYDML_INVALID_ARGUMENT,
      "anydml_compile: compiled is null; expected a place for the answer",
      [](Call& c) {
        c.fill();
        const anydml_tensor inputs[] = {c.a, c.b};
-       return anydml_compile(nullptr, c.op, inputs, 2, &c.out, nullptr, 0, nullptr);
+       return anydml_compile(nullptr, c.op, inputs, 2, &c.out, 1, nullptr, 0, nullptr);
      }},
     {"the compiled operator is null", ANYDML_INVALID_ARGUMENT,
      "anydml_compiled_run: compiled is null; expected what anydml_compile made",
-     [](Call& c) { return anydml_compiled_run(nullptr, nullptr, 0, c.out_data.data()); }},
+     [](Call& c) { return anydml_compiled_run(nullptr, nullptr, 0, &c.out.data, 1); }},
 
     // Types and operators.
     {"an unknown type", ANYDML_INVALID_ARGUMENT,
@@ -189,13 +189,13 @@ const Case kCases[] = {
     {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
      [](Call& c) {
        c.fill();
-       return anydml_run(nullptr, c.op, &c.a, 1, &c.out, nullptr, 0);
+       return anydml_run(nullptr, c.op, &c.a, 1, &c.out, 1, nullptr, 0);
      }},
     {"too many inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 9; expected 2",
      [](Call& c) {
        c.fill();
        const std::vector<anydml_tensor> inputs(9, c.a);
-       return anydml_run(nullptr, c.op, inputs.data(), inputs.size(), &c.out, nullptr, 0);
+       return anydml_run(nullptr, c.op, inputs.data(), inputs.size(), &c.out, 1, nullptr, 0);
      }},
 
     // Ranks and sizes.
@@ -296,7 +296,7 @@ const Case kCases[] = {
      FLOOR
      "attribute Min: type is 1; expected FLOAT64 (9), INT64 (11) or UINT64 (10), whatever the type of the tensors",
      generic([](Call& c) {
-       c.attributes = {{"Min", ANYDML_FLOAT32, {}}};
+       c.attributes = {{"Min", ANYDML_FLOAT32, 0, {}}};
      })},
     {"a hundred attributes", ANYDML_INVALID_ARGUMENT,
      FLOOR "the number of attributes is 100; no operator takes so many",
@@ -322,22 +322,22 @@ const Case kCases[] = {
      [](Call& c) {
        c.fill();
        c.a.type = c.out.type = ANYDML_INT32;
-       return anydml_run(nullptr, "ELEMENT_WISE_CEIL", &c.a, 1, &c.out, nullptr, 0);
+       return anydml_run(nullptr, "ELEMENT_WISE_CEIL", &c.a, 1, &c.out, 1, nullptr, 0);
      }},
 
     // Compiled operators.
     {"no addresses for a compiled operator", ANYDML_INVALID_ARGUMENT, FLOOR "inputs is null; expected 2 addresses",
-     compiled([](Call& c, const anydml_compiled* op) { return anydml_compiled_run(op, nullptr, 2, c.out.data); })},
+     compiled([](Call& c, const anydml_compiled* op) { return anydml_compiled_run(op, nullptr, 2, &c.out.data, 1); })},
     {"too few addresses for a compiled operator", ANYDML_INVALID_ARGUMENT,
      FLOOR "the number of inputs is 1; expected 2", compiled([](Call& c, const anydml_compiled* op) {
        const void* addresses[] = {c.a.data};
-       return anydml_compiled_run(op, addresses, 1, c.out.data);
+       return anydml_compiled_run(op, addresses, 1, &c.out.data, 1);
      })},
     {"a null address for a compiled operator", ANYDML_INVALID_ARGUMENT,
      FLOOR "BTensor: data is null; expected the address of the element at index 0",
      compiled([](Call& c, const anydml_compiled* op) {
        const void* addresses[] = {c.a.data, nullptr};
-       return anydml_compiled_run(op, addresses, 2, c.out.data);
+       return anydml_compiled_run(op, addresses, 2, &c.out.data, 1);
      })},
 
     // Devices and listings.
@@ -347,22 +347,33 @@ const Case kCases[] = {
        c.fill();
        const anydml_tensor inputs[] = {c.a, c.b};
        const auto* stray = reinterpret_cast<const anydml_device*>(c.a_data.data());
-       return anydml_run(stray, c.op, inputs, 2, &c.out, nullptr, 0);
+       return anydml_run(stray, c.op, inputs, 2, &c.out, 1, nullptr, 0);
      }},
     {"a device number past the last", ANYDML_INVALID_ARGUMENT, "anydml_device_at: index is 1000; expected less than 1",
      [](Call&) { return anydml_device_at(1000) == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
     {"an operator number past the last", ANYDML_INVALID_ARGUMENT,
      "anydml_operator_at: index is 177; expected less than 177",
-     [](Call&) {
-       anydml_operator_info info = {};
-       return anydml_operator_at(177, &info);
+     [](Call&) { return anydml_operator_at(177) == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
+    {"no output", ANYDML_INVALID_ARGUMENT, FLOOR "the number of output tensors is 0; expected 1",
+     [](Call& c) {
+       c.fill();
+       const anydml_tensor inputs[] = {c.a, c.b};
+       return anydml_run(nullptr, c.op, inputs, 2, &c.out, 0, nullptr, 0);
      }},
-    {"no place for an operator's info", ANYDML_INVALID_ARGUMENT,
-     "anydml_operator_at: info is null; expected a place for the answer",
-     [](Call&) { return anydml_operator_at(0, nullptr); }},
-    {"no place for a device's info", ANYDML_INVALID_ARGUMENT,
-     "anydml_device_get_info: info is null; expected a place for the answer",
-     [](Call&) { return anydml_device_get_info(nullptr, nullptr); }},
+    {"no address for the output of a compiled operator", ANYDML_INVALID_ARGUMENT,
+     FLOOR "outputs is null; expected 1 address", compiled([](Call& c, const anydml_compiled* op) {
+       const void* addresses[] = {c.a.data, c.b.data};
+       return anydml_compiled_run(op, addresses, 2, nullptr, 1);
+     })},
+    {"two outputs for a compiled operator that has one", ANYDML_INVALID_ARGUMENT,
+     FLOOR "the number of outputs is 2; expected 1", compiled([](Call& c, const anydml_compiled* op) {
+       const void* addresses[] = {c.a.data, c.b.data};
+       return anydml_compiled_run(op, addresses, 2, &c.out.data, 2);
+     })},
+    {"an array as an attribute", ANYDML_INVALID_ARGUMENT,
+     FLOOR "attribute Min: count is 3; expected 0, a single number", generic([](Call& c) {
+       c.attributes = {{"Min", ANYDML_FLOAT64, 3, {}}};
+     })},
 };
 
 const char* code_name(int code) {

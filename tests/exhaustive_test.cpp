@@ -30,7 +30,8 @@ struct Handles {
       for (int layout = 0; layout < 2; ++layout) {
         const anydml_tensor whole = {type, 1, sizes, nullptr, nullptr};
         const anydml_tensor inputs[] = {whole, {type, 1, sizes, layout == 0 ? nullptr : repeat, nullptr}};
-        EXPECT_EQ(anydml_compile(nullptr, names[op], inputs, 2, &whole, nullptr, 0, &compiled[op][layout]), ANYDML_OK)
+        EXPECT_EQ(anydml_compile(nullptr, names[op], inputs, 2, &whole, 1, nullptr, 0, &compiled[op][layout]),
+                  ANYDML_OK)
             << anydml_last_error();
       }
     }
@@ -65,7 +66,8 @@ void check_all_pairs() {
     }
     const void* inputs[] = {a.data(), b.data()};
     const auto run = [&](int op, int layout) {
-      return anydml_compiled_run(handles.compiled[op][layout], inputs, 2, results[op][layout].data()) == ANYDML_OK;
+      void* output = results[op][layout].data();
+      return anydml_compiled_run(handles.compiled[op][layout], inputs, 2, &output, 1) == ANYDML_OK;
     };
     for (u64 turn = next++; turn < kValues; turn = next++) {
       u64 wrong = 0;

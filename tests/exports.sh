@@ -5,7 +5,7 @@
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
 declared=$(grep -o 'anydml_[a-z_]*(' "$2" | tr -d '(' | sort -u | while read -r name; do
-  grep -q "^ANYDML_API.*\b$name(" "$2" && echo "$name"
+  grep -qE "^ANYDML_API.*[ *]$name\(" "$2" && echo "$name"
 done)
 if [ "$exported" != "$declared" ]; then
   echo "exported, but not declared, or declared, but not exported:" >&2

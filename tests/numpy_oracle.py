@@ -30,13 +30,13 @@ class Value(ctypes.Union):
 
 
 class Attribute(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_uint32), ("value", Value)]
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_uint32), ("count", ctypes.c_uint32), ("value", Value)]
 
 
 class OperatorInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("directml_value", ctypes.c_uint32), ("feature_level", ctypes.c_char_p),
-                ("formula", ctypes.c_char_p), ("is_built", ctypes.c_int32), ("input_count", ctypes.c_uint32),
-                ("types", ctypes.c_uint32), ("directml_types", ctypes.c_uint32)]
+                ("formula", ctypes.c_char_p), ("directml_types", ctypes.c_uint32), ("is_built", ctypes.c_int32),
+                ("input_count", ctypes.c_uint32), ("types", ctypes.c_uint32)]
 
 
 def to_tensor(array, type_value):
@@ -52,11 +52,11 @@ class Library:
         self.handle = ctypes.CDLL(path)
         self.handle.anydml_last_error.restype = ctypes.c_char_p
         self.handle.anydml_operator_count.restype = ctypes.c_size_t
+        self.handle.anydml_operator_at.restype = ctypes.POINTER(OperatorInfo)
 
     def built_operators(self):
         for index in range(self.handle.anydml_operator_count()):
-            info = OperatorInfo()
-            assert self.handle.anydml_operator_at(ctypes.c_size_t(index), ctypes.byref(info)) == 0
+            info = self.handle.anydml_operator_at(ctypes.c_size_t(index)).contents
             if info.is_built:
                 yield info.name.decode(), info.input_count, info.types
 
@@ -64,10 +64,10 @@ class Library:
         keep = [to_tensor(array, type_value) for array in inputs]  # ctypes copies the structs, not what they point to
         tensors = (Tensor * len(inputs))(*keep)
         given = (Attribute * max(1, len(attributes)))(
-            *(Attribute(key.encode(), 9, Value(f64=value)) for key, value in attributes))
+            *(Attribute(key.encode(), 9, 0, Value(f64=value)) for key, value in attributes))
         output = to_tensor(out, type_value)
         code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), ctypes.byref(output),
-                                      given, ctypes.c_size_t(len(attributes)))
+                                      ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)))
         if code != 0:
             sys.exit(f"{name}: {self.handle.anydml_last_error().decode()}")
 

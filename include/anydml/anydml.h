@@ -115,6 +115,7 @@ ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tens
 /* Where operators run. Devices live as long as the process: there is nothing to release. */
 typedef struct anydml_device anydml_device;
 
+/* Owned by the library, for the life of the process; later versions may append fields. */
 typedef struct anydml_device_info {
   const char* name;        /* "cpu": what anydml_find_device and ANYDML_ADAPTER take */
   const char* description; /* for people */
@@ -128,8 +129,8 @@ ANYDML_API size_t anydml_device_count(void);
 ANYDML_API const anydml_device* anydml_device_at(size_t index);
 /* By name, or by a part of its description in any case; null name: the default. Null with an error if none fits. */
 ANYDML_API const anydml_device* anydml_find_device(const char* name);
-/* device null: the default. The strings live as long as the process. */
-ANYDML_API int anydml_device_get_info(const anydml_device* device, anydml_device_info* info);
+/* device null: the default. Null with an error if there is no such device. */
+ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
 
 /* ---- Any operator that is built -------------------------------------------------------------------------------- */
 
@@ -138,6 +139,7 @@ ANYDML_API int anydml_device_get_info(const anydml_device* device, anydml_device
 typedef struct anydml_attribute {
   const char* name;
   anydml_type type; /* which member of value is meant: ANYDML_FLOAT64, ANYDML_INT64 or ANYDML_UINT64 */
+  uint32_t count;   /* 0: one number. No operator that is built takes an array yet */
   union {
     double f64;
     int64_t i64;
@@ -146,41 +148,45 @@ typedef struct anydml_attribute {
 } anydml_attribute;
 
 /*
- * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs come in the
- * order of the operator's fields. device null: the default. Broadcasting and overlaps as for the modulus operators.
+ * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs and
+ * outputs come in the order of the operator's fields (all that are built have one output). device null: the default.
+ * Broadcasting and overlaps as for the modulus operators.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
-                          const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count);
+                          const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
+                          size_t attribute_count);
 
 /* An operator over tensors of fixed types, sizes and strides, to be run many times over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 
 /* As anydml_run, but nothing runs yet and the tensors' data is not looked at. *compiled is null on error. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
-                              size_t input_count, const anydml_tensor* output, const anydml_attribute* attributes,
-                              size_t attribute_count, anydml_compiled** compiled);
+                              size_t input_count, const anydml_tensor* outputs, size_t output_count,
+                              const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
 /* Runs it over other memory; as many threads as like may do so at once. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
-                                   void* output);
+                                   void* const* outputs, size_t output_count);
 /* Null is fine. No run may be under way. */
 ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
 
 /* ---- What there is --------------------------------------------------------------------------------------------- */
 
+/* Owned by the library, for the life of the process; later versions may append fields. */
 typedef struct anydml_operator_info {
   const char* name;          /* "ELEMENT_WISE_MODULUS_FLOOR" */
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
   const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
   const char* formula;       /* as DirectML documents it */
-  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the next two are 0 */
+  uint32_t
+      directml_types; /* bit ANYDML_FLOAT32 and so on: the types DirectML's newest level admits for its first input */
+  int32_t is_built;   /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
   uint32_t input_count;
-  uint32_t types;          /* bit ANYDML_FLOAT32 and so on: the types it takes here */
-  uint32_t directml_types; /* those DirectML's newest level admits; the others are this API's alone */
+  uint32_t types; /* the types it takes here, which may be more than DirectML's */
 } anydml_operator_info;
 
-/* All operators of DirectML, built or not, in the order of their numbers. */
+/* All operators of DirectML, built or not, in the order of their numbers. Null with an error past the last. */
 ANYDML_API size_t anydml_operator_count(void);
-ANYDML_API int anydml_operator_at(size_t index, anydml_operator_info* info);
+ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
 
 #ifdef __cplusplus
 }

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <iterator>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/log.h"
@@ -80,7 +82,7 @@ TensorSpec spec_of(const anydml_tensor& tensor) {
   return {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides};
 }
 
-// What a caller passes to describe an operator, whether to run it or to compile it. Inputs come as pointers, since the
+// What a caller passes to describe an operator, whether to run it or to compile it. Tensors come as pointers, since the
 // two modulus functions take theirs one by one.
 struct Call {
   const Row* row;
@@ -111,6 +113,10 @@ Result<OpDesc> describe(const Call& call) {
     const anydml_attribute& given = call.attributes[i];
     if (given.name == nullptr) {
       return bad_call(row.name, fmt::format("attributes[{}].name is null; expected the name of an attribute", i));
+    }
+    if (given.count != 0) {
+      return bad_call(
+          row.name, fmt::format("attribute {:.64}: count is {}; expected 0, a single number", given.name, given.count));
     }
     attributes[i].name = given.name;
     switch (given.type) {
@@ -247,27 +253,44 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   return run_staged(*device.value(), desc.value(), staged.value(), addresses);
 }
 
-// Calls use(pointers to the tensors of the array), which is what a Call holds.
+// The arguments that anydml_run and anydml_compile share, as C passes them.
+struct Arguments {
+  const char* op;
+  const anydml_tensor* inputs;
+  size_t input_count;
+  const anydml_tensor* outputs;
+  size_t output_count;
+  const anydml_attribute* attributes;
+  size_t attribute_count;
+};
+
+// Calls use(call) with the arguments as a Call, once its arrays are known to be there.
 template <class Use>
-Status with_pointers(const Row& row, const anydml_tensor* inputs, std::size_t count, Use use) {
-  if (inputs == nullptr && count != 0) {
-    return bad_call(row.name, fmt::format("inputs is null; expected an array of {} tensors", count));
+Status with_call(const Arguments& given, Use use) {
+  const auto row = choose_row(given.op);
+  ANYDML_TRY(row);
+  const std::string_view name = row.value()->name;
+  if (given.inputs == nullptr && given.input_count != 0) {
+    return bad_call(name, fmt::format("inputs is null; expected an array of {} tensors", given.input_count));
   }
-  if (count > kMaxInputs) {
-    return bad_call(row.name, fmt::format("the number of input tensors is {}; expected {}", count, row.inputs));
+  if (given.input_count > kMaxInputs) {
+    return bad_call(
+        name, fmt::format("the number of input tensors is {}; expected {}", given.input_count, row.value()->inputs));
+  }
+  if (given.output_count != 1) {
+    return bad_call(name, fmt::format("the number of output tensors is {}; expected 1", given.output_count));
+  }
+  if (given.attributes == nullptr && given.attribute_count != 0) {
+    return bad_call(name, fmt::format("attributes is null; expected an array of {} attributes", given.attribute_count));
   }
   std::array<const anydml_tensor*, kMaxInputs> pointers{};
-  for (std::size_t i = 0; i < count; ++i) {
-    pointers[i] = &inputs[i];
+  for (std::size_t i = 0; i < given.input_count; ++i) {
+    pointers[i] = &given.inputs[i];
   }
-  return use(std::span<const anydml_tensor* const>(pointers.data(), count));
-}
-
-Status check_attributes(const Row& row, const anydml_attribute* attributes, std::size_t count) {
-  if (attributes == nullptr && count != 0) {
-    return bad_call(row.name, fmt::format("attributes is null; expected an array of {} attributes", count));
-  }
-  return {};
+  return use(Call{.row = row.value(),
+                  .inputs = std::span<const anydml_tensor* const>(pointers.data(), given.input_count),
+                  .output = given.outputs,
+                  .attributes = std::span(given.attributes, given.attribute_count)});
 }
 
 int modulus(RowId id, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
@@ -286,6 +309,30 @@ TypeSet newest_types(const facts::Operator& op) {
     }
   }
   return 0;
+}
+
+// Made at the first call, without a lock: of threads that make it at once the first one's counts. Never destroyed.
+const std::vector<anydml_operator_info>& operator_list() {
+  static std::atomic<const std::vector<anydml_operator_info>*> process = nullptr;
+  const std::vector<anydml_operator_info>* known = process.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    auto mine = std::make_unique<std::vector<anydml_operator_info>>();
+    for (const facts::Operator& op : facts::operators()) {
+      const Row* row = find_row(op);
+      mine->push_back({.name = op.name.data(),
+                       .directml_value = op.value,
+                       .feature_level = facts::level_name(op.introduced).data(),
+                       .formula = op.formula.data(),
+                       .directml_types = newest_types(op),
+                       .is_built = row != nullptr ? 1 : 0,
+                       .input_count = row != nullptr ? row->inputs : 0U,
+                       .types = row != nullptr ? row->types : 0U});
+    }
+    if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
+      known = mine.release();
+    }
+  }
+  return *known;
 }
 
 }  // namespace
@@ -352,82 +399,72 @@ const anydml_device* anydml_find_device(const char* name) {
   return anydml::to_public(device);
 }
 
-int anydml_device_get_info(const anydml_device* device, anydml_device_info* info) {
-  return boundary([&]() -> Status {
-    if (info == nullptr) {
-      return bad_call("anydml_device_get_info", "info is null; expected a place for the answer");
-    }
+const anydml_device_info* anydml_device_get_info(const anydml_device* device) {
+  const anydml_device_info* info = nullptr;
+  boundary([&]() -> Status {
     const auto chosen = anydml::choose_device(device);
     ANYDML_TRY(chosen);
-    const anydml::BackendDeviceInfo& known = chosen.value()->info;
-    *info = {.name = known.name,
-             .description = known.description,
-             .memory_bytes = known.memory_bytes,
-             .threads = known.threads};
+    info = &chosen.value()->public_info;
     return {};
   });
+  return info;
 }
 
 int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
-               const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count) {
-  return boundary([&]() -> Status {
-    const auto row = anydml::choose_row(op);
-    ANYDML_TRY(row);
-    ANYDML_TRY(anydml::check_attributes(*row.value(), attributes, attribute_count));
-    return anydml::with_pointers(*row.value(), inputs, input_count, [&](auto pointers) {
-      return anydml::run_once(device, {.row = row.value(),
-                                       .inputs = pointers,
-                                       .output = output,
-                                       .attributes = std::span(attributes, attribute_count)});
-    });
+               const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
+               size_t attribute_count) {
+  return boundary([&] {
+    return anydml::with_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count},
+                             [&](const anydml::Call& call) { return anydml::run_once(device, call); });
   });
 }
 
 int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
-                   const anydml_tensor* output, const anydml_attribute* attributes, size_t attribute_count,
-                   anydml_compiled** compiled) {
+                   const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
+                   size_t attribute_count, anydml_compiled** compiled) {
   return boundary([&]() -> Status {
     if (compiled == nullptr) {
       return bad_call("anydml_compile", "compiled is null; expected a place for the answer");
     }
     *compiled = nullptr;
-    const auto row = anydml::choose_row(op);
-    ANYDML_TRY(row);
-    ANYDML_TRY(anydml::check_attributes(*row.value(), attributes, attribute_count));
-    return anydml::with_pointers(*row.value(), inputs, input_count, [&](auto pointers) -> Status {
-      const auto desc = anydml::describe({.row = row.value(),
-                                          .inputs = pointers,
-                                          .output = output,
-                                          .attributes = std::span(attributes, attribute_count)});
-      ANYDML_TRY(desc);
-      const auto chosen = anydml::choose_device(device);
-      ANYDML_TRY(chosen);
-      auto made = anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
-      ANYDML_TRY(made);
-      *compiled = made.value().release();
-      return {};
-    });
+    return anydml::with_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count},
+                             [&](const anydml::Call& call) -> Status {
+                               const auto desc = anydml::describe(call);
+                               ANYDML_TRY(desc);
+                               const auto chosen = anydml::choose_device(device);
+                               ANYDML_TRY(chosen);
+                               auto made =
+                                   anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
+                               ANYDML_TRY(made);
+                               *compiled = made.value().release();
+                               return {};
+                             });
   });
 }
 
-int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count, void* output) {
+int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
+                        void* const* outputs, size_t output_count) {
   return boundary([&]() -> Status {
     if (compiled == nullptr) {
       return bad_call("anydml_compiled_run", "compiled is null; expected what anydml_compile made");
     }
     const anydml::OpDesc& desc = compiled->desc;
-    if (inputs == nullptr) {
-      return bad_call(desc.row->name, fmt::format("inputs is null; expected {} addresses", desc.input_count));
+    if (inputs == nullptr || outputs == nullptr) {
+      return bad_call(desc.row->name, inputs == nullptr
+                                          ? fmt::format("inputs is null; expected {} addresses", desc.input_count)
+                                          : "outputs is null; expected 1 address");
     }
-    if (input_count != desc.input_count) {
+    if (input_count != desc.input_count || output_count != 1) {
       return bad_call(desc.row->name,
-                      fmt::format("the number of inputs is {}; expected {}", input_count, desc.input_count));
+                      input_count != desc.input_count
+                          ? fmt::format("the number of inputs is {}; expected {}", input_count, desc.input_count)
+                          : fmt::format("the number of outputs is {}; expected 1", output_count));
     }
     anydml::Addresses addresses{};
     for (std::size_t i = 0; i < input_count; ++i) {
       addresses[i] = const_cast<void*>(inputs[i]);  // plans write to the output and the temporary alone
     }
-    addresses[input_count] = output;
+    addresses[input_count] = outputs[0];
     const auto staged = anydml::staging(desc, addresses);
     ANYDML_TRY(staged);
     if (staged.value() != 0) {
@@ -441,24 +478,15 @@ void anydml_compiled_release(anydml_compiled* compiled) { delete compiled; }
 
 size_t anydml_operator_count(void) { return anydml::facts::operators().size(); }
 
-int anydml_operator_at(size_t index, anydml_operator_info* info) {
-  return boundary([&]() -> Status {
-    const auto all = anydml::facts::operators();
-    if (index >= all.size() || info == nullptr) {
-      return bad_call("anydml_operator_at", info == nullptr
-                                                ? std::string("info is null; expected a place for the answer")
-                                                : fmt::format("index is {}; expected less than {}", index, all.size()));
+const anydml_operator_info* anydml_operator_at(size_t index) {
+  const anydml_operator_info* info = nullptr;
+  boundary([&]() -> Status {
+    const auto& all = anydml::operator_list();
+    if (index >= all.size()) {
+      return bad_call("anydml_operator_at", fmt::format("index is {}; expected less than {}", index, all.size()));
     }
-    const anydml::facts::Operator& op = all[index];
-    const anydml::Row* row = anydml::find_row(op);
-    *info = {.name = op.name.data(),
-             .directml_value = op.value,
-             .feature_level = anydml::facts::level_name(op.introduced).data(),
-             .formula = op.formula.data(),
-             .is_built = row != nullptr ? 1 : 0,
-             .input_count = row != nullptr ? row->inputs : 0U,
-             .types = row != nullptr ? row->types : 0U,
-             .directml_types = anydml::newest_types(op)};
+    info = &all[index];
     return {};
   });
+  return info;
 }

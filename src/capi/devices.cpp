@@ -62,7 +62,7 @@ Result<std::vector<Device>> open_devices() {
       BackendDevice* handle = nullptr;
       const BackendStatus status = table.open(i, &backend_settings, &handle);
       ANYDML_TRY(from_backend("opening", table, status));
-      Device device{.backend = &table, .handle = {handle, table.close}, .info = {}};
+      Device device{.backend = &table, .handle = {handle, table.close}, .info = {}, .public_info = {}};
       table.describe(handle, &device.info);
       opened.push_back(std::move(device));
     }
@@ -93,6 +93,12 @@ Result<const std::vector<Device>*> devices() {
     }
     for (const Device& device : *kept) {
       log_line(LogLevel::info, fmt::format("device {}: {}", device.info.name, device.info.description));
+    }
+    for (Device& device : *kept) {  // in their final places
+      device.public_info = {.name = device.info.name,
+                            .description = device.info.description,
+                            .memory_bytes = device.info.memory_bytes,
+                            .threads = device.info.threads};
     }
     process.store(kept.release(), std::memory_order_release);
   }

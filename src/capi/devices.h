@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "anydml/anydml.h"
 #include "backend/backend.h"
 #include "base/result.h"
 
@@ -15,6 +16,7 @@ struct Device {
   const BackendTable* backend;
   std::unique_ptr<BackendDevice, void (*)(BackendDevice*)> handle;
   BackendDeviceInfo info;
+  anydml_device_info public_info;  // its strings are those of info
 };
 
 // Opened at the first call, the default first; the same vector from then on. A failure for want of memory is forgotten,

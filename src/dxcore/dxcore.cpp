@@ -30,19 +30,6 @@ constexpr GUID kGraphics = {0x0c9ece4d, 0x2f6e, 0x4f01, {0x8c, 0x96, 0xe8, 0x9e,
 constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
 constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50, 0xb7, 0xd3, 0xa9, 0x88}};
 
-HRESULT hresult_of(int code) {
-  switch (code) {
-    case ANYDML_OK:
-      return S_OK;
-    case ANYDML_OUT_OF_MEMORY:
-      return E_OUTOFMEMORY;
-    case ANYDML_INVALID_ARGUMENT:
-      return E_INVALIDARG;
-    default:
-      return E_FAIL;
-  }
-}
-
 std::uint64_t available_memory() {
   std::ifstream info("/proc/meminfo");
   for (std::string line; std::getline(info, line);) {
@@ -329,11 +316,11 @@ HRESULT Factory::get(Factory*& factory) {
     std::vector<Adapter*> adapters;
     adapters.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      anydml_device_info info = {};
-      if (const int code = anydml_device_get_info(anydml_device_at(i), &info); code != ANYDML_OK) {
-        return hresult_of(code);
+      const anydml_device_info* info = anydml_device_get_info(anydml_device_at(i));
+      if (info == nullptr) {
+        return E_FAIL;
       }
-      adapters.push_back(new Adapter(static_cast<uint32_t>(i), info, settings.value().graphics));
+      adapters.push_back(new Adapter(static_cast<uint32_t>(i), *info, settings.value().graphics));
     }
     process = new Factory(std::move(adapters));
   }

@@ -13,7 +13,7 @@ std::vector<std::int32_t> run(const char* op, std::vector<std::int32_t> a, std::
   const anydml_tensor inputs[] = {{ANYDML_INT32, 1, sizes, nullptr, a.data()},
                                   {ANYDML_INT32, 1, sizes, nullptr, b.data()}};
   const anydml_tensor output = {ANYDML_INT32, 1, sizes, nullptr, out.data()};
-  if (anydml_run(nullptr, op, inputs, 2, &output, nullptr, 0) != ANYDML_OK) {
+  if (anydml_run(nullptr, op, inputs, 2, &output, 1, nullptr, 0) != ANYDML_OK) {
     std::fprintf(stderr, "%s\n", anydml_last_error());
   }
   return out;
