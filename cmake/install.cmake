@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml)
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE docs/numerics.md docs/errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(anydml_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anydml)
 install(EXPORT anydml-targets NAMESPACE anydml:: DESTINATION ${anydml_cmake_dir})

@@ -54,9 +54,14 @@ Attributes random_attributes(Random& random) {
   return attributes;
 }
 
+// One element by the scalar definition. The only part that is compiled for each row and type; all else, for each type.
+template <class T>
+using Apply = T (*)(const Attributes& attributes, const T* inputs);
+
 template <class ScalarOp, class T>
-T apply(const ScalarOp& op, const T* inputs) {
+T apply(const Attributes& attributes, const T* inputs) {
   constexpr std::size_t kInputs = scalar_inputs<ScalarOp, T>();
+  const auto op = make_scalar<ScalarOp>(attributes);
   if constexpr (kInputs == 1) {
     return op(inputs[0]);
   } else if constexpr (kInputs == 2) {
@@ -67,49 +72,48 @@ T apply(const ScalarOp& op, const T* inputs) {
 }
 
 // One random problem: layouts, values, now and then in place, now and then a ScaleBias before the row.
-template <template <class> class ScalarOp, class T>
-void check_once(const Row& row, Random& random, u64& elements) {
-  constexpr std::size_t kInputs = scalar_inputs<ScalarOp<T>, T>();
+template <class T>
+void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elements) {
+  const std::size_t input_count = row.inputs;
   // Sizes small enough to be quick, yet some past the size of a chunk, so that threads share the work.
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
   OpDesc desc;
   desc.row = &row;
-  desc.input_count = kInputs;
+  desc.input_count = row.inputs;
   desc.attributes = random_attributes(random);
   desc.has_scale_bias = row.facts != nullptr && is_float<T> && random() % 2 == 0;
   desc.scale_bias = random_attributes(random);
 
   std::vector<Layout> layouts;
-  for (std::size_t i = 0; i <= kInputs; ++i) {
-    layouts.push_back(random_layout(sizes, random, i < kInputs));
+  for (std::size_t i = 0; i <= input_count; ++i) {
+    layouts.push_back(random_layout(sizes, random, i < input_count));
   }
-  const std::size_t in_place = random() % 3 == 0 ? random() % kInputs : kInputs;
-  layouts[in_place] = layouts[kInputs];
+  const std::size_t in_place = random() % 3 == 0 ? random() % input_count : input_count;
+  layouts[in_place] = layouts[input_count];
   std::vector<Memory<T>> memory;
   void* addresses[kMaxOperands + 1] = {};
-  for (std::size_t i = 0; i <= kInputs; ++i) {
+  for (std::size_t i = 0; i <= input_count; ++i) {
     desc.tensors[i].type = kDataTypeOf<T>;
     desc.tensors[i].rank = static_cast<u32>(sizes.size());
     std::copy(sizes.begin(), sizes.end(), desc.tensors[i].sizes);
     std::copy(layouts[i].strides.begin(), layouts[i].strides.end(), desc.tensors[i].strides);
     memory.emplace_back(layouts[i], random);
   }
-  if (in_place < kInputs) {
-    memory[kInputs] = memory[in_place];
+  if (in_place < input_count) {
+    memory[input_count] = memory[in_place];
   }
-  for (std::size_t i = 0; i <= kInputs; ++i) {
+  for (std::size_t i = 0; i <= input_count; ++i) {
     addresses[i] = memory[i].data();
   }
-  if (in_place < kInputs) {
-    addresses[in_place] = addresses[kInputs];
+  if (in_place < input_count) {
+    addresses[in_place] = addresses[input_count];
   }
   desc.element_count = element_count(desc.output());
 
-  Memory<T> expected = memory[kInputs];
-  const auto op = make_scalar<ScalarOp<T>>(desc.attributes);
-  for (i64 n = 0; n < layouts[kInputs].count(); ++n) {
+  Memory<T> expected = memory[input_count];
+  for (i64 n = 0; n < layouts[input_count].count(); ++n) {
     T inputs[kMaxInputs] = {};
-    for (std::size_t i = 0; i < kInputs; ++i) {
+    for (std::size_t i = 0; i < input_count; ++i) {
       inputs[i] = memory[i].load(layouts[i].offset(n));
     }
     if constexpr (is_float<T>) {
@@ -117,11 +121,11 @@ void check_once(const Row& row, Random& random, u64& elements) {
         inputs[0] = ScaleBias<T>(desc.scale_bias)(inputs[0]);
       }
     }
-    expected.store(layouts[kInputs].offset(n), apply<ScalarOp<T>, T>(op, inputs));
+    expected.store(layouts[input_count].offset(n), apply_scalar(desc.attributes, inputs));
     ++elements;
   }
   run(make_plan(desc), addresses);
-  ASSERT_TRUE(memory[kInputs].equals(expected, layouts[kInputs], 0))
+  ASSERT_TRUE(memory[input_count].equals(expected, layouts[input_count], 0))
       << row.name << " " << type_name(kDataTypeOf<T>) << " sizes "
       << shape_text(desc.output().sizes, desc.output().rank) << " output strides "
       << shape_text(desc.output().strides, desc.output().rank) << " in place " << in_place;
@@ -132,7 +136,7 @@ void check_type(const Row& row, u64& elements) {
   if constexpr (scalar_inputs<ScalarOp<T>, T>() != 0) {
     Random random(kSeed + static_cast<u64>(row.id) * 100 + static_cast<u64>(kDataTypeOf<T>));
     for (int round = 0; round < kRounds && !testing::Test::HasFatalFailure(); ++round) {
-      check_once<ScalarOp, T>(row, random, elements);
+      check_once<T>(row, apply<ScalarOp<T>, T>, random, elements);
     }
   }
 }

@@ -76,8 +76,12 @@ TEST(Facts, KnowTheModulusOperators) {
 TEST(Facts, FindTheNearestName) {
   EXPECT_EQ(facts::nearest_operator_name("ELEMENT_WISE_MODULUS_FLOR"), "ELEMENT_WISE_MODULUS_FLOOR");
   EXPECT_EQ(facts::nearest_operator_name("DML_OPERATOR_GEM"), "GEMM");
-  EXPECT_FALSE(facts::nearest_operator_name("").empty());
-  EXPECT_FALSE(facts::nearest_operator_name(std::string(100'000, 'x')).empty());
+  EXPECT_EQ(facts::nearest_operator_name("MODULUS_FLOOR"), "ELEMENT_WISE_MODULUS_FLOOR");
+  EXPECT_EQ(facts::nearest_operator_name("ADD"), "ELEMENT_WISE_ADD");
+  EXPECT_EQ(facts::nearest_operator_name("element_wise_clip"), "ELEMENT_WISE_CLIP");
+  EXPECT_EQ(facts::nearest_operator_name(""), "");
+  EXPECT_EQ(facts::nearest_operator_name("XYZZY"), "");
+  EXPECT_EQ(facts::nearest_operator_name(std::string(100'000, 'x')), "");
 }
 
 TEST(Rows, AreBuiltOperatorsOrStepsOfOurOwn) {

@@ -11,14 +11,16 @@
  *   // out is {1, 2, -2, -1}
  *
  * Rules that hold for every function:
- *   - It returns ANYDML_OK (0) or an error code, and anydml_last_error() then says what was wrong, for the calling
- *     thread: the operator, the tensor, the field, its value and what was expected. An error writes nothing.
+ *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error; anydml_last_error() then says
+ *     what was wrong, for the calling thread: the operator, the tensor (by its name in DirectML: ATensor, BTensor,
+ *     OutputTensor), the field, its value and what was expected. An error writes nothing.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
  *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).
  *
  * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
- * error, info, dispatch). A value that is not understood makes every call fail with a message that says so.
+ * error, info, dispatch), ANYDML_GRAPHICS (0 or 1, of DXCore). An empty value is none; one that is not understood makes
+ * every call that needs a device fail with a message that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -64,7 +66,7 @@ ANYDML_API const char* anydml_last_error(void);
 typedef uint32_t anydml_type;
 enum {
   ANYDML_FLOAT32 = 1,
-  ANYDML_FLOAT16 = 2, /* IEEE binary16 */
+  ANYDML_FLOAT16 = 2, /* IEEE binary16 in two bytes: _Float16, or its bits in a uint16_t */
   ANYDML_UINT32 = 3,
   ANYDML_UINT16 = 4,
   ANYDML_UINT8 = 5,
@@ -177,9 +179,9 @@ typedef struct anydml_operator_info {
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
   const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
   const char* formula;       /* as DirectML documents it */
-  uint32_t
-      directml_types; /* bit ANYDML_FLOAT32 and so on: the types DirectML's newest level admits for its first input */
-  int32_t is_built;   /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
+  uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
+                                first input */
+  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
   uint32_t input_count;
   uint32_t types; /* the types it takes here, which may be more than DirectML's */
 } anydml_operator_info;

@@ -67,8 +67,11 @@ Result<const Row*> choose_row(const char* name) {
   }
   const facts::Operator* op = facts::find_operator(name);
   if (op == nullptr) {
-    return bad_call("op", fmt::format("is '{:.64}'; expected the name of a DirectML operator, such as {}", name,
-                                      facts::nearest_operator_name(name)));
+    const std::string_view meant = facts::nearest_operator_name(name);
+    return bad_call("op", meant.empty() ? fmt::format("is '{:.64}'; expected the name of a DirectML operator, such as "
+                                                      "ELEMENT_WISE_MODULUS_FLOOR: anydml_operator_at lists them",
+                                                      name)
+                                        : fmt::format("is '{:.64}'; did you mean {}?", name, meant));
   }
   const Row* found = find_row(*op);
   if (found == nullptr) {

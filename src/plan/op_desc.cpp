@@ -117,17 +117,33 @@ constexpr std::string_view kScaleBias = "ScaleBias";
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
   for (const facts::Field& field : op.fields) {
-    if (facts::is_attribute(field.kind)) {
-      text.append(text.empty() ? "" : ", ").append(field.name == kScaleBias ? "Scale and Bias" : field.name);
+    if (facts::is_attribute(field.kind) && field.name != kScaleBias) {
+      text.append(text.empty() ? "" : ", ").append(field.name);
     }
   }
+  if (std::ranges::find(op.fields, kScaleBias, &facts::Field::name) != op.fields.end()) {
+    text.append(text.empty() ? "" : ", and ").append("optionally Scale with Bias");
+  }
   return text.empty() ? "no attributes" : text;
+}
+
+bool takes_attribute(const facts::Operator& op, std::string_view name) {
+  return std::ranges::any_of(op.fields, [name](const facts::Field& field) {
+    return facts::is_attribute(field.kind) &&
+           (field.name == kScaleBias ? name == "Scale" || name == "Bias" : name == field.name);
+  });
 }
 
 // Sorts the attributes into the order of the desc struct; each required one exactly once, none unknown.
 Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDesc& desc) {
   const Where where{row.name, {}};
-  std::size_t used = 0;
+  // First the unknown: a misspelt one is better told so than called missing.
+  for (const NamedScalar& attribute : given) {
+    if (!takes_attribute(*row.facts, attribute.name)) {
+      return invalid(where, fmt::format("attribute '{:.64}' is not one of this operator's; it takes {}", attribute.name,
+                                        attribute_names(*row.facts)));
+    }
+  }
   const auto take = [&](std::string_view name, Scalar& value) -> Result<bool> {
     const auto count = std::ranges::count(given, name, &NamedScalar::name);
     if (count > 1) {
@@ -135,7 +151,6 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
     }
     if (count == 1) {
       value = std::ranges::find(given, name, &NamedScalar::name)->value;
-      ++used;
     }
     return count == 1;
   };
@@ -166,18 +181,6 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
       return invalid(where, fmt::format("attribute {} is missing; the operator takes {}", field.name,
                                         attribute_names(*row.facts)));
     }
-  }
-  if (used != given.size()) {
-    const auto unknown = std::ranges::find_if(given, [&row](const NamedScalar& attribute) {
-      return std::ranges::none_of(row.facts->fields, [&attribute](const facts::Field& field) {
-        return facts::is_attribute(field.kind) &&
-               (field.name == kScaleBias ? attribute.name == "Scale" || attribute.name == "Bias"
-                                         : attribute.name == field.name);
-      });
-    });
-    return invalid(
-        where, fmt::format("attribute '{}' is not one of this operator's; it takes {}",
-                           unknown == given.end() ? std::string_view{} : unknown->name, attribute_names(*row.facts)));
   }
   return {};
 }

@@ -22,16 +22,17 @@ std::string_view without_prefix(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
-// Levenshtein distance, one row at a time; `written` may be of any length and is cut where no name could match.
+char upper(char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter; }
+
+// Levenshtein distance without regard to case, one row at a time; `written` is no longer than twice the longest name.
 std::size_t edit_distance(std::string_view written, std::string_view name) {
-  written = written.substr(0, 2 * kLongestName);
   std::array<std::size_t, kLongestName + 1> row{};
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < written.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i + 1;
     for (std::size_t j = 0; j < name.size(); ++j) {
-      const std::size_t replace = diagonal + (written[i] == name[j] ? 0 : 1);
+      const std::size_t replace = diagonal + (upper(written[i]) == name[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
     }
@@ -49,10 +50,24 @@ const Operator* find_operator(std::string_view name) {
 }
 
 std::string_view nearest_operator_name(std::string_view name) {
-  return std::ranges::min(
-             tables::kOperators, {},
-             [written = without_prefix(name)](const Operator& op) { return edit_distance(written, op.name); })
-      .name;
+  const std::string_view written = without_prefix(name);
+  if (written.empty() || written.size() > 2 * kLongestName) {
+    return {};
+  }
+  std::string_view best;
+  std::size_t least = written.size() / 3 + 1;  // farther than that nothing was meant
+  for (const Operator& op : tables::kOperators) {
+    constexpr std::string_view kFamily = "ELEMENT_WISE_";
+    std::size_t distance = edit_distance(written, op.name);
+    if (op.name.starts_with(kFamily)) {
+      distance = std::min(distance, edit_distance(written, op.name.substr(kFamily.size())));
+    }
+    if (distance < least) {
+      least = distance;
+      best = op.name;
+    }
+  }
+  return best;
 }
 
 const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level) {

@@ -119,7 +119,8 @@ struct Operator {
 // By name, with or without DML_OPERATOR_; null when DirectML has no such operator.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
-// The name nearest to what was written, for messages; never empty.
+// The name that was probably meant, for messages; empty when nothing is near. Case and a missing ELEMENT_WISE_ count
+// for nothing.
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
 // The row that holds for a tensor at a level; null below the level that introduced the operator.
