@@ -18,6 +18,7 @@ BANNER = [
     "// SPDX-License-Identifier: MIT",
     "// {what}",
     "// Made by data/generate_directml.py from data/api.json: edit those. Independent of Microsoft and not affiliated.",
+    "// clang-format off",
 ]
 
 TARGET_VERSION = """\

@@ -171,6 +171,7 @@ TEST(ModulusAgainstMpfr, Float64) {
   }
   mpfr_clears(a, b, m, sum, nullptr);
   mpfr_free_cache();
+  ASSERT_FALSE(testing::Test::HasFailure());
   std::printf("  FLOAT64  MPFR %35" PRIu64 " pairs, both operators, none different\n", checked);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The DirectML API of feature level 6.4: every constant, enumeration, struct and interface.
 // Made by data/generate_directml.py from data/api.json: edit those. Independent of Microsoft and not affiliated.
+// clang-format off
 #ifndef DIRECTML_H
 #define DIRECTML_H
 #pragma once

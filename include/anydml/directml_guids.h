@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The interface ids of DirectML, for __uuidof, IID_PPV_ARGS and ComPtr on Linux.
 // Made by data/generate_directml.py from data/api.json: edit those. Independent of Microsoft and not affiliated.
+// clang-format off
 // In a file of its own because some programs declare these ids themselves beside DirectML.h.
 #ifndef ANYDML_DIRECTML_GUIDS_H
 #define ANYDML_DIRECTML_GUIDS_H

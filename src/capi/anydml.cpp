@@ -218,8 +218,8 @@ Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
                       compiled.device->backend->run(compiled.program, addresses.data()));
 }
 
-// Plans and runs with copies of those inputs that share memory with the output.
-Status run_staged(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
+// Plans, compiles and runs once, with copies of those inputs that share memory with the output.
+Status plan_and_run(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
   const Plan plan = make_plan(desc, staged);
   auto compiled = compile(device, desc, plan);
   ANYDML_TRY(compiled);
@@ -253,7 +253,7 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   addresses[call.inputs.size()] = call.output->data;
   const auto staged = staging(desc.value(), addresses);
   ANYDML_TRY(staged);
-  return run_staged(*device.value(), desc.value(), staged.value(), addresses);
+  return plan_and_run(*device.value(), desc.value(), staged.value(), addresses);
 }
 
 // The arguments that anydml_run and anydml_compile share, as C passes them.
@@ -471,7 +471,7 @@ int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inpu
     const auto staged = anydml::staging(desc, addresses);
     ANYDML_TRY(staged);
     if (staged.value() != 0) {
-      return anydml::run_staged(*compiled->device, desc, staged.value(), addresses);
+      return anydml::plan_and_run(*compiled->device, desc, staged.value(), addresses);
     }
     return anydml::launch(*compiled, addresses);
   });

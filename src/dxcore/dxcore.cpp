@@ -305,13 +305,13 @@ HRESULT Factory::get(Factory*& factory) {
   static Factory* process = nullptr;
   const std::scoped_lock lock(process_mutex());
   if (process == nullptr) {
-    const size_t count = anydml_device_count();
-    if (count == 0) {
-      return E_FAIL;  // the core has logged why
-    }
     const auto& settings = environment();
     if (!settings.ok()) {
       return E_INVALIDARG;
+    }
+    const size_t count = anydml_device_count();
+    if (count == 0) {
+      return E_FAIL;  // the core has logged why
     }
     std::vector<Adapter*> adapters;
     adapters.reserve(count);

@@ -45,7 +45,6 @@ struct Plan {
 
   [[nodiscard]] std::uint32_t output_slot() const { return input_count; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return input_count + 1; }
-  [[nodiscard]] std::uint32_t slot_count() const { return input_count + 2; }
 };
 
 // Bit i: input i is copied to the temporary before the output is written.

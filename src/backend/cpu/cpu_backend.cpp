@@ -31,8 +31,6 @@ namespace {
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
 
-using CopyKernel = void (*)(const KernelArguments&) noexcept;
-
 // A chunk is what one thread takes at a time: enough work to pay for handing it over, little enough to share well.
 constexpr std::int64_t kChunkElements = 16'384;
 // Results between the instructions of a program stay in a buffer of this many elements, in the first-level cache.
@@ -54,8 +52,8 @@ void copy_units(const KernelArguments& arguments) noexcept {
   }
 }
 
-CopyKernel find_copy(DataType type) {
-  return visit_type(type, []<class T>() -> CopyKernel { return copy_units<T>; });
+Kernel find_copy(DataType type) {
+  return visit_type(type, []<class T>() -> Kernel { return copy_units<T>; });
 }
 
 struct PreparedStep {
@@ -125,14 +123,13 @@ InnerLayout kernel_layout(const Step& step) {
 struct StepRun {
   const PreparedStep* prepared;
   std::byte* bases[kMaxOperands];
-  std::int64_t chunk_elements;
 };
 
 void run_chunk(void* context, std::uint64_t chunk) noexcept {
   const auto& run = *static_cast<const StepRun*>(context);
   const LoopNest& nest = run.prepared->step.nest;
-  const std::int64_t begin = static_cast<std::int64_t>(chunk) * run.chunk_elements;
-  const std::int64_t end = std::min(nest.count, begin + run.chunk_elements);
+  const std::int64_t begin = static_cast<std::int64_t>(chunk) * kChunkElements;
+  const std::int64_t end = std::min(nest.count, begin + kChunkElements);
   const auto run_block = run.prepared->step.instruction_count > 1 ? run_tiles : run_single;
   for_each_block(nest, begin, end, [&](const Block& block) { run_block(*run.prepared, run.bases, block); });
 }
@@ -251,7 +248,7 @@ BackendStatus run(const BackendProgram* program, void* const* addresses) {
   ThreadPool& pool = *program->device->pool;
   for (const PreparedStep& prepared : program->steps) {
     const Step& step = prepared.step;
-    StepRun step_run{.prepared = &prepared, .bases = {}, .chunk_elements = kChunkElements};
+    StepRun step_run{.prepared = &prepared, .bases = {}};
     for (std::uint32_t i = 0; i < step.nest.operands; ++i) {
       step_run.bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
     }
