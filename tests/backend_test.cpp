@@ -186,12 +186,12 @@ TEST(CpuBackend, DescribesItsDevice) {
 
 TEST(CpuBackend, AllocatesAndCopies) {
   void* memory = nullptr;
-  ASSERT_EQ(cpu_backend().allocate(device(), 1000, &memory).code, BackendCode::ok);
+  ASSERT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, 1000, &memory).code, BackendCode::ok);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kTemporaryAlignment, 0U);
   const char text[] = "bytes";
   EXPECT_EQ(cpu_backend().copy(device(), memory, text, sizeof(text)).code, BackendCode::ok);
   EXPECT_STREQ(static_cast<const char*>(memory), text);
-  cpu_backend().release(device(), memory);
+  cpu_backend().release(device(), MemoryKind::temporary, 1000, memory);
 }
 
 TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
@@ -199,7 +199,8 @@ TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
     GTEST_SKIP() << "sanitizers stop at an allocation of this size";
   }
   void* memory = nullptr;
-  EXPECT_EQ(cpu_backend().allocate(device(), u64{1} << 60, &memory).code, BackendCode::out_of_memory);
+  EXPECT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, u64{1} << 60, &memory).code,
+            BackendCode::out_of_memory);
   EXPECT_EQ(memory, nullptr);
 }
 

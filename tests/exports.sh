@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The library exports what anydml.h declares: all of it, and nothing else.
+# The library exports what anydml.h declares: all of it, and nothing else but the table for the libraries beside it.
 # usage: exports.sh LIBRARY HEADER
 set -euo pipefail
-exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -v '^anydml_private_core$' | sort)
 declared=$(grep -o 'anydml_[a-z_]*(' "$2" | tr -d '(' | sort -u | while read -r name; do
   grep -qE "^ANYDML_API.*[ *]$name\(" "$2" && echo "$name"
 done)

@@ -2,8 +2,8 @@
 // What a backend is to the rest: a table of C functions over plans and addresses. It knows tensors only as the loops of
 // a plan, and nothing of the API above. A plugin exports one such table and needs this header, base and the scalars.
 //
-// Version 1 is synchronous: run returns when the output is written, copy when the bytes have arrived. Every function
-// may be called from any thread at any time.
+// It is synchronous: run returns when the output is written, copy when the bytes have arrived. Queues, which make it
+// asynchronous, belong to the API above. Every function may be called from any thread at any time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-inline constexpr std::uint32_t kBackendVersion = 1;
+inline constexpr std::uint32_t kBackendVersion = 2;
 
 enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
 
@@ -32,6 +32,16 @@ struct BackendSettings {
   std::uint32_t threads;  // 0: as many as the machine gives
 };
 
+// What memory is for. Buffers begin at multiples of kBufferAlignment and hold zeros; a request for more than the device
+// has is refused as out of memory.
+enum class MemoryKind : std::uint32_t {
+  temporary,        // of one run: aligned to kTemporaryAlignment, contents undefined
+  device_buffer,    // the device's own
+  upload_buffer,    // the CPU writes, the device reads
+  readback_buffer,  // the device writes, the CPU reads
+};
+inline constexpr std::uint64_t kBufferAlignment = 65536;
+
 struct BackendDevice;   // opaque, the backend's own
 struct BackendProgram;  // a compiled plan; immutable, may run many times at once
 
@@ -47,9 +57,9 @@ struct BackendTable {
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory the device's programs can use, aligned to kTemporaryAlignment.
-  BackendStatus (*allocate)(BackendDevice* device, std::uint64_t bytes, void** address);
-  void (*release)(BackendDevice* device, void* address);
+  // Memory the device's programs can use. A release repeats what the allocation said.
+  BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
+  void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
   BackendStatus (*copy)(BackendDevice* device, void* to, const void* from, std::uint64_t bytes);
 
   BackendStatus (*compile)(BackendDevice* device, const Step* steps, std::uint32_t step_count,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/core.h"
 #include "base/log.h"
 #include "capi/boundary.h"
 #include "capi/devices.h"
@@ -184,19 +185,21 @@ class Temporary {
   explicit Temporary(const Device& device) : device_(device) {}
   ~Temporary() {
     if (address_ != nullptr) {
-      device_.backend->release(device_.handle.get(), address_);
+      device_.backend->release(device_.handle.get(), MemoryKind::temporary, bytes_, address_);
     }
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
   BackendStatus allocate(std::uint64_t bytes) {
-    return device_.backend->allocate(device_.handle.get(), bytes, &address_);
+    bytes_ = bytes;
+    return device_.backend->allocate(device_.handle.get(), MemoryKind::temporary, bytes, &address_);
   }
   [[nodiscard]] void* address() const { return address_; }
 
  private:
   const Device& device_;
+  std::uint64_t bytes_ = 0;
   void* address_ = nullptr;
 };
 
@@ -340,6 +343,19 @@ const std::vector<anydml_operator_info>& operator_list() {
 
 }  // namespace
 }  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydml_private_core() {
+  static constexpr anydml::CoreTable kTable = {
+      .version = anydml::kCoreVersion,
+      .device_count = [] { return static_cast<std::uint32_t>(anydml_device_count()); },
+      .device = [](std::uint32_t index) -> const anydml::CoreDevice* {
+        const anydml_device* device = anydml_device_at(index);
+        return device == nullptr ? nullptr : &reinterpret_cast<const anydml::Device*>(device)->core;
+      },
+      .report = [](const char* message) { anydml::set_last_error(message); },
+  };
+  return &kTable;
+}
 
 using anydml::bad_call;
 using anydml::boundary;

@@ -62,7 +62,7 @@ Result<std::vector<Device>> open_devices() {
       BackendDevice* handle = nullptr;
       const BackendStatus status = table.open(i, &backend_settings, &handle);
       ANYDML_TRY(from_backend("opening", table, status));
-      Device device{.backend = &table, .handle = {handle, table.close}, .info = {}, .public_info = {}};
+      Device device{.backend = &table, .handle = {handle, table.close}, .info = {}, .public_info = {}, .core = {}};
       table.describe(handle, &device.info);
       opened.push_back(std::move(device));
     }
@@ -99,6 +99,7 @@ Result<const std::vector<Device>*> devices() {
                             .description = device.info.description,
                             .memory_bytes = device.info.memory_bytes,
                             .threads = device.info.threads};
+      device.core = {.backend = device.backend, .handle = device.handle.get(), .info = &device.info};
     }
     process.store(kept.release(), std::memory_order_release);
   }

@@ -8,6 +8,7 @@
 
 #include "anydml/anydml.h"
 #include "backend/backend.h"
+#include "backend/core.h"
 #include "base/result.h"
 
 namespace anydml {
@@ -17,6 +18,7 @@ struct Device {
   std::unique_ptr<BackendDevice, void (*)(BackendDevice*)> handle;
   BackendDeviceInfo info;
   anydml_device_info public_info;  // its strings are those of info
+  CoreDevice core;                 // how the shells see it
 };
 
 // Opened at the first call, the default first; the same vector from then on. A failure for want of memory is forgotten,

@@ -20,27 +20,35 @@ namespace anydml {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// A COM object of the interface Leaf, which answers QueryInterface for Leaf, for the interfaces it derives from that
-// are named in Bases, and for IUnknown. Identity holds because all of them are one pointer. Born with one reference.
+// Interfaces that derive from one another and so share one pointer: the most derived, and those below it that clients
+// ask for.
 template <class Leaf, class... Bases>
-class ComObject : public Leaf {
-  static_assert((std::is_base_of_v<Bases, Leaf> && ...), "an interface the object does not have");
+struct Interfaces {
+  static_assert((std::is_base_of_v<Bases, Leaf> && ...), "an interface that is none of its bases");
+  using leaf = Leaf;
 
+  [[nodiscard]] static bool contains(REFIID riid) {
+    return same_guid(riid, __uuidof(Leaf)) || (same_guid(riid, __uuidof(Bases)) || ...);
+  }
+};
+
+// A COM object with one or more chains of interfaces. IUnknown is the first chain's, whichever is asked, so two
+// pointers to one object can be told. Born with one reference.
+template <class First, class... Others>
+class ComObjectOf : public First::leaf, public Others::leaf... {
  public:
-  ComObject(const ComObject&) = delete;
-  ComObject& operator=(const ComObject&) = delete;
+  ComObjectOf(const ComObjectOf&) = delete;
+  ComObjectOf& operator=(const ComObjectOf&) = delete;
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** object) noexcept override {
     if (object == nullptr) {
       return E_POINTER;
     }
-    *object = nullptr;
-    if (!same_guid(riid, __uuidof(Leaf)) && !same_guid(riid, __uuidof(IUnknown)) &&
-        !(same_guid(riid, __uuidof(Bases)) || ...)) {
+    *object = has_interface(riid) ? find(riid) : nullptr;
+    if (*object == nullptr) {
       return E_NOINTERFACE;
     }
     AddRef();
-    *object = static_cast<Leaf*>(this);
     return S_OK;
   }
 
@@ -54,13 +62,39 @@ class ComObject : public Leaf {
     return left;
   }
 
+  // For those who know the object without owning it: false when its last reference is gone.
+  [[nodiscard]] bool try_add_reference() noexcept {
+    ULONG now = references_.load(std::memory_order_relaxed);
+    while (now != 0) {
+      if (references_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
  protected:
-  ComObject() = default;
-  virtual ~ComObject() = default;
+  ComObjectOf() = default;
+  virtual ~ComObjectOf() = default;
+
+  // For objects that show some of their interfaces only under conditions.
+  [[nodiscard]] virtual bool has_interface(REFIID) const noexcept { return true; }
 
  private:
+  [[nodiscard]] void* find(REFIID riid) noexcept {
+    if (same_guid(riid, __uuidof(IUnknown)) || First::contains(riid)) {
+      return static_cast<typename First::leaf*>(this);
+    }
+    void* found = nullptr;
+    ((Others::contains(riid) ? found = static_cast<typename Others::leaf*>(this) : nullptr), ...);
+    return found;
+  }
+
   std::atomic<ULONG> references_{1};
 };
+
+template <class Leaf, class... Bases>
+using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 

@@ -7,38 +7,26 @@
 #include <dxguids/dxguids.h>
 
 #include <algorithm>
-#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "com/adapter_identity.h"
 #include "com/com_object.h"
+#include "com/hresult.h"
 
 namespace anydml {
 namespace {
-
-constexpr HRESULT kInvalidCall = static_cast<HRESULT>(0x887A0001);  // DXGI_ERROR_INVALID_CALL
-constexpr HRESULT kUnsupported = static_cast<HRESULT>(0x887A0004);  // DXGI_ERROR_UNSUPPORTED
 
 // Attribute ids: the header declares the first two without defining them, and the third, which clients ask for first,
 // is newer than Debian's.
 constexpr GUID kGraphics = {0x0c9ece4d, 0x2f6e, 0x4f01, {0x8c, 0x96, 0xe8, 0x9e, 0x33, 0x1b, 0x47, 0xb1}};
 constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
 constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50, 0xb7, 0xd3, 0xa9, 0x88}};
-
-std::uint64_t available_memory() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("MemAvailable:")) {
-      return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
-    }
-  }
-  return 0;
-}
 
 class Adapter final : public ComObject<IDXCoreAdapter> {
  public:
@@ -119,7 +107,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       // One memory, which is local: what lies farther away does not exist.
       DXCoreAdapterMemoryBudget budget{};
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
-        budget.budget = is_cpu_ ? std::min(available_memory(), memory_bytes_) : memory_bytes_;
+        budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
         budget.availableForReservation = budget.budget / 2;
       }
       std::memcpy(output, &budget, sizeof(budget));

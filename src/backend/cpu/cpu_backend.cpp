@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/cpu_backend.h"
 
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "backend/cpu/loop_runner.h"
 #include "backend/cpu/thread_pool.h"
 #include "base/float_environment.h"
+#include "base/memory.h"
 #include "ops/elementwise/cpu/kernels.h"
 
 namespace anydml {
@@ -23,6 +25,7 @@ struct BackendDevice {
   ThreadPool* pool;
   const KernelTable* kernels;
   std::uint64_t memory_bytes;
+  std::atomic<std::uint64_t> promised_bytes{0};  // to buffers
   std::string model;
 };
 
@@ -151,12 +154,6 @@ std::string cpu_model() {
 #endif
 }
 
-std::uint64_t physical_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
-}
-
 // No exception leaves the table: what can throw here is allocation.
 template <class Body>
 BackendStatus guarded(Body body) noexcept {
@@ -176,7 +173,7 @@ BackendStatus open(std::uint32_t index, const BackendSettings* settings, Backend
     }
     auto opened = std::make_unique<BackendDevice>();
     opened->kernels = &generic_kernels();
-    opened->memory_bytes = physical_memory();
+    opened->memory_bytes = read_memory_state().limit;
     opened->model = cpu_model();
     opened->pool = &ThreadPool::of_process(settings->threads);
     *device = opened.release();
@@ -195,12 +192,67 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->threads = device->pool->threads();
 }
 
-BackendStatus allocate(BackendDevice*, std::uint64_t bytes, void** address) {
-  *address = ::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
-  return *address == nullptr ? kOutOfMemory : kOk;
+// Pages that the kernel hands out zeroed, when they are touched, aligned by mapping more and giving the ends back.
+void* map_pages(std::uint64_t bytes) {
+  void* mapped = mmap(nullptr, bytes + kBufferAlignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
+    return nullptr;
+  }
+  auto* first = static_cast<std::byte*>(mapped);
+  const std::uint64_t before =
+      (kBufferAlignment - reinterpret_cast<std::uintptr_t>(first) % kBufferAlignment) % kBufferAlignment;
+  if (before != 0) {
+    munmap(first, before);
+  }
+  munmap(first + before + bytes, kBufferAlignment - before);
+  return first + before;
 }
 
-void release(BackendDevice*, void* address) { ::operator delete (address, std::align_val_t{kTemporaryAlignment}); }
+std::uint64_t whole_units(std::uint64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {
+  // Pages not yet touched are missing from what the kernel counts as used, so what was promised is counted here too.
+  // The state of the machine is read only for requests that could matter to it.
+  constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
+  constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
+  if (bytes > std::min(device->memory_bytes, kAddressSpace) ||
+      (bytes >= kLarge && bytes > read_memory_state().available)) {
+    return kOutOfMemory;
+  }
+  const std::uint64_t whole = whole_units(bytes);
+  if (device->promised_bytes.fetch_add(whole) + whole > device->memory_bytes) {
+    device->promised_bytes.fetch_sub(whole);
+    return kOutOfMemory;
+  }
+  *address = map_pages(whole);
+  if (*address == nullptr) {
+    device->promised_bytes.fetch_sub(whole);
+    return kOutOfMemory;
+  }
+  return kOk;
+}
+
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
+  return guarded([&]() -> BackendStatus {
+    *address = nullptr;
+    if (kind != MemoryKind::temporary) {
+      return allocate_buffer(device, bytes, address);
+    }
+    *address = ::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
+    return *address == nullptr ? kOutOfMemory : kOk;
+  });
+}
+
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
+  if (kind == MemoryKind::temporary) {
+    ::operator delete (address, std::align_val_t{kTemporaryAlignment});
+    return;
+  }
+  munmap(address, whole_units(bytes));
+  device->promised_bytes.fetch_sub(whole_units(bytes));
+}
 
 BackendStatus copy(BackendDevice*, void* to, const void* from, std::uint64_t bytes) {
   std::memmove(to, from, bytes);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A counted pointer to a COM object.
+#pragma once
+
+#include <wsl/winadapter.h>
+
+#include <utility>
+
+namespace anydml {
+
+template <class T>
+class ComPtr {
+ public:
+  ComPtr() = default;
+  ComPtr(const ComPtr& other) : pointer_(other.pointer_) {
+    if (pointer_ != nullptr) {
+      pointer_->AddRef();
+    }
+  }
+  ComPtr(ComPtr&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+  ~ComPtr() { reset(); }
+  ComPtr& operator=(ComPtr other) noexcept {
+    std::swap(pointer_, other.pointer_);
+    return *this;
+  }
+
+  // Takes over a reference that the caller has.
+  [[nodiscard]] static ComPtr adopt(T* pointer) {
+    ComPtr made;
+    made.pointer_ = pointer;
+    return made;
+  }
+  // Adds a reference of its own.
+  [[nodiscard]] static ComPtr share(T* pointer) {
+    if (pointer != nullptr) {
+      pointer->AddRef();
+    }
+    return adopt(pointer);
+  }
+
+  [[nodiscard]] T* get() const { return pointer_; }
+  T* operator->() const { return pointer_; }
+  T& operator*() const { return *pointer_; }
+  explicit operator bool() const { return pointer_ != nullptr; }
+
+  void reset() {
+    if (T* old = std::exchange(pointer_, nullptr); old != nullptr) {
+      old->Release();
+    }
+  }
+
+  // For functions that hand out a reference through a pointer; what was held is released first.
+  [[nodiscard]] T** put() {
+    reset();
+    return &pointer_;
+  }
+  [[nodiscard]] void** put_void() { return reinterpret_cast<void**>(put()); }
+
+ private:
+  T* pointer_ = nullptr;
+};
+
+// The object's interface T, or an empty pointer when it is null or lacks it.
+template <class T>
+[[nodiscard]] ComPtr<T> query(IUnknown* object) {
+  ComPtr<T> found;
+  if (object != nullptr && FAILED(object->QueryInterface(__uuidof(T), found.put_void()))) {
+    found.reset();
+  }
+  return found;
+}
+
+// Hands a newly made object, whose one reference is the caller's, to whoever asked for the interface.
+template <class T>
+[[nodiscard]] HRESULT hand_out(T* made, REFIID riid, void** object) {
+  const HRESULT result = made->QueryInterface(riid, object);
+  made->Release();
+  return result;
+}
+
+}  // namespace anydml

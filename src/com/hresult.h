@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The HRESULTs that DirectX-Headers does not define on Linux, and how our kinds of error become HRESULTs: the one
+// place.
+#pragma once
+
+#include <wsl/winadapter.h>
+
+#include "base/result.h"
+
+namespace anydml {
+
+inline constexpr HRESULT kInvalidCall = static_cast<HRESULT>(0x887A0001);    // DXGI_ERROR_INVALID_CALL
+inline constexpr HRESULT kNotFound = static_cast<HRESULT>(0x887A0002);       // DXGI_ERROR_NOT_FOUND
+inline constexpr HRESULT kMoreData = static_cast<HRESULT>(0x887A0003);       // DXGI_ERROR_MORE_DATA
+inline constexpr HRESULT kUnsupported = static_cast<HRESULT>(0x887A0004);    // DXGI_ERROR_UNSUPPORTED
+inline constexpr HRESULT kDeviceRemoved = static_cast<HRESULT>(0x887A0005);  // DXGI_ERROR_DEVICE_REMOVED
+
+[[nodiscard]] constexpr HRESULT hresult_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_argument:
+      return E_INVALIDARG;
+    case ErrorKind::unsupported:
+      return kUnsupported;
+    case ErrorKind::out_of_memory:
+      return E_OUTOFMEMORY;
+    case ErrorKind::device:
+    case ErrorKind::internal:
+      break;
+  }
+  return E_FAIL;
+}
+
+}  // namespace anydml
