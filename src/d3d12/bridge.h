@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// How libdirectml reaches the objects of libd3d12: by QueryInterface for these, and in no other way. An object without
+// them is not ours. The ids carry the version: whoever changes an interface gives it a new id.
+#pragma once
+
+#include <cstdint>
+
+#include "d3d12/headers.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace anydml {
+
+// A descriptor as it lies in a descriptor heap. All zero: none.
+enum class DescriptorKind : std::uint32_t {
+  none,
+  binding,     // DirectML's
+  raw_view,    // an unordered access view; cleared by a pattern of four words
+  typed_view,  // likewise, of 32-bit elements; cleared by one word
+  other_view,  // one that nothing here reads
+};
+
+struct Descriptor {
+  std::uint64_t buffer;  // the buffer's number; a released one's is never used again
+  std::uint64_t offset;
+  std::uint64_t bytes;
+  DescriptorKind kind;
+  std::uint32_t element_bytes;
+};
+static_assert(sizeof(Descriptor) == 32);
+
+struct BufferFacts {
+  std::uint64_t buffer;
+  std::uint64_t bytes;
+  D3D12_HEAP_TYPE heap;
+  D3D12_RESOURCE_FLAGS flags;
+  const void* device;  // which device it belongs to
+};
+
+// A descriptor read at submission: what it says, and what it names. address is null when the buffer no longer exists.
+struct ResolvedDescriptor {
+  Descriptor descriptor;
+  BufferFacts facts;
+  void* address;  // of the descriptor's offset
+};
+
+// Work of DirectML in a command list. Immutable; one may be submitted many times at once.
+struct IBridgeDispatch {
+  virtual void add_reference() noexcept = 0;
+  virtual void release() noexcept = 0;
+  // On the submitting thread. descriptors is null when the heap they lay in is gone. False: it is not to run, and
+  // whoever owns it knows why.
+  virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
+  // On the queue's thread, in its order.
+  virtual void run(void* const* addresses) noexcept = 0;
+
+ protected:
+  ~IBridgeDispatch() = default;
+};
+
+enum class MessageSeverity { error, warning, info };
+
+struct IBridgeDevice : IUnknown {
+  virtual const void* identity() noexcept = 0;
+  virtual std::uint32_t adapter_index() noexcept = 0;
+  virtual HRESULT removed_reason() noexcept = 0;
+  // False when there is no queue of messages to take it.
+  virtual bool post_message(MessageSeverity severity, const char* text) noexcept = 0;
+  // Whether `count` descriptors lie there, in a live heap of views. A handle of 0 is not asked about.
+  virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
+                                    std::uint32_t count) noexcept = 0;
+  virtual bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
+                                 std::uint32_t count) noexcept = 0;
+};
+
+struct IBridgeBuffer : IUnknown {
+  virtual void describe(BufferFacts* facts) noexcept = 0;
+};
+
+struct IBridgeCommandList : IUnknown {
+  virtual const void* device_identity() noexcept = 0;
+  // Null when recorded; otherwise why not, as the end of a sentence. Does not spoil the list.
+  virtual const char* record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
+                                      std::uint32_t count) noexcept = 0;
+};
+
+}  // namespace anydml
+
+#pragma GCC diagnostic pop
+
+WINADAPTER_IID(anydml::IBridgeDevice, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x01);
+WINADAPTER_IID(anydml::IBridgeBuffer, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x02);
+WINADAPTER_IID(anydml::IBridgeCommandList, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x03);

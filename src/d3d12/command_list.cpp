@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/command_list.h"
+
+#include <fmt/format.h>
+
+#include "d3d12/descriptor_heap.h"
+
+namespace anydml {
+namespace {
+
+std::string type_text(D3D12_COMMAND_LIST_TYPE type) {
+  switch (type) {
+    case D3D12_COMMAND_LIST_TYPE_DIRECT:
+      return "DIRECT";
+    case D3D12_COMMAND_LIST_TYPE_COMPUTE:
+      return "COMPUTE";
+    case D3D12_COMMAND_LIST_TYPE_COPY:
+      return "COPY";
+    default:
+      return fmt::format("{}", static_cast<int>(type));
+  }
+}
+
+}  // namespace
+
+HRESULT STDMETHODCALLTYPE CommandAllocator::Reset() noexcept {
+  return com_boundary("ID3D12CommandAllocator::Reset", [&]() -> HRESULT {
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    if (recording_.load(std::memory_order_acquire)) {
+      return core().fail(E_FAIL, fmt::format("ID3D12CommandAllocator::Reset{}: a list is open that records with it; "
+                                             "expected it closed first",
+                                             quoted_name()));
+    }
+    return S_OK;
+  });
+}
+
+void GraphicsCommandList::leave_allocator() noexcept {
+  if (allocator_) {
+    allocator_->end();
+    allocator_.reset();
+  }
+}
+
+std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
+  auto* known = own<CommandAllocator>(allocator, core());
+  if (known == nullptr) {
+    return "pAllocator is null or another device's; expected a command allocator of this device";
+  }
+  if (known->type() != type_) {
+    return fmt::format("pAllocator is of type {}; expected {}, the list's", type_text(known->type()), type_text(type_));
+  }
+  if (!known->begin()) {
+    return "pAllocator is in use by another open list; expected one list at a time";
+  }
+  allocator_ = ComPtr<CommandAllocator>::share(known);
+  // What was submitted keeps its commands; otherwise their memory is used again.
+  if (recording_->in_flight.load(std::memory_order_acquire) == 0) {
+    recording_->commands.clear();
+  } else {
+    recording_ = std::make_shared<Recording>();
+  }
+  views_.reset();
+  spoilt_by_ = S_OK;
+  state_ = State::open;
+  return {};
+}
+
+HRESULT STDMETHODCALLTYPE GraphicsCommandList::Reset(ID3D12CommandAllocator* allocator,
+                                                     ID3D12PipelineState* state) noexcept {
+  return com_boundary("ID3D12GraphicsCommandList::Reset", [&]() -> HRESULT {
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    const auto wrong = [&](const std::string& what) {
+      return core().fail(E_INVALIDARG, fmt::format("ID3D12GraphicsCommandList::Reset{}: {}", quoted_name(), what));
+    };
+    if (state_ == State::open) {
+      core().fail(E_FAIL, fmt::format("ID3D12GraphicsCommandList::Reset{}: the list is open; expected it closed first",
+                                      quoted_name()));
+      return E_FAIL;
+    }
+    if (state != nullptr) {
+      return wrong("pInitialState is given; expected null, since there are no pipeline states here");
+    }
+    const std::string why = open(allocator);
+    return why.empty() ? S_OK : wrong(why);
+  });
+}
+
+HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
+  return com_boundary("ID3D12GraphicsCommandList::Close", [&]() -> HRESULT {
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    if (state_ != State::open) {
+      return core().fail(E_FAIL,
+                         fmt::format("ID3D12GraphicsCommandList::Close{}: the list is closed already", quoted_name()));
+    }
+    leave_allocator();
+    if (FAILED(spoilt_by_)) {
+      state_ = State::spoilt;
+      return core().fail(spoilt_by_, fmt::format("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
+                                                 quoted_name(), spoilt_message_));
+    }
+    state_ = State::closed;
+    return S_OK;
+  });
+}
+
+void GraphicsCommandList::spoil(HRESULT code, const std::string& message) noexcept {
+  core().fail(code, message);
+  if (SUCCEEDED(spoilt_by_)) {  // the first counts
+    spoilt_by_ = code;
+    try {
+      spoilt_message_ = message;
+    } catch (...) {
+      spoilt_message_.clear();
+    }
+  }
+}
+
+template <class Body>
+void GraphicsCommandList::record(const char* method, const Body& body) noexcept {
+  const HRESULT result = com_boundary(method, [&]() -> HRESULT {
+    if (core().removed()) {
+      return S_OK;
+    }
+    const std::string wrong =
+        state_ == State::open ? body() : std::string("the list is closed; expected it open, after Reset");
+    if (!wrong.empty()) {
+      spoil(E_INVALIDARG, fmt::format("ID3D12GraphicsCommandList::{}{}: {}", method, quoted_name(), wrong));
+    }
+    return S_OK;
+  });
+  if (FAILED(result) && SUCCEEDED(spoilt_by_)) {
+    spoilt_by_ = result;
+  }
+}
+
+void GraphicsCommandList::not_built(const char* method) noexcept {
+  com_boundary(method, [&]() -> HRESULT {
+    spoil(E_NOTIMPL, fmt::format("ID3D12GraphicsCommandList::{}{}: is not built here: this device has buffers and "
+                                 "DirectML's operators, no textures, shaders or drawing",
+                                 method, quoted_name()));
+    return S_OK;
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::ClearState(ID3D12PipelineState* state) noexcept {
+  if (state != nullptr) {
+    not_built("ClearState");
+  }
+}
+
+// DirectML's clients set these to null at most: there is nothing to set them to.
+void STDMETHODCALLTYPE GraphicsCommandList::SetComputeRootSignature(ID3D12RootSignature* signature) noexcept {
+  if (signature != nullptr) {
+    not_built("SetComputeRootSignature");
+  }
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::SetPipelineState(ID3D12PipelineState* state) noexcept {
+  if (state != nullptr) {
+    not_built("SetPipelineState");
+  }
+}
+
+std::string GraphicsCommandList::check_range(const char* name, ID3D12Resource* resource, std::uint64_t offset,
+                                             std::uint64_t bytes, Resource*& found) const {
+  found = own<Resource>(resource, core());
+  if (found == nullptr) {
+    return fmt::format("{} is null or another device's; expected a buffer of this device", name);
+  }
+  if (offset > found->bytes() || bytes > found->bytes() - offset) {
+    return fmt::format("{}{}: {} bytes from offset {} do not lie in a buffer of {}", name, found->quoted_name(), bytes,
+                       offset, found->bytes());
+  }
+  return {};
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::CopyBufferRegion(ID3D12Resource* to, UINT64 to_offset, ID3D12Resource* from,
+                                                             UINT64 from_offset, UINT64 bytes) noexcept {
+  record("CopyBufferRegion", [&]() -> std::string {
+    Resource* target = nullptr;
+    Resource* source = nullptr;
+    if (std::string wrong = check_range("pDstBuffer", to, to_offset, bytes, target); !wrong.empty()) {
+      return wrong;
+    }
+    if (std::string wrong = check_range("pSrcBuffer", from, from_offset, bytes, source); !wrong.empty()) {
+      return wrong;
+    }
+    if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
+      return "pDstBuffer is in an UPLOAD heap, which is only read; expected another";
+    }
+    if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
+      return "pSrcBuffer is in a READBACK heap, which is only written; expected another";
+    }
+    if (target == source && to_offset < from_offset + bytes && from_offset < to_offset + bytes && bytes != 0) {
+      return "the source and the destination overlap; expected ranges that do not";
+    }
+    if (bytes != 0) {
+      recording_->commands.emplace_back(CopyCommand{target->number(), to_offset, source->number(), from_offset, bytes});
+    }
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3D12Resource* from) noexcept {
+  record("CopyResource", [&]() -> std::string {
+    Resource* target = nullptr;
+    Resource* source = nullptr;
+    if (std::string wrong = check_range("pDstResource", to, 0, 0, target); !wrong.empty()) {
+      return wrong;
+    }
+    if (std::string wrong = check_range("pSrcResource", from, 0, 0, source); !wrong.empty()) {
+      return wrong;
+    }
+    if (target == source) {
+      return "pDstResource and pSrcResource are one buffer; expected two";
+    }
+    if (target->bytes() != source->bytes()) {
+      return fmt::format("the sizes are {} and {} bytes; expected equal sizes", target->bytes(), source->bytes());
+    }
+    if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
+      return "pDstResource is in an UPLOAD heap, which is only read; expected another";
+    }
+    if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
+      return "pSrcResource is in a READBACK heap, which is only written; expected another";
+    }
+    recording_->commands.emplace_back(CopyCommand{target->number(), 0, source->number(), 0, source->bytes()});
+    return {};
+  });
+}
+
+// Work runs in order here, each after the one before, so a barrier has nothing to do but be right.
+void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
+                                                            const D3D12_RESOURCE_BARRIER* barriers) noexcept {
+  record("ResourceBarrier", [&]() -> std::string {
+    if (barriers == nullptr && count != 0) {
+      return fmt::format("pBarriers is null; expected {} barriers", count);
+    }
+    const auto is_own_or_null = [&](ID3D12Resource* resource) {
+      return resource == nullptr || own<Resource>(resource, core()) != nullptr;
+    };
+    for (UINT i = 0; i < count; ++i) {
+      const D3D12_RESOURCE_BARRIER& barrier = barriers[i];
+      switch (barrier.Type) {
+        case D3D12_RESOURCE_BARRIER_TYPE_TRANSITION: {
+          const auto& transition = barrier.Transition;
+          if (own<Resource>(transition.pResource, core()) == nullptr) {
+            return fmt::format(
+                "pBarriers[{}].Transition.pResource is null or another device's; expected a buffer of this device", i);
+          }
+          if (transition.Subresource != 0 && transition.Subresource != D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES) {
+            return fmt::format("pBarriers[{}].Transition.Subresource is {}; expected 0 or ALL_SUBRESOURCES", i,
+                               transition.Subresource);
+          }
+          if (transition.StateBefore == transition.StateAfter) {
+            return fmt::format(
+                "pBarriers[{}].Transition: StateBefore and StateAfter are both {:#x}; expected two "
+                "states",
+                i, static_cast<unsigned>(transition.StateBefore));
+          }
+          break;
+        }
+        case D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
+          if (!is_own_or_null(barrier.Aliasing.pResourceBefore) || !is_own_or_null(barrier.Aliasing.pResourceAfter)) {
+            return fmt::format("pBarriers[{}].Aliasing names a buffer of another device", i);
+          }
+          break;
+        case D3D12_RESOURCE_BARRIER_TYPE_UAV:
+          if (!is_own_or_null(barrier.UAV.pResource)) {
+            return fmt::format("pBarriers[{}].UAV.pResource is another device's", i);
+          }
+          break;
+        default:
+          return fmt::format("pBarriers[{}].Type is {}; expected TRANSITION, ALIASING or UAV", i,
+                             static_cast<int>(barrier.Type));
+      }
+    }
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::SetDescriptorHeaps(UINT count,
+                                                               ID3D12DescriptorHeap* const* heaps) noexcept {
+  record("SetDescriptorHeaps", [&]() -> std::string {
+    if (heaps == nullptr && count != 0) {
+      return fmt::format("ppDescriptorHeaps is null; expected {} heaps", count);
+    }
+    std::shared_ptr<DescriptorStorage> views;
+    for (UINT i = 0; i < count; ++i) {
+      const auto* heap = own<DescriptorHeap>(heaps[i], core());
+      if (heap == nullptr) {
+        return fmt::format("ppDescriptorHeaps[{}] is null or another device's; expected a heap of this device", i);
+      }
+      if (!heap->storage()->visible) {
+        return fmt::format("ppDescriptorHeaps[{}] is not shader-visible; expected one that is", i);
+      }
+      if (heap->storage()->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV) {
+        if (views != nullptr) {
+          return fmt::format("ppDescriptorHeaps[{}] is a second heap of type CBV_SRV_UAV; expected one of each type",
+                             i);
+        }
+        views = heap->storage();
+      }
+    }
+    views_ = std::move(views);
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_GPU_DESCRIPTOR_HANDLE gpu,
+                                                                         D3D12_CPU_DESCRIPTOR_HANDLE cpu,
+                                                                         ID3D12Resource* resource, const UINT* values,
+                                                                         UINT rect_count, const D3D12_RECT*) noexcept {
+  record("ClearUnorderedAccessViewUint", [&]() -> std::string {
+    Resource* buffer = nullptr;
+    if (std::string wrong = check_range("pResource", resource, 0, 0, buffer); !wrong.empty()) {
+      return wrong;
+    }
+    if (values == nullptr) {
+      return "Values is null; expected four numbers";
+    }
+    if (rect_count != 0) {
+      return fmt::format("NumRects is {}; expected 0 for a buffer", rect_count);
+    }
+    const DescriptorPlace in_heap = core().find_descriptors(gpu, 1);
+    if (!in_heap || in_heap.heap != views_) {
+      return "ViewGPUHandleInCurrentHeap does not lie in the heap that SetDescriptorHeaps set";
+    }
+    const DescriptorPlace place = core().find_descriptors(cpu, 1);
+    if (!place) {
+      return "ViewCPUHandle does not lie in a descriptor heap of this device";
+    }
+    const Descriptor view = *place.get();
+    if (view.kind != DescriptorKind::raw_view && view.kind != DescriptorKind::typed_view) {
+      return "ViewCPUHandle holds no unordered access view";
+    }
+    if (view.buffer != buffer->number()) {
+      return "ViewCPUHandle holds a view of another buffer; expected one of pResource";
+    }
+    if (view.kind == DescriptorKind::typed_view && view.element_bytes != sizeof(UINT)) {
+      return fmt::format("the view has elements of {} bytes; expected a RAW view or one of 32-bit elements",
+                         view.element_bytes);
+    }
+    recording_->commands.emplace_back(ClearCommand{view, {values[0], values[1], values[2], values[3]}});
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::DiscardResource(ID3D12Resource* resource,
+                                                            const D3D12_DISCARD_REGION*) noexcept {
+  record("DiscardResource", [&]() -> std::string {
+    Resource* buffer = nullptr;
+    return check_range("pResource", resource, 0, 0, buffer);  // contents that nobody needs may stay
+  });
+}
+
+std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type, std::uint64_t end,
+                                             std::shared_ptr<QueryStorage>& queries) const {
+  const auto* known = own<QueryHeap>(heap, core());
+  if (known == nullptr) {
+    return "pQueryHeap is null or another device's; expected a query heap of this device";
+  }
+  if (type != D3D12_QUERY_TYPE_TIMESTAMP) {
+    return fmt::format("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
+  }
+  if (end > known->storage()->ticks.size()) {
+    return fmt::format("query {} lies past the {} of the heap", end - 1, known->storage()->ticks.size());
+  }
+  queries = known->storage();
+  return {};
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::BeginQuery(ID3D12QueryHeap*, D3D12_QUERY_TYPE, UINT) noexcept {
+  record("BeginQuery", []() -> std::string { return "a TIMESTAMP query, the only kind here, has an EndQuery alone"; });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::EndQuery(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type,
+                                                     UINT index) noexcept {
+  record("EndQuery", [&]() -> std::string {
+    std::shared_ptr<QueryStorage> queries;
+    if (std::string wrong = check_query(heap, type, std::uint64_t{index} + 1, queries); !wrong.empty()) {
+      return wrong;
+    }
+    recording_->commands.emplace_back(TimestampCommand{std::move(queries), index});
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type, UINT first,
+                                                             UINT count, ID3D12Resource* to,
+                                                             UINT64 to_offset) noexcept {
+  record("ResolveQueryData", [&]() -> std::string {
+    std::shared_ptr<QueryStorage> queries;
+    if (std::string wrong = check_query(heap, type, std::uint64_t{first} + count, queries); !wrong.empty()) {
+      return wrong;
+    }
+    Resource* target = nullptr;
+    if (std::string wrong =
+            check_range("pDestinationBuffer", to, to_offset, std::uint64_t{count} * sizeof(UINT64), target);
+        !wrong.empty()) {
+      return wrong;
+    }
+    if (to_offset % sizeof(UINT64) != 0) {
+      return fmt::format("AlignedDestinationBufferOffset is {}; expected a multiple of 8", to_offset);
+    }
+    if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
+      return "pDestinationBuffer is in an UPLOAD heap, which is only read; expected another";
+    }
+    if (count != 0) {
+      recording_->commands.emplace_back(ResolveCommand{std::move(queries), first, count, target->number(), to_offset});
+    }
+    return {};
+  });
+}
+
+const char* GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
+                                                 std::uint32_t count) noexcept {
+  const char* why = nullptr;
+  const HRESULT result = com_boundary("IDMLCommandRecorder::RecordDispatch", [&]() -> HRESULT {
+    if (state_ != State::open) {
+      why = "is closed; expected it open";
+      return S_OK;
+    }
+    if (type_ != D3D12_COMMAND_LIST_TYPE_DIRECT && type_ != D3D12_COMMAND_LIST_TYPE_COMPUTE) {
+      why = "is of type COPY; expected DIRECT or COMPUTE";
+      return S_OK;
+    }
+    DescriptorPlace place;
+    if (count != 0) {
+      place = core().find_descriptors(first, count);
+      if (!place || place.heap != views_) {
+        why =
+            "has not set the descriptor heap that the binding table's GPUDescriptorHandle lies in; expected "
+            "SetDescriptorHeaps with it before";
+        return S_OK;
+      }
+    }
+    recording_->commands.emplace_back(DispatchCommand{DispatchPtr(dispatch), place.heap, place.index, count});
+    return S_OK;
+  });
+  return FAILED(result) ? "has no memory for another command" : why;
+}
+
+std::string GraphicsCommandList::why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const {
+  switch (state_) {
+    case State::open:
+      return "is open; expected it closed";
+    case State::spoilt:
+      return "failed to close; expected a list whose Close succeeded";
+    case State::closed:
+      break;
+  }
+  if (FAILED(spoilt_by_)) {
+    return "was called wrongly after it was closed; expected calls on open lists only";
+  }
+  if (queue_type != type_) {
+    return fmt::format("is of type {}; expected {}, the queue's", type_text(type_), type_text(queue_type));
+  }
+  return {};
+}
+
+}  // namespace anydml

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/commands.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace anydml {
+namespace {
+
+template <class... Bodies>
+struct Overloaded : Bodies... {
+  using Bodies::operator()...;
+};
+
+void fill(std::byte* to, std::uint64_t bytes, const ClearCommand& command) {
+  const std::uint64_t width = command.view.kind == DescriptorKind::raw_view ? sizeof(command.pattern) : sizeof(UINT);
+  // The pattern once, then what is there already, doubling.
+  std::uint64_t done = std::min(bytes, width);
+  std::memcpy(to, command.pattern, done);
+  while (done < bytes) {
+    const std::uint64_t more = std::min(done, bytes - done);
+    std::memcpy(to + done, to, more);
+    done += more;
+  }
+}
+
+}  // namespace
+
+std::uint64_t timestamp_now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kTimestampFrequency + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset) {
+  if (memory_.empty() || memory_.back() != place.memory) {
+    memory_.push_back(place.memory);
+  }
+  return place.address() + offset;
+}
+
+bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message) {
+  return std::visit(
+      Overloaded{
+          [&](const CopyCommand& copy) {
+            const BufferPlace* to = buffers.find(copy.to);
+            const BufferPlace* from = buffers.find(copy.from);
+            if (to == nullptr || from == nullptr) {
+              message = to == nullptr ? "the destination of a copy was released before its list was executed"
+                                      : "the source of a copy was released before its list was executed";
+              return false;
+            }
+            work_.emplace_back(Copy{hold(*to, copy.to_offset), hold(*from, copy.from_offset), copy.bytes});
+            return true;
+          },
+          [&](const ClearCommand& clear) {
+            const BufferPlace* to = buffers.find(clear.view.buffer);
+            if (to == nullptr) {
+              message = "the buffer of a clear was released before its list was executed";
+              return false;
+            }
+            work_.emplace_back(Clear{hold(*to, clear.view.offset), clear.view.bytes, &clear});
+            return true;
+          },
+          [&](const TimestampCommand& timestamp) {
+            work_.emplace_back(Timestamp{&timestamp.queries->ticks[timestamp.index]});
+            return true;
+          },
+          [&](const ResolveCommand& resolve) {
+            const BufferPlace* to = buffers.find(resolve.to);
+            if (to == nullptr) {
+              message = "the destination of ResolveQueryData was released before its list was executed";
+              return false;
+            }
+            work_.emplace_back(Copy{hold(*to, resolve.to_offset),
+                                    reinterpret_cast<const std::byte*>(&resolve.queries->ticks[resolve.first]),
+                                    std::uint64_t{resolve.count} * sizeof(std::uint64_t)});
+            return true;
+          },
+          [](const DispatchCommand&) { return true; },
+      },
+      command);
+}
+
+// Outside the lookup's lock: DirectML may remove its device and speak of it.
+bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& command) {
+  const auto heap = command.heap.lock();
+  if (heap == nullptr && command.count != 0) {
+    return command.dispatch.get()->submit(nullptr, command.count);
+  }
+  descriptors_.clear();
+  const std::size_t first_address = addresses_.size();
+  {
+    const DeviceCore::BufferLookup buffers(core);
+    for (std::uint32_t i = 0; i < command.count; ++i) {
+      ResolvedDescriptor& resolved = descriptors_.emplace_back();
+      resolved.descriptor = heap->descriptors[command.first + i];
+      if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
+        resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
+        resolved.address = hold(*place, resolved.descriptor.offset);
+      }
+      addresses_.push_back(resolved.address);
+    }
+  }
+  if (!command.dispatch.get()->submit(descriptors_.data(), command.count)) {
+    return false;
+  }
+  work_.emplace_back(Dispatch{command.dispatch.get(), first_address});
+  return true;
+}
+
+bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message) {
+  work_.reserve(work_.size() + recording->commands.size());
+  recordings_.push_back(recording);
+  recording->in_flight.fetch_add(1, std::memory_order_relaxed);
+  for (const Command& command : recording->commands) {
+    if (const auto* dispatch = std::get_if<DispatchCommand>(&command); dispatch != nullptr) {
+      resolve_dispatch(core, *dispatch);
+    } else if (!resolve(DeviceCore::BufferLookup(core), command, message)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Submission::~Submission() {
+  for (const auto& recording : recordings_) {
+    recording->in_flight.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+void Submission::run(DeviceCore& core) noexcept {
+  const CoreDevice& device = core.device();
+  for (const Work& work : work_) {
+    if (core.removed()) {
+      return;
+    }
+    std::visit(
+        Overloaded{
+            [&](const Copy& copy) {
+              const BackendStatus status = device.backend->copy(device.handle, copy.to, copy.from, copy.bytes);
+              if (status.code != BackendCode::ok) {
+                core.remove(kDeviceRemoved, status.message);
+              }
+            },
+            [](const Clear& clear) { fill(clear.to, clear.bytes, *clear.command); },
+            [](const Timestamp& timestamp) { *timestamp.ticks = timestamp_now(); },
+            [&](const Dispatch& dispatch) { dispatch.dispatch->run(addresses_.data() + dispatch.first_address); },
+        },
+        work);
+  }
+}
+
+}  // namespace anydml

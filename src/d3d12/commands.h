@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What a command list records, and what becomes of it when it is submitted: buffers by number, then by address.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "d3d12/bridge.h"
+#include "d3d12/device_core.h"
+
+namespace anydml {
+
+// The values of a query heap.
+struct QueryStorage {
+  explicit QueryStorage(std::uint32_t count) : ticks(count) {}
+  std::vector<std::uint64_t> ticks;
+};
+
+// A counted pointer to a dispatch of DirectML.
+class DispatchPtr {
+ public:
+  explicit DispatchPtr(IBridgeDispatch* dispatch) : dispatch_(dispatch) { dispatch_->add_reference(); }
+  DispatchPtr(DispatchPtr&& other) noexcept : dispatch_(other.dispatch_) { other.dispatch_ = nullptr; }
+  DispatchPtr(const DispatchPtr&) = delete;
+  DispatchPtr& operator=(const DispatchPtr&) = delete;
+  DispatchPtr& operator=(DispatchPtr&&) = delete;
+  ~DispatchPtr() {
+    if (dispatch_ != nullptr) {
+      dispatch_->release();
+    }
+  }
+  [[nodiscard]] IBridgeDispatch* get() const { return dispatch_; }
+
+ private:
+  IBridgeDispatch* dispatch_;
+};
+
+struct CopyCommand {
+  std::uint64_t to;
+  std::uint64_t to_offset;
+  std::uint64_t from;
+  std::uint64_t from_offset;
+  std::uint64_t bytes;
+};
+
+struct ClearCommand {
+  Descriptor view;
+  std::uint32_t pattern[4];
+};
+
+struct TimestampCommand {
+  std::shared_ptr<QueryStorage> queries;
+  std::uint32_t index;
+};
+
+struct ResolveCommand {
+  std::shared_ptr<QueryStorage> queries;
+  std::uint32_t first;
+  std::uint32_t count;
+  std::uint64_t to;
+  std::uint64_t to_offset;
+};
+
+struct DispatchCommand {
+  DispatchPtr dispatch;
+  std::weak_ptr<DescriptorStorage> heap;  // as the API has it: the list keeps no heap alive
+  std::uint32_t first;
+  std::uint32_t count;
+};
+
+using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, ResolveCommand, DispatchCommand>;
+
+struct Recording {
+  std::vector<Command> commands;
+  // Of submissions; at none, what was recorded may go. Not the shared pointer's own count, which orders nothing.
+  mutable std::atomic<std::uint32_t> in_flight{0};
+};
+
+// Commands with their addresses, ready to run, and everything that must live until they have.
+class Submission {
+ public:
+  Submission() = default;
+  ~Submission();
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+
+  // Adds the commands of a closed list. False: a buffer it names is gone; message says which command.
+  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message);
+  void run(DeviceCore& core) noexcept;
+
+ private:
+  struct Copy {
+    std::byte* to;
+    const std::byte* from;
+    std::uint64_t bytes;
+  };
+  struct Clear {
+    std::byte* to;
+    std::uint64_t bytes;
+    const ClearCommand* command;
+  };
+  struct Timestamp {
+    std::uint64_t* ticks;
+  };
+  struct Dispatch {
+    IBridgeDispatch* dispatch;
+    std::size_t first_address;
+  };
+  using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
+
+  bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message);
+  bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command);
+  std::byte* hold(const BufferPlace& place, std::uint64_t offset);
+
+  std::vector<std::shared_ptr<const Recording>> recordings_;
+  std::vector<std::shared_ptr<Memory>> memory_;
+  std::vector<Work> work_;
+  std::vector<void*> addresses_;
+  std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
+};
+
+// A clock that never goes back, in nanoseconds.
+[[nodiscard]] std::uint64_t timestamp_now() noexcept;
+inline constexpr std::uint64_t kTimestampFrequency = 1'000'000'000;
+
+}  // namespace anydml

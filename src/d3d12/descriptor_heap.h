@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Heaps of descriptors, which are memory, and heaps of queries.
+#pragma once
+
+#include <memory>
+
+#include "d3d12/commands.h"
+#include "d3d12/object.h"
+
+namespace anydml {
+
+class DescriptorHeap final
+    : public Child<ObjectKind::descriptor_heap,
+                   Interfaces<ID3D12DescriptorHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+ public:
+  DescriptorHeap(Device& device, const D3D12_DESCRIPTOR_HEAP_DESC& desc)
+      : Child(device),
+        desc_(desc),
+        storage_(std::make_shared<DescriptorStorage>(desc.Type, desc.NumDescriptors,
+                                                     (desc.Flags & D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE) != 0)) {
+    core().add_heap(storage_);
+  }
+  ~DescriptorHeap() override { core().remove_heap(*storage_); }
+
+  D3D12_DESCRIPTOR_HEAP_DESC STDMETHODCALLTYPE GetDesc() noexcept override { return desc_; }
+  D3D12_CPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetCPUDescriptorHandleForHeapStart() noexcept override {
+    return {storage_->first()};
+  }
+  // 0 for a heap that shaders do not see: clients ask, and must not fail for it.
+  D3D12_GPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetGPUDescriptorHandleForHeapStart() noexcept override {
+    return {storage_->visible ? storage_->first() | DescriptorStorage::kGpuBit : 0};
+  }
+
+  [[nodiscard]] const std::shared_ptr<DescriptorStorage>& storage() const { return storage_; }
+
+ private:
+  const D3D12_DESCRIPTOR_HEAP_DESC desc_;
+  const std::shared_ptr<DescriptorStorage> storage_;
+};
+
+class QueryHeap final : public Child<ObjectKind::query_heap,
+                                     Interfaces<ID3D12QueryHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+ public:
+  QueryHeap(Device& device, std::uint32_t count) : Child(device), storage_(std::make_shared<QueryStorage>(count)) {}
+
+  [[nodiscard]] const std::shared_ptr<QueryStorage>& storage() const { return storage_; }
+
+ private:
+  const std::shared_ptr<QueryStorage> storage_;
+};
+
+}  // namespace anydml

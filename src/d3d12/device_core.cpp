@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/device_core.h"
+
+#include <new>
+
+#include "d3d12/fence.h"
+
+namespace anydml {
+
+Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
+    : device_(device), kind_(kind), bytes_(bytes) {
+  if (device.backend->allocate(device.handle, kind, bytes, &address_).code != BackendCode::ok) {
+    throw std::bad_alloc();
+  }
+}
+
+Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, address_); }
+
+DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
+    : adapter_index_(adapter_index), core_(core), device_(device) {}
+
+bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
+  if (!debug_layer_enabled()) {
+    return false;
+  }
+  try {
+    const D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
+                                                 D3D12_MESSAGE_SEVERITY_INFO};
+    messages_.add({.category = D3D12_MESSAGE_CATEGORY_MISCELLANEOUS,
+                   .severity = severities[static_cast<int>(severity)],
+                   .id = D3D12_MESSAGE_ID_UNKNOWN,
+                   .text = text});
+  } catch (...) {  // no memory for the message; the log has it
+  }
+  return true;
+}
+
+HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
+  core_.report(message);
+  post(MessageSeverity::error, message);
+  return code;
+}
+
+void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
+  HRESULT alive = S_OK;
+  if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
+    return;
+  }
+  fail(reason, message);
+  std::vector<std::weak_ptr<FenceCore>> fences;
+  {
+    const std::scoped_lock lock(mutex_);
+    fences.swap(fences_);
+  }
+  for (const auto& fence : fences) {
+    if (const auto alive_fence = fence.lock(); alive_fence != nullptr) {
+      alive_fence->reach_end();
+    }
+  }
+}
+
+std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
+  const std::scoped_lock lock(mutex_);
+  if (free_slots_.empty()) {
+    free_slots_.reserve(slots_.size() + 1);  // so that giving a slot back cannot fail
+    slots_.emplace_back();
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  const std::uint32_t index = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[index].place = std::move(place);
+  return std::uint64_t{slots_[index].generation} << 32 | index;
+}
+
+void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
+  BufferPlace released;  // its memory goes after the lock
+  const std::scoped_lock lock(mutex_);
+  const auto index = static_cast<std::uint32_t>(buffer);
+  released = std::move(slots_[index].place);
+  slots_[index].place = {};
+  if (++slots_[index].generation != 0) {  // a slot used up is left alone
+    free_slots_.push_back(index);
+  }
+}
+
+const BufferPlace* DeviceCore::BufferLookup::find(std::uint64_t buffer) const {
+  const auto index = static_cast<std::uint32_t>(buffer);
+  if (buffer == 0 || index >= core_.slots_.size() || core_.slots_[index].generation != buffer >> 32 ||
+      core_.slots_[index].place.memory == nullptr) {
+    return nullptr;
+  }
+  return &core_.slots_[index].place;
+}
+
+void DeviceCore::add_heap(const std::shared_ptr<DescriptorStorage>& heap) {
+  const std::scoped_lock lock(mutex_);
+  heaps_.emplace(heap->first(), heap);
+}
+
+void DeviceCore::remove_heap(const DescriptorStorage& heap) noexcept {
+  const std::scoped_lock lock(mutex_);
+  heaps_.erase(heap.first());
+}
+
+void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
+  const std::scoped_lock lock(mutex_);
+  if (fences_.size() == fences_.capacity()) {
+    std::erase_if(fences_, [](const auto& known) { return known.expired(); });
+  }
+  fences_.push_back(fence);
+}
+
+DescriptorPlace DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {
+  const std::scoped_lock lock(mutex_);
+  auto after = heaps_.upper_bound(address);
+  if (after == heaps_.begin()) {
+    return {};
+  }
+  const auto& heap = std::prev(after)->second;
+  const std::uintptr_t offset = address - heap->first();
+  const std::uint64_t index = offset / sizeof(Descriptor);
+  if (offset % sizeof(Descriptor) != 0 || index > heap->descriptors.size() ||
+      heap->descriptors.size() - index < count) {
+    return {};
+  }
+  return {.heap = heap, .index = static_cast<std::uint32_t>(index)};
+}
+
+DescriptorPlace DeviceCore::find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
+  return find_at(first.ptr, count);
+}
+
+DescriptorPlace DeviceCore::find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
+  if ((first.ptr & DescriptorStorage::kGpuBit) == 0) {
+    return {};
+  }
+  DescriptorPlace place = find_at(first.ptr & ~DescriptorStorage::kGpuBit, count);
+  return place && place.heap->visible ? place : DescriptorPlace{};
+}
+
+}  // namespace anydml

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// What the objects of one D3D12 device share, kept apart from the device's COM object so that work in flight can
+// outlive it: its memory, its buffers and descriptor heaps by number and address, its messages, and whether it was
+// removed.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/core.h"
+#include "com/hresult.h"
+#include "d3d12/bridge.h"
+#include "d3d12/headers.h"
+#include "d3d12/info_queue.h"
+
+namespace anydml {
+
+class FenceCore;
+
+// Memory of the device; released with the last that uses it, be it a resource or work in flight.
+class Memory {
+ public:
+  // Throws std::bad_alloc when the device has not so much.
+  Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  const CoreDevice& device_;
+  const MemoryKind kind_;
+  const std::uint64_t bytes_;
+  void* address_ = nullptr;
+};
+
+// A buffer's place in memory.
+struct BufferPlace {
+  std::shared_ptr<Memory> memory;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  D3D12_HEAP_TYPE heap = D3D12_HEAP_TYPE_DEFAULT;
+  D3D12_RESOURCE_FLAGS flags = D3D12_RESOURCE_FLAG_NONE;
+
+  [[nodiscard]] std::byte* address() const { return memory->address() + offset; }
+};
+
+// The memory of a descriptor heap. Handles of the CPU are its addresses; those of the GPU have one more bit set, so
+// that neither passes for the other.
+struct DescriptorStorage {
+  DescriptorStorage(D3D12_DESCRIPTOR_HEAP_TYPE of_type, std::uint32_t count, bool is_visible)
+      : type(of_type), visible(is_visible), descriptors(count) {}
+
+  static constexpr std::uint64_t kGpuBit = std::uint64_t{1} << 62;
+
+  [[nodiscard]] std::uintptr_t first() const { return reinterpret_cast<std::uintptr_t>(descriptors.data()); }
+
+  const D3D12_DESCRIPTOR_HEAP_TYPE type;
+  const bool visible;
+  std::vector<Descriptor> descriptors;
+};
+
+// Where a handle points: a heap, and which descriptor of it.
+struct DescriptorPlace {
+  std::shared_ptr<DescriptorStorage> heap;
+  std::uint32_t index = 0;
+
+  explicit operator bool() const { return heap != nullptr; }
+  [[nodiscard]] Descriptor* get() const { return heap->descriptors.data() + index; }
+};
+
+class DeviceCore {
+ public:
+  DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device);
+
+  [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
+  [[nodiscard]] const CoreDevice& device() const { return device_; }
+  [[nodiscard]] MessageStore& messages() { return messages_; }
+
+  // Tells the user why a call failed, wherever that user looks, and returns the code.
+  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // False when nobody listens to messages.
+  bool post(MessageSeverity severity, const char* text) noexcept;
+
+  // For wrong use that no HRESULT can answer. The first removal counts; every fence is then reached.
+  void remove(HRESULT reason, const char* message) noexcept;
+  void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
+  [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
+
+  [[nodiscard]] std::uint64_t add_buffer(BufferPlace place);
+  void remove_buffer(std::uint64_t buffer) noexcept;
+  void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
+  void remove_heap(const DescriptorStorage& heap) noexcept;
+  void add_fence(const std::shared_ptr<FenceCore>& fence);
+
+  // An empty place when no live heap holds `count` descriptors from there on.
+  [[nodiscard]] DescriptorPlace find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
+  [[nodiscard]] DescriptorPlace find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
+
+  // Looks buffers up for the length of its life; a number whose buffer is gone gives null.
+  class BufferLookup {
+   public:
+    explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
+    [[nodiscard]] const BufferPlace* find(std::uint64_t buffer) const;
+
+   private:
+    DeviceCore& core_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+ private:
+  // A buffer's number is its slot and how often the slot was used: numbers are never used again.
+  struct Slot {
+    std::uint32_t generation = 1;
+    BufferPlace place;
+  };
+
+  DescriptorPlace find_at(std::uintptr_t address, std::uint32_t count);
+
+  const std::uint32_t adapter_index_;
+  const CoreTable& core_;
+  const CoreDevice& device_;
+  MessageStore messages_;
+  std::atomic<HRESULT> removed_reason_{S_OK};
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::map<std::uintptr_t, std::shared_ptr<DescriptorStorage>> heaps_;  // by first address
+  std::vector<std::weak_ptr<FenceCore>> fences_;
+};
+
+}  // namespace anydml

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What CheckFeatureSupport answers. What a device of buffers and operators has not is said to be absent, in the struct
+// that was asked for; a struct of another size is refused, as clients rely on.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "d3d12/device.h"
+#include "d3d12/levels.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::uint32_t kAddressBits = 47;
+
+// OPTIONS19 is newer than Debian's header; its size and place are those of the newest.
+constexpr int kOptions19 = 48;
+struct Options19 {
+  std::uint32_t words[10];
+};
+
+// The structs whose every field may be zero: not supported, none, tier 0.
+constexpr struct {
+  int feature;
+  UINT size;
+} kAllAbsent[] = {
+    {D3D12_FEATURE_D3D12_OPTIONS1, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS1)},
+    {D3D12_FEATURE_D3D12_OPTIONS2, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS2)},
+    {D3D12_FEATURE_SHADER_CACHE, sizeof(D3D12_FEATURE_DATA_SHADER_CACHE)},
+    {D3D12_FEATURE_D3D12_OPTIONS3, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS3)},
+    {D3D12_FEATURE_EXISTING_HEAPS, sizeof(D3D12_FEATURE_DATA_EXISTING_HEAPS)},
+    {D3D12_FEATURE_D3D12_OPTIONS4, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS4)},
+    {D3D12_FEATURE_CROSS_NODE, sizeof(D3D12_FEATURE_DATA_CROSS_NODE)},
+    {D3D12_FEATURE_D3D12_OPTIONS5, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS5)},
+    {D3D12_FEATURE_DISPLAYABLE, sizeof(D3D12_FEATURE_DATA_DISPLAYABLE)},
+    {D3D12_FEATURE_D3D12_OPTIONS6, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS6)},
+    {D3D12_FEATURE_D3D12_OPTIONS7, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS7)},
+    {D3D12_FEATURE_D3D12_OPTIONS8, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS8)},
+    {D3D12_FEATURE_D3D12_OPTIONS9, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS9)},
+    {D3D12_FEATURE_D3D12_OPTIONS10, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS10)},
+    {D3D12_FEATURE_D3D12_OPTIONS11, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS11)},
+    {D3D12_FEATURE_D3D12_OPTIONS12, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS12)},
+    {D3D12_FEATURE_D3D12_OPTIONS13, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS13)},
+    {D3D12_FEATURE_D3D12_OPTIONS14, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS14)},
+    {D3D12_FEATURE_D3D12_OPTIONS15, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS15)},
+};
+
+// Calls answer with the struct, copied from the caller's and back, when the size is right.
+template <class Data, class Answer>
+HRESULT answer(void* data, UINT size, std::string& wrong, const Answer& fill) {
+  if (size != sizeof(Data)) {
+    wrong = fmt::format("FeatureSupportDataSize is {}; expected {}", size, sizeof(Data));
+    return E_INVALIDARG;
+  }
+  Data value;
+  std::memcpy(&value, data, sizeof(value));
+  if (wrong = fill(value); !wrong.empty()) {
+    return E_INVALIDARG;
+  }
+  std::memcpy(data, &value, sizeof(value));
+  return S_OK;
+}
+
+}  // namespace
+
+HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string& wrong) {
+  if (data == nullptr) {
+    wrong = "pFeatureSupportData is null";
+    return E_INVALIDARG;
+  }
+  for (const auto& absent : kAllAbsent) {
+    if (absent.feature == static_cast<int>(feature)) {
+      if (size != absent.size) {
+        wrong =
+            fmt::format("FeatureSupportDataSize is {}; expected {} for feature {}", size, absent.size, absent.feature);
+        return E_INVALIDARG;
+      }
+      std::memset(data, 0, size);
+      return S_OK;
+    }
+  }
+  switch (static_cast<int>(feature)) {
+    case D3D12_FEATURE_D3D12_OPTIONS:
+      return answer<D3D12_FEATURE_DATA_D3D12_OPTIONS>(data, size, wrong, [](auto& value) {
+        value = {};
+        value.ResourceBindingTier = D3D12_RESOURCE_BINDING_TIER_3;
+        value.ResourceHeapTier = D3D12_RESOURCE_HEAP_TIER_2;
+        value.MaxGPUVirtualAddressBitsPerResource = kAddressBits;
+        return std::string();
+      });
+    case D3D12_FEATURE_ARCHITECTURE:
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(data, size, wrong, [](auto& value) -> std::string {
+        if (value.NodeIndex != 0) {
+          return fmt::format("NodeIndex is {}; expected 0", value.NodeIndex);
+        }
+        value = {.NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE};
+        return {};
+      });
+    case D3D12_FEATURE_ARCHITECTURE1:
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(data, size, wrong, [](auto& value) -> std::string {
+        if (value.NodeIndex != 0) {
+          return fmt::format("NodeIndex is {}; expected 0", value.NodeIndex);
+        }
+        value = {
+            .NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE, .IsolatedMMU = TRUE};
+        return {};
+      });
+    case D3D12_FEATURE_FEATURE_LEVELS:
+      return answer<D3D12_FEATURE_DATA_FEATURE_LEVELS>(data, size, wrong, [](auto& value) -> std::string {
+        if (value.NumFeatureLevels == 0 || value.pFeatureLevelsRequested == nullptr) {
+          return "the list of levels is empty";
+        }
+        int highest = 0;
+        for (UINT i = 0; i < value.NumFeatureLevels; ++i) {
+          const int level = value.pFeatureLevelsRequested[i];
+          highest = find_level(level) == LevelSupport::supported ? std::max(highest, level) : highest;
+        }
+        if (highest == 0) {
+          return "none of the levels in the list is supported";
+        }
+        value.MaxSupportedFeatureLevel = static_cast<D3D_FEATURE_LEVEL>(highest);
+        return {};
+      });
+    case D3D12_FEATURE_FORMAT_SUPPORT:
+      return answer<D3D12_FEATURE_DATA_FORMAT_SUPPORT>(data, size, wrong, [](auto& value) {
+        value.Support1 = D3D12_FORMAT_SUPPORT1_NONE;
+        value.Support2 = D3D12_FORMAT_SUPPORT2_NONE;
+        return std::string();
+      });
+    case D3D12_FEATURE_GPU_VIRTUAL_ADDRESS_SUPPORT:
+      return answer<D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT>(data, size, wrong, [](auto& value) {
+        value = {.MaxGPUVirtualAddressBitsPerResource = kAddressBits,
+                 .MaxGPUVirtualAddressBitsPerProcess = kAddressBits};
+        return std::string();
+      });
+    case D3D12_FEATURE_SHADER_MODEL:
+      return answer<D3D12_FEATURE_DATA_SHADER_MODEL>(data, size, wrong, [](auto& value) {
+        value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the least there is a number for; none can be made
+        return std::string();
+      });
+    case D3D12_FEATURE_ROOT_SIGNATURE:
+      return answer<D3D12_FEATURE_DATA_ROOT_SIGNATURE>(data, size, wrong, [](auto& value) {
+        value.HighestVersion = D3D_ROOT_SIGNATURE_VERSION_1_0;
+        return std::string();
+      });
+    case D3D12_FEATURE_COMMAND_QUEUE_PRIORITY:
+      return answer<D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY>(data, size, wrong, [](auto& value) {
+        value.PriorityForTypeIsSupported = value.Priority <= D3D12_COMMAND_QUEUE_PRIORITY_HIGH ? TRUE : FALSE;
+        return std::string();
+      });
+    case D3D12_FEATURE_SERIALIZATION:
+      return answer<D3D12_FEATURE_DATA_SERIALIZATION>(data, size, wrong, [](auto& value) {
+        value.HeapSerializationTier = D3D12_HEAP_SERIALIZATION_TIER_0;
+        return std::string();
+      });
+    case kOptions19:
+      // ComputeOnlyCustomHeapSupported is its last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
+      return answer<Options19>(data, size, wrong, [](auto& value) {
+        value = {};
+        value.words[9] = TRUE;
+        return std::string();
+      });
+    default:
+      wrong = fmt::format("Feature is {}, which this version does not know", static_cast<int>(feature));
+      return E_INVALIDARG;
+  }
+}
+
+}  // namespace anydml

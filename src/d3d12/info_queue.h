@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The messages of one device, as ID3D12InfoQueue1 keeps them: stored up to a limit, filtered, handed to callbacks.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "d3d12/headers.h"
+
+namespace anydml {
+
+// Whether EnableDebugLayer was called; from then on devices take messages and show the debug interfaces.
+[[nodiscard]] bool debug_layer_enabled() noexcept;
+void set_debug_layer_enabled(bool enabled) noexcept;
+
+class MessageStore {
+ public:
+  struct Message {
+    D3D12_MESSAGE_CATEGORY category;
+    D3D12_MESSAGE_SEVERITY severity;
+    D3D12_MESSAGE_ID id;
+    std::string text;
+  };
+
+  // Lists of what is allowed and denied; an empty list of a kind says nothing about it.
+  struct Filter {
+    struct Side {
+      std::vector<D3D12_MESSAGE_CATEGORY> categories;
+      std::vector<D3D12_MESSAGE_SEVERITY> severities;
+      std::vector<D3D12_MESSAGE_ID> ids;
+    };
+    Side allow;
+    Side deny;
+
+    [[nodiscard]] bool passes(const Message& message) const;
+    void add(const D3D12_INFO_QUEUE_FILTER& entries);
+    HRESULT copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* bytes) const;
+  };
+
+  // Storage and retrieval each have a stack of filters; the top one works.
+  enum class Stage { storage, retrieval };
+
+  MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
+
+  // Stores the message and calls the callbacks, without a lock held while they run.
+  void add(Message message);
+
+  HRESULT set_limit(UINT64 limit);
+  void clear();
+  HRESULT get(UINT64 index, D3D12_MESSAGE* message, SIZE_T* bytes) const;
+  [[nodiscard]] UINT64 limit() const;
+  [[nodiscard]] UINT64 stored() const;
+  [[nodiscard]] UINT64 retrievable() const;
+  [[nodiscard]] UINT64 allowed() const;
+  [[nodiscard]] UINT64 denied() const;
+  [[nodiscard]] UINT64 discarded() const;
+
+  HRESULT add_filter_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter);
+  HRESULT get_filter(Stage stage, D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* bytes) const;
+  void clear_filter(Stage stage);
+  HRESULT push_filter(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter, bool copy);
+  void pop_filter(Stage stage);
+  [[nodiscard]] UINT filter_stack_size(Stage stage) const;
+
+  HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
+                            DWORD* cookie);
+  HRESULT unregister_callback(DWORD cookie);
+
+  void set_muted(bool muted);
+  [[nodiscard]] bool muted() const;
+
+ private:
+  struct Callback {
+    D3D12MessageFunc function;
+    bool ignores_filters;
+    void* context;
+    DWORD cookie;
+  };
+
+  [[nodiscard]] std::vector<Filter>& stack(Stage stage) { return filters_[static_cast<int>(stage)]; }
+  [[nodiscard]] const std::vector<Filter>& stack(Stage stage) const { return filters_[static_cast<int>(stage)]; }
+
+  mutable std::mutex mutex_;
+  std::deque<Message> messages_;
+  std::vector<Filter> filters_[2];  // never empty
+  std::vector<Callback> callbacks_;
+  DWORD last_cookie_ = 0;
+  UINT64 limit_ = D3D12_INFO_QUEUE_DEFAULT_MESSAGE_COUNT_LIMIT;
+  UINT64 allowed_ = 0;
+  UINT64 denied_ = 0;
+  UINT64 discarded_ = 0;
+  bool muted_ = false;
+};
+
+}  // namespace anydml

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// What all D3D12 objects share: private data and a name, the device they belong to, and how one is recognised as ours.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "com/com_object.h"
+#include "com/com_ptr.h"
+#include "com/private_data.h"
+#include "d3d12/device_core.h"
+#include "d3d12/headers.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace anydml {
+
+enum class ObjectKind { device, fence, heap, resource, queue, allocator, list, descriptor_heap, query_heap };
+
+// Only objects of this library have it. A pointer from the application is no more than a promise until it answers.
+struct IOwnObject : IUnknown {
+  // The object itself when it is of that kind, else null.
+  virtual void* own_object(ObjectKind kind) noexcept = 0;
+};
+
+}  // namespace anydml
+
+WINADAPTER_IID(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, 0xa4, 0x5b, 0x0c, 0x5d, 0x2f, 0x7a, 0x33, 0x01);
+
+namespace anydml {
+
+template <ObjectKind kKind, class First, class... Others>
+class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
+ public:
+  static constexpr ObjectKind kObjectKind = kKind;
+  using Base = Object;  // what own_object points to
+
+  HRESULT STDMETHODCALLTYPE GetPrivateData(REFGUID guid, UINT* size, void* data) noexcept override {
+    return com_boundary("GetPrivateData", [&] { return private_data_.get(guid, size, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT size, const void* data) noexcept override {
+    return com_boundary("SetPrivateData", [&] { return private_data_.set(guid, size, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, const IUnknown* data) noexcept override {
+    return com_boundary("SetPrivateDataInterface", [&] { return private_data_.set_interface(guid, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetName(LPCWSTR name) noexcept override {
+    return com_boundary("SetName", [&] { return private_data_.set_name(name); });
+  }
+
+  void* own_object(ObjectKind kind) noexcept override { return kind == kKind ? this : nullptr; }
+
+  // For messages: " 'name'", or nothing.
+  [[nodiscard]] std::string quoted_name() const {
+    const std::string name = private_data_.name();
+    return name.empty() ? name : " '" + name + "'";
+  }
+
+ private:
+  PrivateData private_data_;
+};
+
+#pragma GCC diagnostic pop
+
+class Device;
+
+// The parts of Device that its children need, defined where Device is known.
+[[nodiscard]] ID3D12Device* device_interface(Device& device) noexcept;
+[[nodiscard]] const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept;
+
+// An object made by a device, which it keeps alive.
+template <ObjectKind kKind, class First, class... Others>
+class Child : public Object<kKind, First, Others...> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
+    return device_->QueryInterface(riid, device);
+  }
+
+  [[nodiscard]] DeviceCore& core() const { return *core_; }
+  [[nodiscard]] const std::shared_ptr<DeviceCore>& shared_core() const { return core_; }
+
+ protected:
+  explicit Child(Device& device)
+      : device_(ComPtr<ID3D12Device>::share(device_interface(device))), core_(device_core(device)) {}
+
+ private:
+  const ComPtr<ID3D12Device> device_;
+  const std::shared_ptr<DeviceCore> core_;
+};
+
+// The object behind an application's pointer when it is ours, of that class and of that device; else null. Adds no
+// reference: the application's holds for the length of the call.
+template <class T>
+[[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
+  const auto object = query<IOwnObject>(pointer);
+  // Through the base that own_object converted its pointer from.
+  auto* found = object ? static_cast<T*>(static_cast<typename T::Base*>(object->own_object(T::kObjectKind))) : nullptr;
+  return found != nullptr && &found->core() == &core ? found : nullptr;
+}
+
+}  // namespace anydml

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/queue.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "d3d12/command_list.h"
+
+namespace anydml {
+
+void QueueCore::start() {
+  // The thread begins with every signal blocked: they are the application's.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([queue = shared_from_this()] { queue->work(); }).detach();
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void QueueCore::close() noexcept {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  arrived_.notify_all();
+}
+
+void QueueCore::wake() noexcept {
+  const std::scoped_lock lock(mutex_);
+  arrived_.notify_all();
+}
+
+void QueueCore::push(Task task) {
+  const std::scoped_lock lock(mutex_);
+  tasks_.push_back(std::move(task));
+  arrived_.notify_all();
+}
+
+void QueueCore::submit(std::unique_ptr<Submission> submission) { push(std::move(submission)); }
+
+void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
+  fence->expect_signal_from(shared_from_this());
+  push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value});
+}
+
+void QueueCore::wait(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
+  fence->wake_at(value, shared_from_this());
+  push(FenceTask{.is_wait = true, .fence = std::move(fence), .value = value});
+}
+
+bool QueueCore::can_proceed() const noexcept {
+  if (tasks_.empty()) {
+    return false;
+  }
+  const auto* task = std::get_if<FenceTask>(&tasks_.front());
+  return task == nullptr || !task->is_wait || task->fence->completed() >= task->value;
+}
+
+void QueueCore::perform(Task& task) noexcept {
+  if (auto* submission = std::get_if<std::unique_ptr<Submission>>(&task); submission != nullptr) {
+    (*submission)->run(*device_);
+    return;
+  }
+  const FenceTask& fence = std::get<FenceTask>(task);
+  if (!fence.is_wait && !fence.fence->signal(fence.value)) {
+    device_->post(MessageSeverity::warning,
+                  "ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
+  }
+}
+
+void QueueCore::work() {
+  std::unique_lock lock(mutex_);
+  while (!closed_ || !tasks_.empty()) {
+    if (!running_ && can_proceed()) {
+      run(lock, [] { return false; });
+    } else {
+      arrived_.wait(lock);
+    }
+  }
+}
+
+CommandQueue::CommandQueue(Device& device, const D3D12_COMMAND_QUEUE_DESC& desc)
+    : Child(device), desc_(desc), queue_(std::make_shared<QueueCore>(shared_core())) {
+  queue_->start();
+}
+
+void STDMETHODCALLTYPE CommandQueue::UpdateTileMappings(ID3D12Resource*, UINT, const D3D12_TILED_RESOURCE_COORDINATE*,
+                                                        const D3D12_TILE_REGION_SIZE*, ID3D12Heap*, UINT,
+                                                        const D3D12_TILE_RANGE_FLAGS*, const UINT*, const UINT*,
+                                                        D3D12_TILE_MAPPING_FLAGS) noexcept {
+  core().remove(E_NOTIMPL,
+                "ID3D12CommandQueue::UpdateTileMappings: there are no tiled resources here; "
+                "CheckFeatureSupport says so (TiledResourcesTier)");
+}
+
+void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*,
+                                                      ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*,
+                                                      const D3D12_TILE_REGION_SIZE*,
+                                                      D3D12_TILE_MAPPING_FLAGS) noexcept {
+  core().remove(E_NOTIMPL,
+                "ID3D12CommandQueue::CopyTileMappings: there are no tiled resources here; "
+                "CheckFeatureSupport says so (TiledResourcesTier)");
+}
+
+void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
+  const auto wrong = [&](HRESULT reason, const std::string& what) {
+    core().remove(reason, "ID3D12CommandQueue::ExecuteCommandLists: " + what + "; the D3D12 device is removed");
+  };
+  const HRESULT result = com_boundary("ID3D12CommandQueue::ExecuteCommandLists", [&]() -> HRESULT {
+    if (core().removed() || count == 0) {
+      return S_OK;
+    }
+    if (lists == nullptr) {
+      wrong(E_INVALIDARG, fmt::format("ppCommandLists is null; expected {} lists", count));
+      return S_OK;
+    }
+    // All are checked before anything of them is resolved: a wrong call runs nothing.
+    for (UINT i = 0; i < count; ++i) {
+      const auto* list = own<GraphicsCommandList>(lists[i], core());
+      if (list == nullptr) {
+        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}] is {}; expected a command list of this device", i,
+                                        lists[i] == nullptr ? "null" : "of another device"));
+        return S_OK;
+      }
+      if (const std::string why = list->why_not_executable(desc_.Type); !why.empty()) {
+        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}]{} {}", i, list->quoted_name(), why));
+        return S_OK;
+      }
+    }
+    auto submission = std::make_unique<Submission>();
+    for (UINT i = 0; i < count; ++i) {
+      const auto* list = own<GraphicsCommandList>(lists[i], core());
+      const char* message = nullptr;
+      if (!submission->add(core(), list->recording(), message)) {
+        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}]{}: {}", i, list->quoted_name(), message));
+        return S_OK;
+      }
+    }
+    queue_->submit(std::move(submission));
+    return S_OK;
+  });
+  if (FAILED(result)) {
+    wrong(result, "an allocation failed");
+  }
+}
+
+HRESULT STDMETHODCALLTYPE CommandQueue::Signal(ID3D12Fence* fence, UINT64 value) noexcept {
+  return com_boundary("ID3D12CommandQueue::Signal", [&]() -> HRESULT {
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    const auto* known = own<Fence>(fence, core());
+    if (known == nullptr) {
+      return core().fail(E_INVALIDARG,
+                         "ID3D12CommandQueue::Signal: pFence is null or another device's; expected a "
+                         "fence of this device");
+    }
+    queue_->signal(known->fence(), value);
+    return S_OK;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) noexcept {
+  return com_boundary("ID3D12CommandQueue::Wait", [&]() -> HRESULT {
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    const auto* known = own<Fence>(fence, core());
+    if (known == nullptr) {
+      return core().fail(
+          E_INVALIDARG,
+          "ID3D12CommandQueue::Wait: pFence is null or another device's; expected a fence of this device");
+    }
+    queue_->wait(known->fence(), value);
+    return S_OK;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE CommandQueue::GetTimestampFrequency(UINT64* frequency) noexcept {
+  if (frequency == nullptr) {
+    return E_INVALIDARG;
+  }
+  *frequency = kTimestampFrequency;
+  return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64* cpu) noexcept {
+  if (gpu == nullptr || cpu == nullptr) {
+    return E_INVALIDARG;
+  }
+  *gpu = *cpu = timestamp_now();
+  return S_OK;
+}
+
+}  // namespace anydml

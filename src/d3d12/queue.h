@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Command queues: work in order, run by a thread of the queue's own, or by a thread that waits for it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include "d3d12/commands.h"
+#include "d3d12/fence.h"
+#include "d3d12/object.h"
+
+namespace anydml {
+
+class QueueCore : public std::enable_shared_from_this<QueueCore> {
+ public:
+  explicit QueueCore(std::shared_ptr<DeviceCore> device) : device_(std::move(device)) {}
+
+  // Starts the queue's thread, which lives until close() and until its work is done. Throws when there is none to have.
+  void start();
+  void close() noexcept;
+
+  void submit(std::unique_ptr<Submission> submission);
+  void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
+  void wait(std::shared_ptr<FenceCore> fence, std::uint64_t value);
+
+  // Something the queue stands before may have happened.
+  void wake() noexcept;
+
+  // Runs work on this thread until enough() is true, unless another thread is at it or the queue must wait.
+  template <class Enough>
+  void help_until(const Enough& enough) {
+    std::unique_lock lock(mutex_);
+    run(lock, enough);
+  }
+
+ private:
+  struct FenceTask {
+    bool is_wait;
+    std::shared_ptr<FenceCore> fence;
+    std::uint64_t value;
+  };
+  using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
+
+  void push(Task task);
+  void work();
+  [[nodiscard]] bool can_proceed() const noexcept;
+  void perform(Task& task) noexcept;
+
+  template <class Enough>
+  void run(std::unique_lock<std::mutex>& lock, const Enough& enough) {
+    if (running_) {
+      return;
+    }
+    running_ = true;
+    while (!enough() && can_proceed()) {
+      {
+        Task task = std::move(tasks_.front());
+        tasks_.pop_front();
+        lock.unlock();
+        perform(task);
+      }  // what it held goes without the lock
+      lock.lock();
+    }
+    running_ = false;
+    if (!tasks_.empty()) {
+      arrived_.notify_all();  // the rest is the queue's own thread's
+    }
+  }
+
+  const std::shared_ptr<DeviceCore> device_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Task> tasks_;
+  bool running_ = false;  // some thread is at a task
+  bool closed_ = false;
+};
+
+class CommandQueue final
+    : public Child<ObjectKind::queue, Interfaces<ID3D12CommandQueue, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+ public:
+  CommandQueue(Device& device, const D3D12_COMMAND_QUEUE_DESC& desc);
+  ~CommandQueue() override { queue_->close(); }
+
+  void STDMETHODCALLTYPE UpdateTileMappings(ID3D12Resource*, UINT, const D3D12_TILED_RESOURCE_COORDINATE*,
+                                            const D3D12_TILE_REGION_SIZE*, ID3D12Heap*, UINT,
+                                            const D3D12_TILE_RANGE_FLAGS*, const UINT*, const UINT*,
+                                            D3D12_TILE_MAPPING_FLAGS) noexcept override;
+  void STDMETHODCALLTYPE CopyTileMappings(ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*, ID3D12Resource*,
+                                          const D3D12_TILED_RESOURCE_COORDINATE*, const D3D12_TILE_REGION_SIZE*,
+                                          D3D12_TILE_MAPPING_FLAGS) noexcept override;
+  void STDMETHODCALLTYPE ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept override;
+  void STDMETHODCALLTYPE SetMarker(UINT, const void*, UINT) noexcept override {}
+  void STDMETHODCALLTYPE BeginEvent(UINT, const void*, UINT) noexcept override {}
+  void STDMETHODCALLTYPE EndEvent() noexcept override {}
+  HRESULT STDMETHODCALLTYPE Signal(ID3D12Fence* fence, UINT64 value) noexcept override;
+  HRESULT STDMETHODCALLTYPE Wait(ID3D12Fence* fence, UINT64 value) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetTimestampFrequency(UINT64* frequency) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetClockCalibration(UINT64* gpu, UINT64* cpu) noexcept override;
+  D3D12_COMMAND_QUEUE_DESC STDMETHODCALLTYPE GetDesc() noexcept override { return desc_; }
+
+ private:
+  const D3D12_COMMAND_QUEUE_DESC desc_;
+  const std::shared_ptr<QueueCore> queue_;
+};
+
+}  // namespace anydml

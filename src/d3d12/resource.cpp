@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/resource.h"
+
+#include <fmt/format.h>
+
+namespace anydml {
+
+bool is_mappable(const D3D12_HEAP_PROPERTIES& properties) {
+  switch (properties.Type) {
+    case D3D12_HEAP_TYPE_UPLOAD:
+    case D3D12_HEAP_TYPE_READBACK:
+      return true;
+    case D3D12_HEAP_TYPE_CUSTOM:
+      return properties.CPUPageProperty == D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE ||
+             properties.CPUPageProperty == D3D12_CPU_PAGE_PROPERTY_WRITE_BACK;
+    default:
+      return false;
+  }
+}
+
+MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties) {
+  switch (properties.Type) {
+    case D3D12_HEAP_TYPE_UPLOAD:
+      return MemoryKind::upload_buffer;
+    case D3D12_HEAP_TYPE_READBACK:
+      return MemoryKind::readback_buffer;
+    default:
+      return MemoryKind::device_buffer;
+  }
+}
+
+Resource::Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_HEAP_PROPERTIES& properties,
+                   D3D12_HEAP_FLAGS heap_flags, std::shared_ptr<Memory> memory, std::uint64_t offset)
+    : Child(device),
+      desc_(desc),
+      properties_(properties),
+      heap_flags_(heap_flags),
+      address_(memory->address() + offset),
+      number_(core().add_buffer({.memory = std::move(memory),
+                                 .offset = offset,
+                                 .bytes = desc.Width,
+                                 .heap = properties.Type,
+                                 .flags = desc.Flags})) {}
+
+HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* read, void** data) noexcept {
+  return com_boundary("ID3D12Resource::Map", [&]() -> HRESULT {
+    if (data != nullptr) {
+      *data = nullptr;
+    }
+    const auto wrong = [&](const std::string& what) {
+      return core().fail(E_INVALIDARG, fmt::format("ID3D12Resource::Map{}: {}", quoted_name(), what));
+    };
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    if (subresource != 0) {
+      return wrong(fmt::format("Subresource is {}; expected 0, the only one of a buffer", subresource));
+    }
+    if (!is_mappable(properties_)) {
+      return wrong("the heap is not one the CPU reaches; expected UPLOAD, READBACK, or CUSTOM with CPU pages");
+    }
+    if (read != nullptr && read->Begin < read->End && read->End > desc_.Width) {
+      return wrong(fmt::format("pReadRange ends at {}; expected at most {}", read->End, desc_.Width));
+    }
+    maps_.fetch_add(1, std::memory_order_relaxed);
+    if (data != nullptr) {
+      *data = address_;
+    }
+    return S_OK;
+  });
+}
+
+void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
+  // Without a Map before it there is nothing to undo; the count must not pass below zero.
+  std::uint32_t maps = maps_.load(std::memory_order_relaxed);
+  while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
+  }
+  if (maps == 0) {
+    core().post(MessageSeverity::warning, "ID3D12Resource::Unmap: the resource is not mapped");
+  }
+}
+
+D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE Resource::GetGPUVirtualAddress() noexcept {
+  return reinterpret_cast<std::uintptr_t>(address_);
+}
+
+HRESULT STDMETHODCALLTYPE Resource::WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) noexcept {
+  return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource: is for textures, which are not built here");
+}
+
+HRESULT STDMETHODCALLTYPE Resource::ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) noexcept {
+  return core().fail(E_NOTIMPL, "ID3D12Resource::ReadFromSubresource: is for textures, which are not built here");
+}
+
+HRESULT STDMETHODCALLTYPE Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties,
+                                                      D3D12_HEAP_FLAGS* flags) noexcept {
+  if (properties != nullptr) {
+    *properties = properties_;
+  }
+  if (flags != nullptr) {
+    *flags = heap_flags_;
+  }
+  return S_OK;
+}
+
+void Resource::describe(BufferFacts* facts) noexcept {
+  *facts = {number_, desc_.Width, properties_.Type, desc_.Flags, &core()};
+}
+
+}  // namespace anydml
