@@ -125,8 +125,12 @@ def header(api):
         for alias in api["aliases"]:
             if alias["target"] == struct["name"]:
                 out.at(alias["min_target_version"]).add(f"typedef {alias['target']} {alias['name']};", "")
+    out.at(OLDEST).add("// COM interfaces have no virtual destructor, and no program need hear of it.",
+                       "#ifdef __GNUC__", "#pragma GCC diagnostic push",
+                       '#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"', "#endif", "")
     for interface in interfaces:
         out.at(interface["min_target_version"]).add(*interface_lines(interface), "")
+    out.at(OLDEST).add("#ifdef __GNUC__", "#pragma GCC diagnostic pop", "#endif", "")
     for function in api["functions"]:
         out.at(function["min_target_version"]).add(
             f"STDAPI {function['name']}({parameters(function['params'])});", "")

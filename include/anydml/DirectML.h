@@ -2340,6 +2340,12 @@ struct DML_GRAPH_DESC
 };
 
 #endif
+// COM interfaces have no virtual destructor, and no program need hear of it.
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+#endif
+
 struct DECLSPEC_UUID("c8263aac-9e0c-4a2d-9b8e-007521a3317c") DECLSPEC_NOVTABLE IDMLObject : IUnknown
 {
     STDMETHOD(GetPrivateData)(REFGUID guid, UINT* dataSize, void* data) PURE;
@@ -2415,6 +2421,10 @@ struct DECLSPEC_UUID("a0884f9a-d2be-4355-aa5d-5901281ad1d2") DECLSPEC_NOVTABLE I
 };
 
 #endif
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+
 STDAPI DMLCreateDevice(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags, REFIID riid, void** ppv);
 
 #if DML_TARGET_VERSION >= 0x2000

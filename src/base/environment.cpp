@@ -53,6 +53,10 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.graphics = text == "1";
   }
+  // Which levels there are is known further up; there it is an error too.
+  if (const char* value = reader("ANYDML_FEATURE_LEVEL"); value != nullptr) {
+    environment.feature_level = value;
+  }
   return environment;
 }
 

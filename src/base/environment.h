@@ -16,6 +16,7 @@ struct Environment {
   unsigned threads = 0;           // ANYDML_THREADS; 0: as many as the machine gives us
   LogLevel log = LogLevel::none;  // ANYDML_LOG
   bool graphics = false;          // ANYDML_GRAPHICS: adapters say that they can draw, for programs that ask for it
+  std::string feature_level;      // ANYDML_FEATURE_LEVEL, which DirectML devices do not pass; empty: the newest
 };
 
 // Looks a variable up; null when it is not set.

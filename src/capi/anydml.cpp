@@ -14,7 +14,7 @@
 
 #include "backend/backend.h"
 #include "backend/core.h"
-#include "base/log.h"
+#include "backend/dispatch_log.h"
 #include "capi/boundary.h"
 #include "capi/devices.h"
 #include "ops/facts/facts.h"
@@ -168,17 +168,6 @@ Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
   return {};
 }
 
-void log_dispatch(const OpDesc& desc, const Device& device, const BackendProgram* program) {
-  if (!log_enabled(LogLevel::dispatch)) {
-    return;
-  }
-  char kernels[128] = "";
-  device.backend->explain(program, kernels, sizeof(kernels));
-  log_line(LogLevel::dispatch,
-           fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
-                       shape_text(desc.output().sizes, desc.output().rank), device.info.name, kernels));
-}
-
 // Memory of a device for the length of one run.
 class Temporary {
  public:
@@ -216,7 +205,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpD
 using Addresses = std::array<void*, kMaxOperands + 1>;  // inputs, output, temporary
 
 Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
-  log_dispatch(compiled.desc, *compiled.device, compiled.program);
+  log_dispatch(compiled.desc, *compiled.device->backend, compiled.device->info.name, compiled.program);
   return from_backend(compiled.desc.row->name, *compiled.device->backend,
                       compiled.device->backend->run(compiled.program, addresses.data()));
 }

@@ -17,7 +17,7 @@ class GraphicsCommandList;
 // Lists keep their own commands here, so an allocator holds nothing but the rule that one list at a time records with
 // it.
 class CommandAllocator final
-    : public Child<ObjectKind::allocator,
+    : public Child<CommandAllocator,
                    Interfaces<ID3D12CommandAllocator, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   CommandAllocator(Device& device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
@@ -35,7 +35,7 @@ class CommandAllocator final
 };
 
 class GraphicsCommandList final
-    : public Child<ObjectKind::list,
+    : public Child<GraphicsCommandList,
                    Interfaces<ID3D12GraphicsCommandList, ID3D12CommandList, ID3D12DeviceChild, ID3D12Object>,
                    Interfaces<IBridgeCommandList>> {
  public:

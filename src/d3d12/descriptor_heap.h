@@ -10,8 +10,7 @@
 namespace anydml {
 
 class DescriptorHeap final
-    : public Child<ObjectKind::descriptor_heap,
-                   Interfaces<ID3D12DescriptorHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+    : public Child<DescriptorHeap, Interfaces<ID3D12DescriptorHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   DescriptorHeap(Device& device, const D3D12_DESCRIPTOR_HEAP_DESC& desc)
       : Child(device),
@@ -38,8 +37,8 @@ class DescriptorHeap final
   const std::shared_ptr<DescriptorStorage> storage_;
 };
 
-class QueryHeap final : public Child<ObjectKind::query_heap,
-                                     Interfaces<ID3D12QueryHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+class QueryHeap final
+    : public Child<QueryHeap, Interfaces<ID3D12QueryHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   QueryHeap(Device& device, std::uint32_t count) : Child(device), storage_(std::make_shared<QueryStorage>(count)) {}
 

@@ -13,7 +13,7 @@ namespace anydml {
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
 class Device final
-    : public Object<ObjectKind::device,
+    : public Object<Device,
                     Interfaces<ID3D12Device9, ID3D12Object, ID3D12Device, ID3D12Device1, ID3D12Device2, ID3D12Device3,
                                ID3D12Device4, ID3D12Device5, ID3D12Device6, ID3D12Device7, ID3D12Device8>,
                     Interfaces<IBridgeDevice>, Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>,

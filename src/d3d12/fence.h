@@ -59,8 +59,7 @@ class FenceCore {
 };
 
 class Fence final
-    : public Child<ObjectKind::fence,
-                   Interfaces<ID3D12Fence1, ID3D12Fence, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+    : public Child<Fence, Interfaces<ID3D12Fence1, ID3D12Fence, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags);
 

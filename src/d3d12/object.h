@@ -7,6 +7,7 @@
 
 #include "com/com_object.h"
 #include "com/com_ptr.h"
+#include "com/own_object.h"
 #include "com/private_data.h"
 #include "d3d12/device_core.h"
 #include "d3d12/headers.h"
@@ -16,26 +17,9 @@
 
 namespace anydml {
 
-enum class ObjectKind { device, fence, heap, resource, queue, allocator, list, descriptor_heap, query_heap };
-
-// Only objects of this library have it. A pointer from the application is no more than a promise until it answers.
-struct IOwnObject : IUnknown {
-  // The object itself when it is of that kind, else null.
-  virtual void* own_object(ObjectKind kind) noexcept = 0;
-};
-
-}  // namespace anydml
-
-WINADAPTER_IID(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, 0xa4, 0x5b, 0x0c, 0x5d, 0x2f, 0x7a, 0x33, 0x01);
-
-namespace anydml {
-
-template <ObjectKind kKind, class First, class... Others>
+template <class Derived, class First, class... Others>
 class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
  public:
-  static constexpr ObjectKind kObjectKind = kKind;
-  using Base = Object;  // what own_object points to
-
   HRESULT STDMETHODCALLTYPE GetPrivateData(REFGUID guid, UINT* size, void* data) noexcept override {
     return com_boundary("GetPrivateData", [&] { return private_data_.get(guid, size, data); });
   }
@@ -49,7 +33,9 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return com_boundary("SetName", [&] { return private_data_.set_name(name); });
   }
 
-  void* own_object(ObjectKind kind) noexcept override { return kind == kKind ? this : nullptr; }
+  void* own_object(const void* key) noexcept override {
+    return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
+  }
 
   // For messages: " 'name'", or nothing.
   [[nodiscard]] std::string quoted_name() const {
@@ -70,8 +56,8 @@ class Device;
 [[nodiscard]] const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept;
 
 // An object made by a device, which it keeps alive.
-template <ObjectKind kKind, class First, class... Others>
-class Child : public Object<kKind, First, Others...> {
+template <class Derived, class First, class... Others>
+class Child : public Object<Derived, First, Others...> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
     return device_->QueryInterface(riid, device);
@@ -89,13 +75,10 @@ class Child : public Object<kKind, First, Others...> {
   const std::shared_ptr<DeviceCore> core_;
 };
 
-// The object behind an application's pointer when it is ours, of that class and of that device; else null. Adds no
-// reference: the application's holds for the length of the call.
+// The object behind an application's pointer when it is ours, of that class and of that device; else null.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
-  const auto object = query<IOwnObject>(pointer);
-  // Through the base that own_object converted its pointer from.
-  auto* found = object ? static_cast<T*>(static_cast<typename T::Base*>(object->own_object(T::kObjectKind))) : nullptr;
+  T* found = own_object<T>(pointer);
   return found != nullptr && &found->core() == &core ? found : nullptr;
 }
 

@@ -80,7 +80,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
 };
 
 class CommandQueue final
-    : public Child<ObjectKind::queue, Interfaces<ID3D12CommandQueue, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+    : public Child<CommandQueue, Interfaces<ID3D12CommandQueue, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   CommandQueue(Device& device, const D3D12_COMMAND_QUEUE_DESC& desc);
   ~CommandQueue() override { queue_->close(); }

@@ -12,8 +12,7 @@ namespace anydml {
 [[nodiscard]] bool is_mappable(const D3D12_HEAP_PROPERTIES& properties);
 [[nodiscard]] MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties);
 
-class Heap final
-    : public Child<ObjectKind::heap, Interfaces<ID3D12Heap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
+class Heap final : public Child<Heap, Interfaces<ID3D12Heap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   Heap(Device& device, const D3D12_HEAP_DESC& desc, std::shared_ptr<Memory> memory)
       : Child(device), desc_(desc), memory_(std::move(memory)) {}
@@ -29,7 +28,7 @@ class Heap final
 };
 
 class Resource final
-    : public Child<ObjectKind::resource, Interfaces<ID3D12Resource, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>,
+    : public Child<Resource, Interfaces<ID3D12Resource, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>,
                    Interfaces<IBridgeBuffer>> {
  public:
   Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_HEAP_PROPERTIES& properties,

@@ -11,17 +11,6 @@
 namespace anydml {
 namespace {
 
-std::string type_names(TypeSet types) {
-  std::string text;
-#define ANYDML_LIST(T, name, value)                      \
-  if ((types & type_bit(DataType::name)) != 0) {         \
-    text.append(text.empty() ? "" : ", ").append(#name); \
-  }
-  ANYDML_FOR_EACH_TYPE(ANYDML_LIST)
-#undef ANYDML_LIST
-  return text;
-}
-
 // Calls use(position among the row's tensors, field) for each tensor, inputs first, then the output.
 template <class Use>
 void for_each_tensor(const facts::Operator& op, Use use) {

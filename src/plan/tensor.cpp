@@ -62,6 +62,17 @@ std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
   return fmt::format("[{}]", fmt::join(std::span(values, rank), ", "));
 }
 
+std::string type_names(TypeSet types) {
+  std::string text;
+#define ANYDML_LIST(T, name, value)                      \
+  if ((types & type_bit(DataType::name)) != 0) {         \
+    text.append(text.empty() ? "" : ", ").append(#name); \
+  }
+  ANYDML_FOR_EACH_TYPE(ANYDML_LIST)
+#undef ANYDML_LIST
+  return text;
+}
+
 bool set_packed_strides(TensorDesc& tensor) {
   std::int64_t stride = 1;
   for (std::uint32_t i = tensor.rank; i-- > 0;) {

@@ -53,6 +53,9 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
 
+// "FLOAT32, INT8"
+[[nodiscard]] std::string type_names(TypeSet types);
+
 // "[3, 4]"
 [[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The line of a dispatch in the log, the same whichever API it came through.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "backend/backend.h"
+#include "base/log.h"
+#include "plan/op_desc.h"
+
+namespace anydml {
+
+inline void log_dispatch(const OpDesc& desc, const BackendTable& backend, const char* device,
+                         const BackendProgram* program) noexcept {
+  if (!log_enabled(LogLevel::dispatch)) {
+    return;
+  }
+  try {
+    char kernels[128] = "";
+    backend.explain(program, kernels, sizeof(kernels));
+    log_line(LogLevel::dispatch,
+             fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
+                         shape_text(desc.output().sizes, desc.output().rank), device, kernels));
+  } catch (...) {  // no memory for the line; the work goes on
+  }
+}
+
+}  // namespace anydml

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "directml/device.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "directml/objects.h"
+
+namespace anydml {
+namespace {
+
+Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
+
+constexpr DML_EXECUTION_FLAGS kKnownFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION |
+                                            DML_EXECUTION_FLAG_DISABLE_META_COMMANDS |
+                                            DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
+
+// Which types tensors may have: the 64-bit ones came with level 3_0.
+bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
+  const auto type = static_cast<DataType>(number);
+  return is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
+}
+
+}  // namespace
+
+bool DmlDevice::has_interface(REFIID riid) const noexcept {
+  if (same_guid(riid, __uuidof(IDMLDevice1))) {
+    return core().level() >= facts::FeatureLevel::v2_1;
+  }
+  return !same_guid(riid, __uuidof(IDMLDebugDevice)) || core().debug();
+}
+
+template <class Body>
+HRESULT DmlDevice::create(const char* method, REFIID riid, void** out, const Body& body) noexcept {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  return unless_removed(method, [&]() -> HRESULT {
+    if (out == nullptr) {
+      return core().fail(method, wrong("ppv is null; expected where to put the object"));
+    }
+    auto made = body();
+    if (!made) {
+      return core().fail(method, made.error());
+    }
+    const HRESULT result = hand_out(made.value(), riid, out);
+    return FAILED(result)
+               ? core().fail(result, fmt::format("{}: riid names an interface that the object does not have", method))
+               : result;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
+                                                         UINT data_size, void* data) noexcept {
+  constexpr const char* kMethod = "IDMLDevice::CheckFeatureSupport";
+  return unless_removed(kMethod, [&]() -> HRESULT {
+    const auto bad_sizes = [&](std::size_t expected_query, std::size_t expected_data) -> HRESULT {
+      return core().fail(
+          kMethod, wrong(fmt::format("the query has {} bytes and the answer {}{}; expected {} and {}", query_size,
+                                     data_size, query == nullptr || data == nullptr ? ", or a pointer is null" : "",
+                                     expected_query, expected_data)));
+    };
+    switch (static_cast<unsigned>(feature)) {
+      case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: {
+        DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT asked{};
+        DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT answer{};
+        if (query == nullptr || data == nullptr || query_size != sizeof(asked) || data_size != sizeof(answer)) {
+          return bad_sizes(sizeof(asked), sizeof(answer));
+        }
+        std::memcpy(&asked, query, sizeof(asked));
+        answer.IsSupported =
+            is_type_supported(static_cast<std::uint32_t>(asked.DataType), core().level()) ? TRUE : FALSE;
+        std::memcpy(data, &answer, sizeof(answer));
+        return S_OK;
+      }
+      case DML_FEATURE_FEATURE_LEVELS: {
+        DML_FEATURE_QUERY_FEATURE_LEVELS asked{};
+        DML_FEATURE_DATA_FEATURE_LEVELS answer{};
+        if (query == nullptr || data == nullptr || query_size != sizeof(asked) || data_size != sizeof(answer)) {
+          return bad_sizes(sizeof(asked), sizeof(answer));
+        }
+        std::memcpy(&asked, query, sizeof(asked));
+        if (asked.RequestedFeatureLevelCount == 0 || asked.RequestedFeatureLevels == nullptr) {
+          return core().fail(kMethod, wrong("the list of feature levels is empty; expected levels to choose from"));
+        }
+        // Levels that this version never heard of are passed over: newer programs ask for them.
+        unsigned highest = 0;
+        for (UINT i = 0; i < asked.RequestedFeatureLevelCount; ++i) {
+          const auto level = static_cast<unsigned>(asked.RequestedFeatureLevels[i]);
+          const bool known = !facts::level_name(static_cast<facts::FeatureLevel>(level)).empty();
+          if (known && level <= static_cast<unsigned>(core().level())) {
+            highest = std::max(highest, level);
+          }
+        }
+        if (highest == 0) {
+          return core().fail(kMethod,
+                             wrong(fmt::format("none of the feature levels asked for is supported; this device "
+                                               "offers {}",
+                                               facts::level_name(core().level()))));
+        }
+        answer.MaxSupportedFeatureLevel = static_cast<DML_FEATURE_LEVEL>(highest);
+        std::memcpy(data, &answer, sizeof(answer));
+        return S_OK;
+      }
+      default:
+        return core().fail(kUnsupported, fmt::format("{}: feature is {}; expected TENSOR_DATA_TYPE_SUPPORT (0) or "
+                                                     "FEATURE_LEVELS (1)",
+                                                     kMethod, static_cast<unsigned>(feature)));
+    }
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void** out) noexcept {
+  return create("IDMLDevice::CreateOperator", riid, out, [&]() -> Result<DmlOperator*> {
+    const auto def = make_operator(desc, core().level());
+    ANYDML_TRY(def);
+    return new DmlOperator(*this, shared_core(), def.value());
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID riid,
+                                                     void** out) noexcept {
+  return create("IDMLDevice::CompileOperator", riid, out, [&]() -> Result<DmlCompiledOperator*> {
+    const auto* known = own<DmlOperator>(op, core());
+    if (known == nullptr) {
+      return wrong(
+          fmt::format("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
+    }
+    if ((flags & ~kKnownFlags) != 0) {
+      return wrong(
+          fmt::format("flags is {:#x}; expected a combination of ALLOW_HALF_PRECISION_COMPUTATION (1), "
+                      "DISABLE_META_COMMANDS (2) and DESCRIPTORS_VOLATILE (4)",
+                      static_cast<unsigned>(flags)));
+    }
+    auto execution =
+        Execution::compile(shared_core(), known->def(), (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0);
+    ANYDML_TRY(execution);
+    return new DmlCompiledOperator(*this, shared_core(), *op, std::move(execution.value()));
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CreateOperatorInitializer(UINT count, IDMLCompiledOperator* const* operators,
+                                                               REFIID riid, void** out) noexcept {
+  return create("IDMLDevice::CreateOperatorInitializer", riid, out, [&]() -> Result<DmlOperatorInitializer*> {
+    auto made = ComPtr<DmlOperatorInitializer>::adopt(new DmlOperatorInitializer(*this, shared_core()));
+    if (std::string what = made->set_targets(count, operators); !what.empty()) {
+      return wrong(std::move(what));
+    }
+    made->AddRef();
+    return made.get();
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CreateCommandRecorder(REFIID riid, void** out) noexcept {
+  return create("IDMLDevice::CreateCommandRecorder", riid, out,
+                [&]() -> Result<DmlCommandRecorder*> { return new DmlCommandRecorder(*this, shared_core()); });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid,
+                                                        void** out) noexcept {
+  return create("IDMLDevice::CreateBindingTable", riid, out, [&]() -> Result<DmlBindingTable*> {
+    auto made = ComPtr<DmlBindingTable>::adopt(new DmlBindingTable(*this, shared_core()));
+    if (std::string what = made->set_desc(desc); !what.empty()) {
+      return wrong(std::move(what));
+    }
+    made->AddRef();
+    return made.get();
+  });
+}
+
+// Everything is resident always: these check what they are given and do nothing.
+HRESULT DmlDevice::check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept {
+  return unless_removed(method, [&]() -> HRESULT {
+    if (objects == nullptr && count != 0) {
+      return core().fail(method, wrong(fmt::format("ppObjects is null; expected {} objects", count)));
+    }
+    for (UINT i = 0; i < count; ++i) {
+      if (own<DmlCompiledOperator>(objects[i], core()) == nullptr &&
+          own<DmlOperatorInitializer>(objects[i], core()) == nullptr) {
+        return core().fail(method, wrong(fmt::format("ppObjects[{}] is {}; expected a compiled operator or an "
+                                                     "initializer of this device",
+                                                     i, objects[i] == nullptr ? "null" : "another device's")));
+      }
+    }
+    return S_OK;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::Evict(UINT count, IDMLPageable* const* objects) noexcept {
+  return check_residents("IDMLDevice::Evict", count, objects);
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::MakeResident(UINT count, IDMLPageable* const* objects) noexcept {
+  return check_residents("IDMLDevice::MakeResident", count, objects);
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::GetParentDevice(REFIID riid, void** out) noexcept {
+  return unless_removed("IDMLDevice::GetParentDevice", [&] { return parent_->QueryInterface(riid, out); });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS, REFIID,
+                                                  void** out) noexcept {
+  constexpr const char* kMethod = "IDMLDevice1::CompileGraph";
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  return unless_removed(kMethod, [&]() -> HRESULT {
+    if (desc == nullptr || out == nullptr) {
+      return core().fail(kMethod, wrong(fmt::format("{} is null", desc == nullptr ? "desc" : "ppv")));
+    }
+    return core().fail(kUnsupported, std::string(kMethod) +
+                                         ": graphs are not built here yet; compile the operators one "
+                                         "by one");
+  });
+}
+
+}  // namespace anydml

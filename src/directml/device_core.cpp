@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "directml/device_core.h"
+
+#include <cstdio>
+
+#include "base/log.h"
+
+namespace anydml {
+
+void DmlCore::post(MessageSeverity severity, const char* message) noexcept {
+  if (!debug_ || muted_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  // Without the D3D12 debug layer there is no queue of messages: they go where a debugger's output would.
+  if (!parent_->post_message(severity, message) && !log_enabled(LogLevel::error)) {
+    std::fprintf(stderr, "anydml: %s\n", message);
+  }
+}
+
+HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
+  core_.report(message);
+  post(MessageSeverity::error, message);
+  return code;
+}
+
+HRESULT DmlCore::fail(const char* method, const Error& error) {
+  return fail(hresult_of(error.kind), std::string(method) + ": " + error.message);
+}
+
+void DmlCore::warn(const char* message) noexcept { post(MessageSeverity::warning, message); }
+
+void DmlCore::remove(HRESULT reason, const char* message) noexcept {
+  HRESULT alive = S_OK;
+  if (removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
+    fail(reason, message);
+  }
+}
+
+HRESULT DmlCore::removed_reason() const noexcept {
+  const HRESULT own = removed_reason_.load(std::memory_order_acquire);
+  return own != S_OK ? own : parent_->removed_reason();
+}
+
+}  // namespace anydml

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What the objects of one DirectML device share, kept apart from the device's COM object so that work in flight can
+// outlive it: where messages go, whether it was removed, and which level it offers.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "backend/core.h"
+#include "base/result.h"
+#include "com/com_ptr.h"
+#include "com/hresult.h"
+#include "d3d12/bridge.h"
+#include "ops/facts/facts.h"
+
+namespace anydml {
+
+class DmlCore {
+ public:
+  DmlCore(ComPtr<IBridgeDevice> parent, const CoreTable& core, const CoreDevice& device, facts::FeatureLevel level,
+          bool debug)
+      : parent_(std::move(parent)), core_(core), device_(device), level_(level), debug_(debug) {}
+
+  [[nodiscard]] IBridgeDevice& parent() const { return *parent_; }
+  [[nodiscard]] const CoreDevice& device() const { return device_; }
+  [[nodiscard]] facts::FeatureLevel level() const { return level_; }
+  [[nodiscard]] bool debug() const { return debug_; }
+
+  // Tells the user why a call failed, wherever that user looks, and returns the code.
+  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // The error of a method: its sentence begins with the method's name.
+  HRESULT fail(const char* method, const Error& error);
+  void warn(const char* message) noexcept;
+
+  // For wrong use that no HRESULT can answer. The first removal counts; the D3D12 device lives on.
+  void remove(HRESULT reason, const char* message) noexcept;
+  void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
+  // S_OK while both this device and the D3D12 device live.
+  [[nodiscard]] HRESULT removed_reason() const noexcept;
+  [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
+
+  void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }
+
+ private:
+  void post(MessageSeverity severity, const char* message) noexcept;
+
+  const ComPtr<IBridgeDevice> parent_;
+  const CoreTable& core_;
+  const CoreDevice& device_;
+  const facts::FeatureLevel level_;
+  const bool debug_;
+  std::atomic<HRESULT> removed_reason_{S_OK};
+  std::atomic<bool> muted_{false};
+};
+
+}  // namespace anydml

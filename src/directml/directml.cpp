@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// libdirectml.so's entry points.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/environment.h"
+#include "directml/device.h"
+
+namespace anydml {
+namespace {
+
+Result<facts::FeatureLevel> offered_level() {
+  const auto& settings = environment();
+  ANYDML_TRY(settings);
+  std::string name = settings.value().feature_level;
+  if (name.empty()) {
+    return facts::kNewestLevel;
+  }
+  std::ranges::replace(name, '.', '_');
+  const auto level = facts::parse_level(name);
+  if (!level) {
+    return Error{
+        ErrorKind::invalid_argument,
+        fmt::format("environment: ANYDML_FEATURE_LEVEL is '{:.64}'; expected 1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, "
+                    "5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3 or 6_4",
+                    settings.value().feature_level)};
+  }
+  return *level;
+}
+
+HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEVICE_FLAGS flags, unsigned minimum,
+                      REFIID riid, void** out) {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  return com_boundary(function, [&]() -> HRESULT {
+    const CoreTable* core = anydml_private_core();
+    const auto fail = [&](HRESULT code, const std::string& what) {
+      core->report(fmt::format("{}: {}", function, what).c_str());
+      return code;
+    };
+    if (core->version != kCoreVersion) {
+      return fail(E_FAIL, "libanydml is of another version than libdirectml");
+    }
+    if (out == nullptr) {
+      return fail(E_INVALIDARG, "ppv is null; expected where to put the device");
+    }
+    auto bridge = query<IBridgeDevice>(parent);
+    if (!bridge) {
+      return fail(E_INVALIDARG,
+                  parent == nullptr
+                      ? "d3d12Device is null; expected a device of D3D12CreateDevice"
+                      : "d3d12Device is of another D3D12; expected a device of the libd3d12.so beside this "
+                        "library");
+    }
+    if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+      return fail(E_INVALIDARG,
+                  fmt::format("flags is {:#x}; expected NONE (0) or DEBUG (1)", static_cast<unsigned>(flags)));
+    }
+    const auto level = offered_level();
+    if (!level) {
+      return fail(E_INVALIDARG, level.error().message);
+    }
+    if (minimum > static_cast<unsigned>(level.value())) {
+      return fail(kUnsupported, fmt::format("minimumFeatureLevel is {:#x}; this device offers {}", minimum,
+                                            facts::level_name(level.value())));
+    }
+    if (facts::level_name(static_cast<facts::FeatureLevel>(minimum)).empty()) {
+      return fail(E_INVALIDARG, fmt::format("minimumFeatureLevel is {:#x}; expected a DML_FEATURE_LEVEL, such as "
+                                            "DML_FEATURE_LEVEL_2_1 (0x2100)",
+                                            minimum));
+    }
+    if (FAILED(bridge->removed_reason())) {
+      return fail(kDeviceRemoved, "d3d12Device was removed; expected one that lives");
+    }
+    const CoreDevice* device = core->device(bridge->adapter_index());
+    auto shared = std::make_shared<DmlCore>(std::move(bridge), *core, *device, level.value(),
+                                            (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
+    const HRESULT result = hand_out(new DmlDevice(*parent, std::move(shared)), riid, out);
+    return FAILED(result) ? fail(result,
+                                 "riid names an interface that the device does not have; expected IDMLDevice or "
+                                 "IDMLDevice1")
+                          : result;
+  });
+}
+
+}  // namespace
+}  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) HRESULT STDAPICALLTYPE DMLCreateDevice(ID3D12Device* d3d12_device,
+                                                                                         DML_CREATE_DEVICE_FLAGS flags,
+                                                                                         REFIID riid, void** out) {
+  return anydml::create_device("DMLCreateDevice", d3d12_device, flags, DML_FEATURE_LEVEL_1_0, riid, out);
+}
+
+extern "C" __attribute__((visibility("default"))) HRESULT STDAPICALLTYPE DMLCreateDevice1(ID3D12Device* d3d12_device,
+                                                                                          DML_CREATE_DEVICE_FLAGS flags,
+                                                                                          DML_FEATURE_LEVEL minimum,
+                                                                                          REFIID riid, void** out) {
+  return anydml::create_device("DMLCreateDevice1", d3d12_device, flags, static_cast<unsigned>(minimum), riid, out);
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// DirectML's header after those it needs, and its ids last.
+#pragma once
+
+// clang-format off
+#include "d3d12/headers.h"
+#include <anydml/DirectML.h>
+#include <anydml/directml_guids.h>
+// clang-format on

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What all DirectML objects share: private data and a name, the device they belong to, and the end of everything when
+// that is removed.
+#pragma once
+
+#include <memory>
+
+#include "com/com_object.h"
+#include "com/com_ptr.h"
+#include "com/own_object.h"
+#include "com/private_data.h"
+#include "directml/device_core.h"
+#include "directml/headers.h"
+
+namespace anydml {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+template <class Derived, class First, class... Others>
+class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetPrivateData(REFGUID guid, UINT* size, void* data) noexcept override {
+    return unless_removed("GetPrivateData", [&] { return private_data_.get(guid, size, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT size, const void* data) noexcept override {
+    return unless_removed("SetPrivateData", [&] { return private_data_.set(guid, size, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, IUnknown* data) noexcept override {
+    return unless_removed("SetPrivateDataInterface", [&] { return private_data_.set_interface(guid, data); });
+  }
+  HRESULT STDMETHODCALLTYPE SetName(PCWSTR name) noexcept override {
+    return unless_removed("SetName", [&] { return private_data_.set_name(name); });
+  }
+
+  void* own_object(const void* key) noexcept override {
+    return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
+  }
+
+  [[nodiscard]] DmlCore& core() const { return *core_; }
+  [[nodiscard]] const std::shared_ptr<DmlCore>& shared_core() const { return core_; }
+
+ protected:
+  explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
+
+  // The frame of a method with an HRESULT.
+  template <class Body>
+  HRESULT unless_removed(const char* method, const Body& body) const noexcept {
+    return core_->removed() ? kDeviceRemoved : com_boundary(method, body);
+  }
+  // The frame of a method without: body returns what is wrong, and the device is removed for it.
+  template <class Body>
+  void remove_if_wrong(const char* method, const Body& body) const noexcept {
+    if (core_->removed()) {
+      return;
+    }
+    const HRESULT result = com_boundary(method, [&]() -> HRESULT {
+      if (const std::string what = body(); !what.empty()) {
+        core_->remove(E_INVALIDARG, std::string(method) + ": " + what + "; the DirectML device is removed");
+      }
+      return S_OK;
+    });
+    if (FAILED(result)) {
+      core_->remove(result, "an allocation failed in a method that returns nothing; the DirectML device is removed");
+    }
+  }
+
+ private:
+  const std::shared_ptr<DmlCore> core_;
+  PrivateData private_data_;
+};
+
+#pragma GCC diagnostic pop
+
+// An object made by a device, which it keeps alive.
+template <class Derived, class First, class... Others>
+class DmlChild : public DmlObject<Derived, First, Others...> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
+    return this->unless_removed("GetDevice", [&] { return device_->QueryInterface(riid, device); });
+  }
+
+ protected:
+  DmlChild(IDMLDevice& device, std::shared_ptr<DmlCore> core)
+      : DmlObject<Derived, First, Others...>(std::move(core)), device_(ComPtr<IDMLDevice>::share(&device)) {}
+
+  [[nodiscard]] const ComPtr<IDMLDevice>& parent() const { return device_; }
+
+ private:
+  const ComPtr<IDMLDevice> device_;
+};
+
+// The object behind an application's pointer when it is ours, of that class and of that device; else null.
+template <class T>
+[[nodiscard]] T* own(IUnknown* pointer, const DmlCore& core) {
+  T* found = own_object<T>(pointer);
+  return found != nullptr && &found->core() == &core ? found : nullptr;
+}
+
+}  // namespace anydml

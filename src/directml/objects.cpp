@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "directml/objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace anydml {
+
+WorkPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core) {
+  if (const auto* compiled = own<DmlCompiledOperator>(dispatchable, core); compiled != nullptr) {
+    return compiled->execution();
+  }
+  if (const auto* initializer = own<DmlOperatorInitializer>(dispatchable, core); initializer != nullptr) {
+    return initializer->initialisation();
+  }
+  return {};
+}
+
+std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator* const* operators) {
+  if (operators == nullptr && count != 0) {
+    return fmt::format("operators is null; expected {} compiled operators", count);
+  }
+  std::vector<WorkPtr<Execution>> targets;
+  for (UINT i = 0; i < count; ++i) {
+    const auto* compiled = own<DmlCompiledOperator>(operators[i], core());
+    if (compiled == nullptr) {
+      return fmt::format("operators[{}] is {}; expected a compiled operator of this device", i,
+                         operators[i] == nullptr ? "null" : "another device's");
+    }
+    const auto same = [&](const auto& target) { return target.get() == compiled->execution().get(); };
+    if (std::ranges::any_of(targets, same)) {
+      return fmt::format("operators[{}] is given twice; expected each once", i);
+    }
+    targets.push_back(compiled->execution());
+  }
+  initialisation_ = WorkPtr<Initialisation>(new Initialisation(shared_core(), std::move(targets)));
+  return {};
+}
+
+HRESULT STDMETHODCALLTYPE DmlOperatorInitializer::Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept {
+  return unless_removed("IDMLOperatorInitializer::Reset", [&]() -> HRESULT {
+    const std::string what = set_targets(count, operators);
+    return what.empty() ? S_OK : core().fail(E_INVALIDARG, "IDMLOperatorInitializer::Reset: " + what);
+  });
+}
+
+std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
+  WorkPtr<Work> work;
+  if (desc != nullptr) {
+    work = find_work(desc->Dispatchable, core());
+    if (!work) {
+      return fmt::format("Dispatchable is {}; expected a compiled operator or an initializer of this device",
+                         desc->Dispatchable == nullptr ? "null" : "another device's");
+    }
+    const UINT required = work->properties().RequiredDescriptorCount;
+    if (desc->SizeInDescriptors < required) {
+      return fmt::format("SizeInDescriptors is {}; expected {} or more, the RequiredDescriptorCount",
+                         desc->SizeInDescriptors, required);
+    }
+    if (required != 0) {
+      if (desc->CPUDescriptorHandle.ptr == 0 ||
+          !core().parent().contains_descriptors(desc->CPUDescriptorHandle, {0}, desc->SizeInDescriptors)) {
+        return fmt::format(
+            "CPUDescriptorHandle: {} descriptors from there do not lie in a CBV_SRV_UAV heap of the "
+            "D3D12 device",
+            desc->SizeInDescriptors);
+      }
+      if (desc->GPUDescriptorHandle.ptr == 0 ||
+          !core().parent().contains_descriptors({0}, desc->GPUDescriptorHandle, desc->SizeInDescriptors)) {
+        return fmt::format(
+            "GPUDescriptorHandle: {} descriptors from there do not lie in a shader-visible CBV_SRV_UAV "
+            "heap of the D3D12 device",
+            desc->SizeInDescriptors);
+      }
+    }
+    bindings_.assign(required, ResolvedDescriptor{});
+    cpu_ = desc->CPUDescriptorHandle;
+    gpu_ = desc->GPUDescriptorHandle;
+  }
+  dispatchable_ = ComPtr<IDMLDispatchable>::share(desc != nullptr ? desc->Dispatchable : nullptr);
+  work_ = std::move(work);
+  return {};
+}
+
+HRESULT STDMETHODCALLTYPE DmlBindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) noexcept {
+  return unless_removed("IDMLBindingTable::Reset", [&]() -> HRESULT {
+    const std::string what = set_desc(desc);
+    return what.empty() ? S_OK : core().fail(E_INVALIDARG, "IDMLBindingTable::Reset: " + what);
+  });
+}
+
+template <class Body>
+void DmlBindingTable::bind(const char* method, const Body& body) noexcept {
+  remove_if_wrong(method, [&]() -> std::string {
+    if (!work_) {
+      return "the table is empty; expected one made for a dispatchable";
+    }
+    if (std::string what = body(); !what.empty()) {
+      return what;
+    }
+    std::vector<Descriptor> descriptors;
+    descriptors.reserve(bindings_.size());
+    for (const ResolvedDescriptor& binding : bindings_) {
+      descriptors.push_back(binding.descriptor);
+    }
+    if (!descriptors.empty() &&
+        !core().parent().write_descriptors(cpu_, descriptors.data(), static_cast<UINT>(descriptors.size()))) {
+      return "the descriptor heap of the table's CPUDescriptorHandle is gone; expected it alive";
+    }
+    return {};
+  });
+}
+
+void STDMETHODCALLTYPE DmlBindingTable::BindInputs(UINT count, const DML_BINDING_DESC* bindings) noexcept {
+  bind("IDMLBindingTable::BindInputs", [&] { return work_->bind_inputs(count, bindings, bindings_); });
+}
+
+void STDMETHODCALLTYPE DmlBindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* bindings) noexcept {
+  bind("IDMLBindingTable::BindOutputs", [&] { return work_->bind_outputs(count, bindings, bindings_); });
+}
+
+// No work here needs a temporary resource, so what is bound is checked to be a binding and otherwise left alone.
+void STDMETHODCALLTYPE DmlBindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) noexcept {
+  bind("IDMLBindingTable::BindTemporaryResource", [&] { return work_->check_temporary(binding); });
+}
+
+void STDMETHODCALLTYPE DmlBindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) noexcept {
+  bind("IDMLBindingTable::BindPersistentResource", [&] { return work_->bind_persistent(binding, bindings_); });
+}
+
+void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* list, IDMLDispatchable* dispatchable,
+                                                          IDMLBindingTable* bindings) noexcept {
+  remove_if_wrong("IDMLCommandRecorder::RecordDispatch", [&]() -> std::string {
+    const auto known_list = query<IBridgeCommandList>(list);
+    if (!known_list || known_list->device_identity() != core().parent().identity()) {
+      return fmt::format("commandList is {}; expected a list of the D3D12 device",
+                         list == nullptr ? "null" : "another device's");
+    }
+    const WorkPtr<Work> work = find_work(dispatchable, core());
+    if (!work) {
+      return fmt::format("dispatchable is {}; expected a compiled operator or an initializer of this device",
+                         dispatchable == nullptr ? "null" : "another device's");
+    }
+    const auto* table = own<DmlBindingTable>(bindings, core());
+    if (table == nullptr) {
+      return fmt::format("bindings is {}; expected a binding table of this device",
+                         bindings == nullptr ? "null" : "another device's");
+    }
+    if (table->work().get() != work.get()) {
+      return "bindings is a table made for another dispatchable, or before an initializer's Reset; expected one made "
+             "for "
+             "this";
+    }
+    if (std::string what = work->check_recording(table->bindings()); !what.empty()) {
+      return what;
+    }
+    const char* why =
+        known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount);
+    return why == nullptr ? std::string() : fmt::format("commandList {}", why);
+  });
+}
+
+}  // namespace anydml

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The children of a DirectML device: operators, compiled operators, initializers, binding tables, recorders.
+#pragma once
+
+#include <memory>
+
+#include "directml/object.h"
+#include "directml/work.h"
+
+namespace anydml {
+
+class DmlOperator final : public DmlChild<DmlOperator, Interfaces<IDMLOperator, IDMLDeviceChild, IDMLObject>> {
+ public:
+  DmlOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def)
+      : DmlChild(device, std::move(core)), def_(std::move(def)) {}
+
+  [[nodiscard]] const std::shared_ptr<const OperatorDef>& def() const { return def_; }
+
+ private:
+  const std::shared_ptr<const OperatorDef> def_;
+};
+
+class DmlCompiledOperator final
+    : public DmlChild<DmlCompiledOperator,
+                      Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
+ public:
+  DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator& op, WorkPtr<Execution> execution)
+      : DmlChild(device, std::move(core)),
+        operator_(ComPtr<IDMLOperator>::share(&op)),
+        execution_(std::move(execution)) {}
+
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override { return execution_->properties(); }
+
+  [[nodiscard]] const WorkPtr<Execution>& execution() const { return execution_; }
+
+ private:
+  const ComPtr<IDMLOperator> operator_;
+  const WorkPtr<Execution> execution_;
+};
+
+class DmlOperatorInitializer final
+    : public DmlChild<DmlOperatorInitializer, Interfaces<IDMLOperatorInitializer, IDMLDispatchable, IDMLPageable,
+                                                         IDMLDeviceChild, IDMLObject>> {
+ public:
+  DmlOperatorInitializer(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
+
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override {
+    return initialisation_->properties();
+  }
+  HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
+
+  // What is wrong with the operators; empty when they are the targets now.
+  [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
+
+  [[nodiscard]] const WorkPtr<Initialisation>& initialisation() const { return initialisation_; }
+
+ private:
+  WorkPtr<Initialisation> initialisation_;
+};
+
+class DmlBindingTable final
+    : public DmlChild<DmlBindingTable, Interfaces<IDMLBindingTable, IDMLDeviceChild, IDMLObject>> {
+ public:
+  DmlBindingTable(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
+
+  void STDMETHODCALLTYPE BindInputs(UINT count, const DML_BINDING_DESC* bindings) noexcept override;
+  void STDMETHODCALLTYPE BindOutputs(UINT count, const DML_BINDING_DESC* bindings) noexcept override;
+  void STDMETHODCALLTYPE BindTemporaryResource(const DML_BINDING_DESC* binding) noexcept override;
+  void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) noexcept override;
+  HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) noexcept override;
+
+  // What is wrong with the desc; empty when the table is made by it now.
+  [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
+
+  [[nodiscard]] const WorkPtr<Work>& work() const { return work_; }
+  [[nodiscard]] const Bindings& bindings() const { return bindings_; }
+  [[nodiscard]] D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle() const { return gpu_; }
+
+ private:
+  // Runs body on the bindings and writes what came of it into the heap.
+  template <class Body>
+  void bind(const char* method, const Body& body) noexcept;
+
+  ComPtr<IDMLDispatchable> dispatchable_;
+  WorkPtr<Work> work_;  // null: an empty table
+  D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
+  D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
+  Bindings bindings_;
+};
+
+class DmlCommandRecorder final
+    : public DmlChild<DmlCommandRecorder, Interfaces<IDMLCommandRecorder, IDMLDeviceChild, IDMLObject>> {
+ public:
+  DmlCommandRecorder(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
+
+  void STDMETHODCALLTYPE RecordDispatch(ID3D12CommandList* list, IDMLDispatchable* dispatchable,
+                                        IDMLBindingTable* bindings) noexcept override;
+};
+
+// The work behind a dispatchable of this device; null when it is none.
+[[nodiscard]] WorkPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core);
+
+}  // namespace anydml

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// From DML_OPERATOR_DESC to a validated operator, by the facts about it and the level of the device. What DirectML says
+// beyond the core's own rules is checked here: levels, total sizes, flags, alignments.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "directml/headers.h"
+#include "ops/facts/facts.h"
+#include "plan/op_desc.h"
+
+namespace anydml {
+
+// What a tensor asks of the buffer that is bound to it.
+struct TensorBinding {
+  std::string_view name;
+  std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
+  std::uint64_t alignment = 0;  // of the offset
+  bool owned = false;           // bound when the operator is initialised, and kept
+};
+
+struct OperatorDef {
+  OpDesc desc;
+  TensorBinding tensors[kMaxOperands];  // as desc.tensors
+
+  [[nodiscard]] std::uint32_t input_count() const { return desc.input_count; }
+  [[nodiscard]] const TensorBinding& output() const { return tensors[desc.input_count]; }
+};
+
+Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level);
+
+}  // namespace anydml

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// What is bound, recorded and run: the execution of a compiled operator, and the initialisation of several.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d3d12/bridge.h"
+#include "directml/device_core.h"
+#include "directml/operator_desc.h"
+
+namespace anydml {
+
+// A counted pointer to work.
+template <class T>
+class WorkPtr {
+ public:
+  WorkPtr() = default;
+  explicit WorkPtr(T* adopted) : work_(adopted) {}
+  WorkPtr(const WorkPtr& other) : work_(other.work_) {
+    if (work_ != nullptr) {
+      work_->add_reference();
+    }
+  }
+  WorkPtr(WorkPtr&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {}
+  template <class U>
+  WorkPtr(const WorkPtr<U>& other) : work_(other.get()) {
+    if (work_ != nullptr) {
+      work_->add_reference();
+    }
+  }
+  ~WorkPtr() {
+    if (work_ != nullptr) {
+      work_->release();
+    }
+  }
+  WorkPtr& operator=(WorkPtr other) noexcept {
+    std::swap(work_, other.work_);
+    return *this;
+  }
+  [[nodiscard]] T* get() const { return work_; }
+  T* operator->() const { return work_; }
+  explicit operator bool() const { return work_ != nullptr; }
+
+ private:
+  T* work_ = nullptr;
+};
+
+// The descriptors of a binding table as they were bound; an address that is not null stands for "there".
+using Bindings = std::vector<ResolvedDescriptor>;
+
+// Bindings are checked one by one when they are made, and together when the work is recorded and again when it is
+// submitted, because between the two the descriptors lie in the application's memory. Every check returns what is
+// wrong, or an empty string.
+class Work : public IBridgeDispatch {
+ public:
+  void add_reference() noexcept final { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept final {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete this;
+    }
+  }
+  bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
+
+  [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
+
+  virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
+  virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
+  virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
+  // No work needs a temporary resource: what is bound must only be a binding.
+  std::string check_temporary(const DML_BINDING_DESC* given) const;
+  // At recording; nothing when bindings may come later.
+  virtual std::string check_recording(const Bindings& bindings) const = 0;
+
+ protected:
+  explicit Work(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
+  virtual ~Work() = default;
+
+  virtual std::string check_submission(const ResolvedDescriptor* bindings) = 0;
+
+  [[nodiscard]] DmlCore& core() const { return *core_; }
+  [[nodiscard]] const std::shared_ptr<DmlCore>& shared_core() const { return core_; }
+
+  DML_BINDING_PROPERTIES properties_{};
+
+ private:
+  const std::shared_ptr<DmlCore> core_;
+  std::atomic<std::uint32_t> references_{1};
+};
+
+// A compiled operator. Its descriptors: the inputs, the output, and the persistent resource if it has one.
+class Execution final : public Work {
+ public:
+  static Result<WorkPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
+                                            bool late_bindings);
+  ~Execution() override;
+
+  std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string check_recording(const Bindings& bindings) const override;
+  void run(void* const* addresses) noexcept override;
+
+  [[nodiscard]] const OperatorDef& def() const { return *def_; }
+  [[nodiscard]] std::string_view name() const { return def_->desc.row->name; }
+  [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
+  // Where in the persistent resource an owned input is kept.
+  [[nodiscard]] std::uint64_t persistent_offset(std::size_t input) const { return persistent_offsets_[input]; }
+
+  // By its initialisation: where its persistent resource is, and that it is filled. False when it was before.
+  void set_persistent_place(const Descriptor& descriptor) noexcept;
+  [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
+
+ private:
+  Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings);
+  std::string check_submission(const ResolvedDescriptor* bindings) override;
+  [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
+  [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
+
+  const std::shared_ptr<const OperatorDef> def_;
+  const bool late_bindings_;
+  BackendProgram* program_ = nullptr;
+  std::uint64_t persistent_offsets_[kMaxInputs] = {};
+  std::atomic<bool> initialised_{false};
+  std::atomic<bool> warned_{false};
+  std::atomic<std::uint64_t> persistent_buffer_{0};
+  std::atomic<std::uint64_t> persistent_start_{0};
+};
+
+// The initialisation of compiled operators. Its descriptors: for each of them the owned inputs, then the persistent
+// resource, if it has any.
+class Initialisation final : public Work {
+ public:
+  Initialisation(std::shared_ptr<DmlCore> core, std::vector<WorkPtr<Execution>> targets);
+
+  std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
+  std::string check_recording(const Bindings& bindings) const override;
+  void run(void* const* addresses) noexcept override;
+
+ private:
+  ~Initialisation() override = default;
+  std::string check_submission(const ResolvedDescriptor* bindings) override;
+  [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
+
+  // What a descriptor stands for.
+  struct Slot {
+    std::size_t target;
+    std::size_t input;  // kPersistent: the persistent resource
+  };
+  static constexpr std::size_t kPersistent = kMaxInputs;
+  [[nodiscard]] const Execution& target(const Slot& slot) const { return *targets_[slot.target].get(); }
+
+  const std::vector<WorkPtr<Execution>> targets_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace anydml
