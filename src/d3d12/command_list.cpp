@@ -62,7 +62,6 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
   } else {
     recording_ = std::make_shared<Recording>();
   }
-  views_.reset();
   spoilt_by_ = S_OK;
   state_ = State::open;
   return {};
@@ -100,6 +99,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
                          fmt::format("ID3D12GraphicsCommandList::Close{}: the list is closed already", quoted_name()));
     }
     leave_allocator();
+    views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
       return core().fail(spoilt_by_, fmt::format("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
