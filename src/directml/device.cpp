@@ -88,8 +88,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
         unsigned highest = 0;
         for (UINT i = 0; i < asked.RequestedFeatureLevelCount; ++i) {
           const auto level = static_cast<unsigned>(asked.RequestedFeatureLevels[i]);
-          const bool known = !facts::level_name(static_cast<facts::FeatureLevel>(level)).empty();
-          if (known && level <= static_cast<unsigned>(core().level())) {
+          if (facts::find_level(level) && level <= static_cast<unsigned>(core().level())) {
             highest = std::max(highest, level);
           }
         }

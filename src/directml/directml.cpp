@@ -66,7 +66,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
       return fail(kUnsupported, fmt::format("minimumFeatureLevel is {:#x}; this device offers {}", minimum,
                                             facts::level_name(level.value())));
     }
-    if (facts::level_name(static_cast<facts::FeatureLevel>(minimum)).empty()) {
+    if (!facts::find_level(minimum)) {
       return fail(E_INVALIDARG, fmt::format("minimumFeatureLevel is {:#x}; expected a DML_FEATURE_LEVEL, such as "
                                             "DML_FEATURE_LEVEL_2_1 (0x2100)",
                                             minimum));

@@ -85,6 +85,15 @@ std::string_view level_name(FeatureLevel level) {
   return found == std::end(tables::kFeatureLevels) ? std::string_view{"unknown"} : found->name;
 }
 
+std::optional<FeatureLevel> find_level(std::uint32_t value) {
+  for (const FeatureLevelName& known : tables::kFeatureLevels) {
+    if (static_cast<std::uint32_t>(known.level) == value) {
+      return known.level;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<FeatureLevel> parse_level(std::string_view name) {
   const auto found = std::ranges::find(tables::kFeatureLevels, name, &FeatureLevelName::name);
   if (found == std::end(tables::kFeatureLevels)) {

@@ -127,6 +127,7 @@ struct Operator {
 [[nodiscard]] const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level);
 
 [[nodiscard]] std::string_view level_name(FeatureLevel level);
+[[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // by DML_FEATURE_LEVEL's number
 [[nodiscard]] std::optional<FeatureLevel> parse_level(std::string_view name);
 
 }  // namespace anydml::facts
