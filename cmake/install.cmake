@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` lays down: the library, its header, anydml.pc and the CMake package.
+# What `cmake --install` lays down: the libraries, their headers, the .pc files and the CMake package; and the .deb.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml)
+if(ANYDML_BUILD_DIRECTML)
+  # In a folder of their own, which ldconfig does not scan: a libdxcore.so or libd3d12.so on the default path would be
+  # taken for the system's by other software.
+  install(TARGETS anydml_lib_directml anydml_lib_d3d12 anydml_lib_dxcore anydml_directml_program EXPORT anydml-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h ${PROJECT_SOURCE_DIR}/include/anydml/directml_guids.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
+  install(FILES docs/directml.md docs/directml-errors.md docs/porting.md docs/feature-levels.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
 install(FILES LICENSE NOTICE docs/numerics.md docs/errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -18,5 +28,25 @@ install(FILES ${PROJECT_BINARY_DIR}/anydml-config.cmake ${PROJECT_BINARY_DIR}/an
 # Paths relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH anydml_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" anydml_pc_prefix "${anydml_pc_prefix}")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/anydml.pc.in ${PROJECT_BINARY_DIR}/anydml.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/anydml.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(anydml_pc_files anydml)
+if(ANYDML_BUILD_DIRECTML)
+  list(APPEND anydml_pc_files anydml-directml)
+endif()
+foreach(pc ${anydml_pc_files})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${PROJECT_BINARY_DIR}/${pc}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# cpack -G DEB, in the build folder
+set(CPACK_PACKAGE_NAME anydml)
+set(CPACK_PACKAGE_CONTACT "the anydml project")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/triggers)
+include(CPack)

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Installs the library and builds programs against it from outside the tree, as a user would: a C program and a C++
-# program, each through pkg-config and through find_package; then from a moved installation; then add_subdirectory.
+# program, each through pkg-config and through find_package; then from a moved installation; then add_subdirectory. A
+# DirectML program likewise, which finds its libraries by rpath, and by LD_LIBRARY_PATH where it was built without.
 # usage: run.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work"
-cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$work"
+cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$source"/examples/directml_modulus.cpp "$work"
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"  # what was installed must not remember where
 cd "$work"
@@ -42,3 +43,27 @@ check cmake_build/cpp_program "C++, find_package"
 cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" >/dev/null
 cmake --build subdirectory_build --target c_program >/dev/null
 check subdirectory_build/c_program "C, add_subdirectory"
+
+[ -f prefix/include/anydml/DirectML.h ] || exit 0  # built without the DirectML API
+expected=$("$build/examples/directml_modulus")
+run_directml() {
+  local actual
+  actual=$("$@")
+  [ "$actual" = "$expected" ] || { echo "$*: expected '$expected', got '$actual'" >&2 && exit 1; }
+}
+# shellcheck disable=SC2046
+c++ -std=c++14 directml_modulus.cpp -o directml_pkg $(pkg-config --cflags --libs anydml-directml)
+run_directml ./directml_pkg
+echo "DirectML, pkg-config with its rpath: the same output"
+# The spelling of programs that were written for the system's header.
+sed -e 's:<anydml/DirectML.h>:<DirectML.h>:' -e 's:<anydml/directml_guids.h>:<directml_guids.h>:' directml_modulus.cpp >plain.cpp
+# shellcheck disable=SC2046
+c++ -std=c++14 plain.cpp -o directml_plain $(pkg-config --cflags --libs anydml-directml | sed 's:-Wl,-rpath,[^ ]*::')
+if ./directml_plain >/dev/null 2>&1; then
+  echo "the program found libraries that were not on its path" >&2 && exit 1
+fi
+run_directml env LD_LIBRARY_PATH="$(pkg-config --variable=libdir anydml-directml)" ./directml_plain
+echo "DirectML, LD_LIBRARY_PATH: the same output"
+cmake --build cmake_build --target directml_program >/dev/null
+run_directml cmake_build/directml_program
+echo "DirectML, find_package: the same output"
