@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A whole DirectML program: both modulus operators over four numbers, from the device to the printed result.
+// clang-format off
 #include <wsl/winadapter.h>
 #include <wsl/wrladapter.h>
 #include <directx/d3d12.h>
 #include <dxguids/dxguids.h>
 #include <anydml/DirectML.h>
 #include <anydml/directml_guids.h>
+// clang-format on
 
 #include <cstdio>
 #include <cstdlib>
@@ -81,8 +83,7 @@ int main() {
   check(dml->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), "CreateCommandRecorder");
 
   UINT64 submitted = 0;
-  for (DML_OPERATOR_TYPE type :
-       {DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE}) {
+  for (DML_OPERATOR_TYPE type : {DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE}) {
     // Both operators have a desc of the same three tensors.
     DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC modulus = {&a_desc, &b_desc, &a_desc};
     DML_OPERATOR_DESC desc = {type, &modulus};

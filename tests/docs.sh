@@ -25,6 +25,18 @@ grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >docu
 diff <(grep -v '^| case ' messages.txt) documented.txt
 echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library gives them"
 
+grep '^|' "$source/docs/feature-levels.md" | diff - <(python3 "$source/data/feature_level_table.py")
+echo "docs/feature-levels.md: as the facts say"
+
+if [ -x "$build/tests/directml_bad_input_test" ]; then
+  "$build/tests/directml_bad_input_test" | grep '^| ' >directml_messages.txt
+  sed -n '/^| case | answer/,$p' "$source/docs/directml-errors.md" | tail -n +3 | diff directml_messages.txt -
+  echo "docs/directml-errors.md: $(wc -l <directml_messages.txt) messages, as the libraries give them"
+  block "$source/docs/directml.md" cpp 1 | diff - <(tail -n +2 "$source/examples/directml_modulus.cpp")
+  block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
+  echo "docs/directml.md: the program is the example's, and prints what it says"
+fi
+
 block "$source/docs/adding-an-operator.md" cpp 1 >max.h
 {
   cat max.h

@@ -2,8 +2,6 @@
 // The line of a dispatch in the log, the same whichever API it came through.
 #pragma once
 
-#include <fmt/format.h>
-
 #include "backend/backend.h"
 #include "base/log.h"
 #include "plan/op_desc.h"
@@ -18,9 +16,7 @@ inline void log_dispatch(const OpDesc& desc, const BackendTable& backend, const 
   try {
     char kernels[128] = "";
     backend.explain(program, kernels, sizeof(kernels));
-    log_line(LogLevel::dispatch,
-             fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
-                         shape_text(desc.output().sizes, desc.output().rank), device, kernels));
+    log_line(LogLevel::dispatch, dispatch_text(desc, device, kernels));
   } catch (...) {  // no memory for the line; the work goes on
   }
 }

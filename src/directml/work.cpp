@@ -196,8 +196,7 @@ std::string Work::check_temporary(const DML_BINDING_DESC* given) const {
   ResolvedDescriptor taken{};
   return given == nullptr
              ? std::string()
-             : take_binding(*core_, {"BindTemporaryResource", "temporary resource", 0, kResourceAlignment, false},
-                            *given, taken);
+             : take_binding(*core_, {name(), "temporary resource", 0, kResourceAlignment, false}, *given, taken);
 }
 
 // ---- Execution

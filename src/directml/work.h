@@ -66,6 +66,7 @@ class Work : public IBridgeDispatch {
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
+  [[nodiscard]] virtual std::string_view name() const = 0;  // for messages
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
@@ -97,6 +98,7 @@ class Execution final : public Work {
                                             bool late_bindings);
   ~Execution() override;
 
+  [[nodiscard]] std::string_view name() const override { return def_->desc.row->name; }
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -104,7 +106,6 @@ class Execution final : public Work {
   void run(void* const* addresses) noexcept override;
 
   [[nodiscard]] const OperatorDef& def() const { return *def_; }
-  [[nodiscard]] std::string_view name() const { return def_->desc.row->name; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
   // Where in the persistent resource an owned input is kept.
   [[nodiscard]] std::uint64_t persistent_offset(std::size_t input) const { return persistent_offsets_[input]; }
@@ -135,6 +136,7 @@ class Initialisation final : public Work {
  public:
   Initialisation(std::shared_ptr<DmlCore> core, std::vector<WorkPtr<Execution>> targets);
 
+  [[nodiscard]] std::string_view name() const override { return "initializer"; }
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;

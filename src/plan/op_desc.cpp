@@ -212,4 +212,9 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
   return desc;
 }
 
+std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels) {
+  return fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
+                     shape_text(desc.output().sizes, desc.output().rank), device, kernels);
+}
+
 }  // namespace anydml

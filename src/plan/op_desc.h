@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -49,5 +50,8 @@ struct OpDesc {
 [[nodiscard]] std::string_view tensor_name(const Row& row, std::size_t i);
 
 Result<OpDesc> make_op_desc(const OpRequest& request);
+
+// The line of a dispatch in the log, whichever API it came through.
+[[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 
 }  // namespace anydml

@@ -3,6 +3,7 @@
 // survives all of it. The table that this prints is in docs/directml-errors.md.
 #include <cstdio>
 #include <functional>
+#include <mutex>
 
 #include "directml/harness.h"
 #include "support/sanitizers.h"
@@ -23,7 +24,7 @@ E number_as(int number) {
 
 // A program that is right until a case changes something.
 struct Program {
-  Dml dml;
+  Dml dml{DML_CREATE_DEVICE_FLAG_DEBUG};
   Tensor a{kFloat, {1, 2, 3, 4}};
   Tensor b{kFloat, {1, 2, 3, 4}};
   Tensor out{kFloat, {1, 2, 3, 4}};
@@ -807,13 +808,50 @@ std::string code_name(HRESULT code) {
   }
 }
 
+// The last message of a device, on whichever thread it came up.
+class Listener {
+ public:
+  explicit Listener(ID3D12Device* device) {
+    EXPECT_EQ(device->QueryInterface(IID_PPV_ARGS(&queue_)), S_OK);
+    const auto hear = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID, LPCSTR text,
+                         void* context) {
+      auto& listener = *static_cast<Listener*>(context);
+      const std::scoped_lock lock(listener.mutex_);
+      if (severity == D3D12_MESSAGE_SEVERITY_ERROR) {
+        listener.heard_ = text;
+      }
+    };
+    EXPECT_EQ(queue_->RegisterMessageCallback(hear, D3D12_MESSAGE_CALLBACK_FLAG_NONE, this, &cookie_), S_OK);
+  }
+  ~Listener() { EXPECT_EQ(queue_->UnregisterMessageCallback(cookie_), S_OK); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  std::string heard() {
+    const std::scoped_lock lock(mutex_);
+    return heard_;
+  }
+
+ private:
+  ComPtr<ID3D12InfoQueue1> queue_;
+  DWORD cookie_ = 0;
+  std::mutex mutex_;
+  std::string heard_;
+};
+
 void run_cases(const std::vector<Case>& cases) {
+  ComPtr<ID3D12Debug> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->EnableDebugLayer();
   for (const Case& test : cases) {
     SCOPED_TRACE(test.what);
     Program program;
+    Listener listener(program.dml.d3d12.Get());
     const HRESULT result = test.run(program);
     const HRESULT removed = program.dml.device->GetDeviceRemovedReason();
-    const std::string message = anydml_last_error();
+    // Where there is no device yet to speak of it, the thread's last error does.
+    const std::string heard = listener.heard();
+    const std::string message = heard.empty() ? anydml_last_error() : heard;
     EXPECT_EQ(result, test.expected == kRemoval ? S_OK : test.expected) << message;
     EXPECT_EQ(removed, test.expected == kRemoval ? E_INVALIDARG : S_OK) << message;
     if (test.message[0] != '\0') {
