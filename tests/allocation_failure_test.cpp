@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every allocation of every call fails once. Each time the call must say so, write nothing and leak nothing, and the
-// next call must work. This program replaces operator new, for the library too.
+// next call must work.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,55 +14,12 @@
 #include <string_view>
 #include <vector>
 
-namespace {
-
-// The allocation of this thread, counted down, that fails; negative: none does.
-thread_local long t_until_failure = -1;
-std::atomic<long> g_live{0};
-
-void* allocate(std::size_t size, std::size_t alignment) noexcept {
-  if (t_until_failure >= 0 && t_until_failure-- == 0) {
-    return nullptr;
-  }
-  void* memory = alignment == 0 ? std::malloc(size)
-                                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  g_live += memory != nullptr ? 1 : 0;
-  return memory;
-}
-
-void release(void* memory) noexcept {
-  g_live -= memory != nullptr ? 1 : 0;
-  std::free(memory);
-}
-
-void* allocate_or_throw(std::size_t size, std::size_t alignment) {
-  void* memory = allocate(size, alignment);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate_or_throw(size, 0); }
-void* operator new[](std::size_t size) { return allocate_or_throw(size, 0); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 0); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 0); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+#include "support/failing_new.h"
 
 namespace {
+
+using anydml::test::g_live;
+using anydml::test::t_until_failure;
 
 constexpr int64_t kCount = 50'000;
 const int64_t kSizes[] = {kCount};

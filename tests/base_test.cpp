@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include "base/checked.h"
 #include "base/environment.h"
+#include "base/memory.h"
 #include "base/scalar.h"
 #include "support/bits.h"
 #include "support/oracle.h"
@@ -124,6 +128,56 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().message, "environment: ANYDML_LOG is 'verbose'; expected none, error, info or dispatch");
+}
+
+// A root with the files that say how much memory there is.
+class MemoryFiles : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+  const std::string root_ = testing::TempDir() + "anydml_memory_" + std::to_string(getpid());
+};
+
+TEST_F(MemoryFiles, TheMachinesOwnWithoutGroups) {
+  write("/proc/meminfo", "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n");
+  const MemoryState state = read_memory_state(root_);
+  EXPECT_EQ(state.limit, 1000U * 1024);
+  EXPECT_EQ(state.available, 600U * 1024);
+}
+
+TEST_F(MemoryFiles, TheTightestGroupCounts) {
+  write("/proc/meminfo", "MemTotal:  1000 kB\nMemAvailable:  600 kB\n");
+  write("/proc/self/cgroup", "0::/outer/inner\n");
+  write("/sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  write("/sys/fs/cgroup/outer/inner/memory.current", "1000\n");
+  write("/sys/fs/cgroup/outer/memory.max", "400000\n");
+  write("/sys/fs/cgroup/outer/memory.current", "300000\n");
+  write("/sys/fs/cgroup/outer/memory.stat", "anon 1\ninactive_file 50000\nactive_file 10000\n");
+  const MemoryState state = read_memory_state(root_);
+  EXPECT_EQ(state.limit, 400'000U);
+  EXPECT_EQ(state.available, 160'000U);  // what the page cache holds can go
+}
+
+TEST_F(MemoryFiles, GroupsOfTheFirstVersion) {
+  write("/proc/meminfo", "MemTotal:  1000 kB\nMemAvailable:  600 kB\n");
+  write("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/box\n");
+  write("/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "200000\n");
+  write("/sys/fs/cgroup/memory/box/memory.usage_in_bytes", "250000\n");
+  const MemoryState state = read_memory_state(root_);
+  EXPECT_EQ(state.limit, 200'000U);
+  EXPECT_EQ(state.available, 0U);
+}
+
+TEST(Memory, OfThisMachine) {
+  const MemoryState state = read_memory_state();
+  EXPECT_GT(state.limit, u64{1} << 20);
+  EXPECT_LE(state.available, state.limit);
 }
 
 }  // namespace

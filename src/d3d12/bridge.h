@@ -80,9 +80,9 @@ struct IBridgeBuffer : IUnknown {
 
 struct IBridgeCommandList : IUnknown {
   virtual const void* device_identity() noexcept = 0;
-  // Null when recorded; otherwise why not, as the end of a sentence. Does not spoil the list.
-  virtual const char* record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
-                                      std::uint32_t count) noexcept = 0;
+  // E_INVALIDARG with why not, as the end of a sentence, or E_OUTOFMEMORY. Does not spoil the list.
+  virtual HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
+                                  const char** why) noexcept = 0;
 };
 
 }  // namespace anydml

@@ -419,32 +419,31 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* he
   });
 }
 
-const char* GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
-                                                 std::uint32_t count) noexcept {
-  const char* why = nullptr;
-  const HRESULT result = com_boundary("IDMLCommandRecorder::RecordDispatch", [&]() -> HRESULT {
+HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
+                                             std::uint32_t count, const char** why) noexcept {
+  return com_boundary("IDMLCommandRecorder::RecordDispatch", [&]() -> HRESULT {
+    const auto wrong = [why](const char* what) {
+      *why = what;
+      return E_INVALIDARG;
+    };
     if (state_ != State::open) {
-      why = "is closed; expected it open";
-      return S_OK;
+      return wrong("is closed; expected it open");
     }
     if (type_ != D3D12_COMMAND_LIST_TYPE_DIRECT && type_ != D3D12_COMMAND_LIST_TYPE_COMPUTE) {
-      why = "is of type COPY; expected DIRECT or COMPUTE";
-      return S_OK;
+      return wrong("is of type COPY; expected DIRECT or COMPUTE");
     }
     DescriptorPlace place;
     if (count != 0) {
       place = core().find_descriptors(first, count);
       if (!place || place.heap != views_) {
-        why =
+        return wrong(
             "has not set the descriptor heap that the binding table's GPUDescriptorHandle lies in; expected "
-            "SetDescriptorHeaps with it before";
-        return S_OK;
+            "SetDescriptorHeaps with it before");
       }
     }
     recording_->commands.emplace_back(DispatchCommand{DispatchPtr(dispatch), place.heap, place.index, count});
     return S_OK;
   });
-  return FAILED(result) ? "has no memory for another command" : why;
 }
 
 std::string GraphicsCommandList::why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const {

@@ -171,8 +171,8 @@ class GraphicsCommandList final
   }
 
   const void* device_identity() noexcept override { return &core(); }
-  const char* record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
-                              std::uint32_t count) noexcept override;
+  HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
+                          const char** why) noexcept override;
 
   // How it goes on after "the list"; empty when a queue of that type may execute it.
   [[nodiscard]] std::string why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 namespace anydml {
 
@@ -155,9 +156,13 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
     if (std::string what = work->check_recording(table->bindings()); !what.empty()) {
       return what;
     }
-    const char* why =
-        known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount);
-    return why == nullptr ? std::string() : fmt::format("commandList {}", why);
+    const char* why = "";
+    const HRESULT recorded =
+        known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount, &why);
+    if (recorded == E_OUTOFMEMORY) {
+      throw std::bad_alloc();  // becomes the reason of the removal
+    }
+    return SUCCEEDED(recorded) ? std::string() : fmt::format("commandList {}", why);
   });
 }
 

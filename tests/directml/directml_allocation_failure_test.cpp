@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Every allocation of a DirectML program's own thread fails once, from the device to the result. Each time some call
+// says so, or a device is removed; nothing crosses the API, nothing leaks, and the next program works.
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "directml/harness.h"
+#include "support/failing_new.h"
+#include "support/sanitizers.h"
+
+namespace anydml::test {
+namespace {
+
+#define TRY(expression)                                                                                 \
+  if (const HRESULT tried = (expression); FAILED(tried)) {                                              \
+    EXPECT_TRUE(tried == E_OUTOFMEMORY || tried == kDeviceRemoved) << #expression << " gave " << tried; \
+    return false;                                                                                       \
+  }
+
+ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& made) {
+  const auto properties = heap_properties(D3D12_HEAP_TYPE_CUSTOM);
+  const auto desc = buffer_desc(1024, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
+  return FAILED(device->CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COMMON,
+                                                nullptr, IID_PPV_ARGS(&made)))
+             ? nullptr
+             : made.Get();
+}
+
+// A program with an owned tensor; true when it got to the end with the right result.
+bool run_program() {
+  ComPtr<ID3D12Device> d3d12;
+  ComPtr<IDMLDevice> dml;
+  TRY(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)));
+  TRY(DMLCreateDevice(d3d12.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)));
+  D3D12_COMMAND_QUEUE_DESC queue_desc{};
+  ComPtr<ID3D12CommandQueue> queue;
+  ComPtr<ID3D12CommandAllocator> allocator;
+  ComPtr<ID3D12GraphicsCommandList> list;
+  ComPtr<ID3D12Fence> fence;
+  TRY(d3d12->CreateCommandQueue(&queue_desc, IID_PPV_ARGS(&queue)));
+  TRY(d3d12->CreateCommandAllocator(D3D12_COMMAND_LIST_TYPE_DIRECT, IID_PPV_ARGS(&allocator)));
+  TRY(d3d12->CreateCommandList(0, D3D12_COMMAND_LIST_TYPE_DIRECT, allocator.Get(), nullptr, IID_PPV_ARGS(&list)));
+  TRY(d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)));
+  TRY(queue->SetName(L"queue"));
+
+  static const UINT sizes[] = {1, 1, 1, 4};
+  DML_BUFFER_TENSOR_DESC plain{DML_TENSOR_DATA_TYPE_INT32, DML_TENSOR_FLAG_NONE, 4, sizes, nullptr, 16, 0};
+  DML_BUFFER_TENSOR_DESC owned{DML_TENSOR_DATA_TYPE_INT32, DML_TENSOR_FLAG_OWNED_BY_DML, 4, sizes, nullptr, 16, 0};
+  const DML_TENSOR_DESC plain_desc{DML_TENSOR_TYPE_BUFFER, &plain};
+  const DML_TENSOR_DESC owned_desc{DML_TENSOR_TYPE_BUFFER, &owned};
+  const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC modulus{&plain_desc, &owned_desc, &plain_desc};
+  const DML_OPERATOR_DESC desc{DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &modulus};
+  ComPtr<IDMLOperator> op;
+  ComPtr<IDMLCompiledOperator> compiled;
+  ComPtr<IDMLOperatorInitializer> initializer;
+  ComPtr<IDMLCommandRecorder> recorder;
+  TRY(dml->CreateOperator(&desc, IID_PPV_ARGS(&op)));
+  TRY(dml->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
+  IDMLCompiledOperator* targets[] = {compiled.Get()};
+  TRY(dml->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)));
+  TRY(dml->CreateCommandRecorder(IID_PPV_ARGS(&recorder)));
+
+  ComPtr<ID3D12Resource> a;
+  ComPtr<ID3D12Resource> b;
+  ComPtr<ID3D12Resource> out;
+  ComPtr<ID3D12Resource> persistent;
+  if (buffer(d3d12.Get(), a) == nullptr || buffer(d3d12.Get(), b) == nullptr || buffer(d3d12.Get(), out) == nullptr ||
+      buffer(d3d12.Get(), persistent) == nullptr) {
+    return false;
+  }
+  int* mapped = nullptr;
+  TRY(a->Map(0, nullptr, reinterpret_cast<void**>(&mapped)));
+  std::fill_n(mapped, 4, -7);
+  TRY(b->Map(0, nullptr, reinterpret_cast<void**>(&mapped)));
+  std::fill_n(mapped, 4, 3);
+  D3D12_DESCRIPTOR_HEAP_DESC heap_desc{};
+  heap_desc.NumDescriptors = 8;
+  heap_desc.Flags = D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE;
+  ComPtr<ID3D12DescriptorHeap> heap;
+  TRY(d3d12->CreateDescriptorHeap(&heap_desc, IID_PPV_ARGS(&heap)));
+  const auto cpu = heap->GetCPUDescriptorHandleForHeapStart();
+  const auto gpu = heap->GetGPUDescriptorHandleForHeapStart();
+  const UINT step = d3d12->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
+  const DML_BINDING_TABLE_DESC first{initializer.Get(), cpu, gpu, 4};
+  const DML_BINDING_TABLE_DESC second{compiled.Get(), {cpu.ptr + 4 * step}, {gpu.ptr + 4 * step}, 4};
+  ComPtr<IDMLBindingTable> tables[2];
+  TRY(dml->CreateBindingTable(&first, IID_PPV_ARGS(&tables[0])));
+  TRY(dml->CreateBindingTable(&second, IID_PPV_ARGS(&tables[1])));
+  const DML_BUFFER_BINDING weights[] = {{nullptr, 0, 0}, {b.Get(), 0, 16}};
+  const DML_BUFFER_ARRAY_BINDING array{2, weights};
+  const DML_BINDING_DESC init_input{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+  const DML_BUFFER_BINDING kept{persistent.Get(), 0, 1024};
+  const DML_BINDING_DESC kept_desc{DML_BINDING_TYPE_BUFFER, &kept};
+  tables[0]->BindInputs(1, &init_input);
+  tables[0]->BindOutputs(1, &kept_desc);
+  const DML_BUFFER_BINDING in{a.Get(), 0, 16};
+  const DML_BUFFER_BINDING result{out.Get(), 0, 16};
+  const DML_BINDING_DESC inputs[] = {{DML_BINDING_TYPE_BUFFER, &in}, {DML_BINDING_TYPE_NONE, nullptr}};
+  const DML_BINDING_DESC output{DML_BINDING_TYPE_BUFFER, &result};
+  tables[1]->BindInputs(2, inputs);
+  tables[1]->BindOutputs(1, &output);
+  tables[1]->BindPersistentResource(&kept_desc);
+  ID3D12DescriptorHeap* heaps[] = {heap.Get()};
+  list->SetDescriptorHeaps(1, heaps);
+  recorder->RecordDispatch(list.Get(), initializer.Get(), tables[0].Get());
+  recorder->RecordDispatch(list.Get(), compiled.Get(), tables[1].Get());
+  TRY(dml->GetDeviceRemovedReason());
+  TRY(list->Close());
+  ID3D12CommandList* lists[] = {list.Get()};
+  queue->ExecuteCommandLists(1, lists);
+  TRY(queue->Signal(fence.Get(), 1));
+  TRY(fence->SetEventOnCompletion(1, nullptr));
+  TRY(d3d12->GetDeviceRemovedReason());
+  TRY(dml->GetDeviceRemovedReason());
+  TRY(out->Map(0, nullptr, reinterpret_cast<void**>(&mapped)));
+  EXPECT_EQ(mapped[0], 2);
+  EXPECT_EQ(mapped[3], 2);
+  return true;
+}
+
+// Queue threads let go of what they held a moment after the program has.
+long settled_live() {
+  long live = g_live;
+  for (int quiet = 0; quiet < 20;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    quiet = g_live == live ? quiet + 1 : 0;
+    live = g_live;
+  }
+  return live;
+}
+
+TEST(AllocationFailure, EachOfADirectMLProgram) {
+  ASSERT_TRUE(run_program());
+  {
+    const auto device = create_d3d12_device();
+    ComPtr<ID3D12Fence> fence;
+    t_until_failure = 0;
+    const HRESULT result = device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence));
+    t_until_failure = -1;
+    if (result == S_OK) {
+      GTEST_SKIP() << "the libraries do not use this program's operator new";
+    }
+  }
+  const long before = settled_live();
+  long failures = 0;
+  for (long n = 0;; ++n) {
+    ASSERT_LT(n, 10'000);
+    t_until_failure = n;
+    const bool done = run_program();
+    const bool reached = t_until_failure < 0;
+    t_until_failure = -1;
+    if (!reached) {
+      EXPECT_TRUE(done);
+      break;
+    }
+    ++failures;
+    ASSERT_TRUE(run_program()) << "after failure " << n << ": " << anydml_last_error();
+    if (n % 16 == 0) {
+      EXPECT_EQ(settled_live(), before) << "failure " << n << " leaks";
+    }
+  }
+  EXPECT_EQ(settled_live(), before);
+  std::printf("%ld allocations failed, each once\n", failures);
+  EXPECT_GT(failures, 40);
+}
+
+}  // namespace
+}  // namespace anydml::test
