@@ -36,6 +36,13 @@ foreach(pc ${anydml_pc_files})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${PROJECT_BINARY_DIR}/${pc}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+if(ANYDML_BUILD_DIRECTML)
+  install(CODE "
+    set(anydml_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")
+    file(READ \${anydml_pc} anydml_pc_text)
+    string(REPLACE ANYDML_INSTALLED_LIBDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\" anydml_pc_text \"\${anydml_pc_text}\")
+    file(WRITE \${anydml_pc} \"\${anydml_pc_text}\")")
+endif()
 
 # cpack -G DEB, in the build folder
 set(CPACK_PACKAGE_NAME anydml)

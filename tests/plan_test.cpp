@@ -266,9 +266,9 @@ TEST(OpDesc, WithoutBroadcastingWantsEqualSizes) {
                                   .attributes = {},
                                   .broadcast = Broadcast::none});
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(
-      made.error().message,
-      "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of OutputTensor");
+  EXPECT_EQ(made.error().message,
+            "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of "
+            "OutputTensor; to repeat it, give those sizes and a stride of 0 where it is 1");
 }
 
 TEST(Plan, IsOneStepWithoutTemporary) {

@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-inline constexpr std::uint32_t kBackendVersion = 2;
+inline constexpr std::uint32_t kBackendVersion = 3;
 
 enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
 
@@ -60,6 +60,7 @@ struct BackendTable {
   // Memory the device's programs can use. A release repeats what the allocation said.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
+  std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
   BackendStatus (*copy)(BackendDevice* device, void* to, const void* from, std::uint64_t bytes);
 
   BackendStatus (*compile)(BackendDevice* device, const Step* steps, std::uint32_t step_count,

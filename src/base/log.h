@@ -9,6 +9,7 @@
 namespace anydml {
 
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
-void log_line(LogLevel level, std::string_view text) noexcept;
+// The second part is for those who have no memory to join them.
+void log_line(LogLevel level, std::string_view text, std::string_view more = {}) noexcept;
 
 }  // namespace anydml

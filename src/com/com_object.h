@@ -104,10 +104,10 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    log_line(LogLevel::error, method);
+    log_line(LogLevel::error, method, ": out of memory");
     return E_OUTOFMEMORY;
   } catch (...) {
-    log_line(LogLevel::error, method);
+    log_line(LogLevel::error, method, ": an unexpected failure");
     return E_FAIL;
   }
 }

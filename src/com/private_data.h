@@ -45,7 +45,7 @@ class PrivateData {
       IUnknown* object = entry->object.get();
       object->AddRef();
       std::memcpy(data, &object, sizeof(object));
-    } else {
+    } else if (!entry->bytes.empty()) {
       std::memcpy(data, entry->bytes.data(), entry->bytes.size());
     }
     return S_OK;

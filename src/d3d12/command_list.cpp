@@ -142,7 +142,7 @@ void GraphicsCommandList::record(const char* method, const Body& body) noexcept 
 
 void GraphicsCommandList::not_built(const char* method) noexcept {
   com_boundary(method, [&]() -> HRESULT {
-    spoil(E_NOTIMPL, fmt::format("ID3D12GraphicsCommandList::{}{}: is not built here: this device has buffers and "
+    spoil(E_NOTIMPL, fmt::format("ID3D12GraphicsCommandList::{}{} is not built here: this device has buffers and "
                                  "DirectML's operators, no textures, shaders or drawing",
                                  method, quoted_name()));
     return S_OK;
@@ -451,7 +451,7 @@ std::string GraphicsCommandList::why_not_executable(D3D12_COMMAND_LIST_TYPE queu
     case State::open:
       return "is open; expected it closed";
     case State::spoilt:
-      return "failed to close; expected a list whose Close succeeded";
+      return "failed to close, because " + spoilt_message_;
     case State::closed:
       break;
   }

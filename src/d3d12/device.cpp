@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <bit>
+#include <algorithm>
+#include <cerrno>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/checked.h"
@@ -150,8 +150,17 @@ D3D12_RESOURCE_DESC without_feedback(const D3D12_RESOURCE_DESC1& desc) {
           desc.MipLevels, desc.Format,    desc.SampleDesc, desc.Layout, desc.Flags};
 }
 
+// check_buffer without the words, for methods that have nobody to say them to.
+bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
+  try {
+    return SUCCEEDED(check_buffer(desc).code);
+  } catch (...) {  // there was something to say, and no memory for it
+    return false;
+  }
+}
+
 D3D12_RESOURCE_ALLOCATION_INFO allocation_of(const D3D12_RESOURCE_DESC& desc) {
-  if (FAILED(check_buffer(desc).code) || desc.Width > UINT64_MAX - kPlacement) {
+  if (!is_buffer(desc) || desc.Width > UINT64_MAX - kPlacement) {
     return {UINT64_MAX, kPlacement};  // how D3D12 says that there is no such resource
   }
   return {(desc.Width + kPlacement - 1) / kPlacement * kPlacement, kPlacement};
@@ -244,10 +253,10 @@ Device::~Device() {
 bool Device::has_interface(REFIID riid) const noexcept {
   const bool is_debug = Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>::contains(riid) ||
                         Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>::contains(riid);
-  return !is_debug || debug_layer_enabled();
+  return !is_debug || core_->debug();
 }
 
-HRESULT Device::wrong(const char* method, const std::string& what) noexcept {
+HRESULT Device::wrong(const char* method, const char* what) noexcept {
   return com_boundary(method,
                       [&] { return core_->fail(E_INVALIDARG, fmt::format("ID3D12Device::{}: {}", method, what)); });
 }
@@ -257,9 +266,10 @@ HRESULT Device::not_built(const char* method, void** out) noexcept {
     *out = nullptr;
   }
   return com_boundary(method, [&] {
-    return core_->fail(E_NOTIMPL, fmt::format("ID3D12Device::{}: is not built here: this device has buffers and "
-                                              "DirectML's operators, no textures, shaders or sharing",
-                                              method));
+    return core_->fail(
+        E_NOTIMPL, fmt::format("ID3D12Device::{} is not built here: this device has buffers and DirectML's operators, "
+                               "and nothing of textures, shaders, their caches, or sharing between processes",
+                               method));
   });
 }
 
@@ -271,7 +281,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
   if (core_->removed()) {
     return kDeviceRemoved;
   }
-  HRESULT result = com_boundary(method, [&]() -> HRESULT {
+  const HRESULT result = com_boundary(method, [&]() -> HRESULT {
     Refusal refusal;
     const auto refuse = [&refusal](HRESULT code, std::string why) {
       refusal = {code, std::move(why)};
@@ -291,10 +301,23 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
                                                             method))
                           : handed;
   });
-  if (result == E_OUTOFMEMORY) {
-    core_->fail(result, "ID3D12Device: there is not so much memory, on this machine or in its control group");
-  }
   return result;
+}
+
+// Null when the device has not so much; the caller then refuses by why_no_memory.
+std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const {
+  try {
+    return std::make_shared<Memory>(core_->device(), memory_kind(properties), bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+std::string Device::why_no_memory(const char* field, std::uint64_t bytes) const {
+  return fmt::format(
+      "{} is {}; there is no memory for it: the machine, or the control group of this process, has {} "
+      "bytes in all",
+      field, bytes, core_->device().info->memory_bytes);
 }
 
 HRESULT STDMETHODCALLTYPE Device::CreateCommandQueue(const D3D12_COMMAND_QUEUE_DESC* desc, REFIID riid,
@@ -622,13 +645,12 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
         return refuse(refusal.code, refusal.why);
       }
     }
-    if (out == nullptr) {
-      // Asked only whether it could be: nothing of that size is tried out.
-      return new Resource(*this, *desc, *properties, flags,
-                          std::make_shared<Memory>(core_->device(), memory_kind(*properties), 1), 0);
+    // Asked only whether it could be, nothing of that size is tried out.
+    auto memory = allocate(*properties, out == nullptr ? 1 : desc->Width);
+    if (memory == nullptr) {
+      return refuse(E_OUTOFMEMORY, why_no_memory("Width", desc->Width));
     }
-    return new Resource(*this, *desc, *properties, flags,
-                        std::make_shared<Memory>(core_->device(), memory_kind(*properties), desc->Width), 0);
+    return new Resource(*this, *desc, *properties, flags, std::move(memory), 0);
   });
 }
 
@@ -669,9 +691,11 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
     if ((desc->Flags & D3D12_HEAP_FLAG_DENY_BUFFERS) != 0) {
       return refuse(E_NOTIMPL, "Flags denies buffers; this device has nothing else to place in a heap");
     }
-    return new Heap(*this, *desc,
-                    std::make_shared<Memory>(core_->device(), memory_kind(desc->Properties),
-                                             out == nullptr ? 1 : desc->SizeInBytes));
+    auto memory = allocate(desc->Properties, out == nullptr ? 1 : desc->SizeInBytes);
+    if (memory == nullptr) {
+      return refuse(E_OUTOFMEMORY, why_no_memory("SizeInBytes", desc->SizeInBytes));
+    }
+    return new Heap(*this, *desc, std::move(memory));
   });
 }
 
@@ -775,39 +799,42 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
     for (UINT i = 0; i < count; ++i) {
       const auto* fence = own<Fence>(fences[i], *core_);
       if (fence == nullptr) {
-        return wrong(kMethod, fmt::format("ppFences[{}] is null or another device's", i));
+        return wrong(kMethod, "an entry of ppFences is null or another device's; expected fences of this device");
       }
       waits.emplace_back(fence->fence(), values[i]);
+    }
+    const bool any = (flags & D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY) != 0;
+    if (event == nullptr && !any) {
+      for (const auto& [fence, value] : waits) {
+        fence->wait(value);
+      }
+      return S_OK;
     }
     const int descriptor = event == nullptr ? eventfd(0, EFD_CLOEXEC) : duplicate_event(event);
     if (descriptor < 0) {
       return wrong(kMethod, "hEvent is not the descriptor of an eventfd; expected one, or null to block");
     }
-    if ((flags & D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY) != 0) {
-      for (const auto& [fence, value] : waits) {
-        fence->notify(value, fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-      }
-      if (event == nullptr) {
-        pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
-        while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
-        }
-      }
+    std::shared_ptr<EventTarget> target;
+    const int watched = event == nullptr ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+    try {
+      target = std::make_shared<EventTarget>(descriptor, any ? 1 : count);
+    } catch (...) {
       close(descriptor);
-      return S_OK;
+      close(watched);
+      throw;
+    }
+    if (event == nullptr && watched < 0) {
+      return E_OUTOFMEMORY;
+    }
+    for (const auto& [fence, value] : waits) {
+      fence->notify(value, target);
     }
     if (event == nullptr) {
-      close(descriptor);
-      for (const auto& [fence, value] : waits) {
-        fence->wait(value);
+      pollfd ready{.fd = watched, .events = POLLIN, .revents = 0};
+      while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
       }
-      return S_OK;
+      close(watched);
     }
-    std::thread([waits = std::move(waits), descriptor] {
-      for (const auto& [fence, value] : waits) {
-        fence->wait(value);
-      }
-      waits.front().first->notify(0, descriptor);  // reached already: writes and closes
-    }).detach();
     return S_OK;
   });
 }
@@ -913,7 +940,7 @@ HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_P
     if (descriptor < 0) {
       return wrong("SetBackgroundProcessingMode", "hEventToSignalUponCompletion is not an eventfd");
     }
-    FenceCore(0).notify(0, descriptor);
+    EventTarget(descriptor, 1).arrive();
   }
   return S_OK;
 }

@@ -324,7 +324,9 @@ class Device final
   // The frame of every Create method: clears the out-pointer, then body checks and makes, and its object is handed out.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
-  HRESULT wrong(const char* method, const std::string& what) noexcept;
+  HRESULT wrong(const char* method, const char* what) noexcept;
+  std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const;
+  std::string why_no_memory(const char* field, std::uint64_t bytes) const;
   HRESULT not_built(const char* method, void** out = nullptr) noexcept;
   void write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept;
   void no_such_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept;

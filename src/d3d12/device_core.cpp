@@ -20,7 +20,7 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
     : adapter_index_(adapter_index), core_(core), device_(device) {}
 
 bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
-  if (!debug_layer_enabled()) {
+  if (!debug()) {
     return false;
   }
   try {
@@ -46,7 +46,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     return;
   }
-  fail(reason, message);
+  // First nobody waits any more; then it is said, to callbacks that may do anything.
   std::vector<std::weak_ptr<FenceCore>> fences;
   {
     const std::scoped_lock lock(mutex_);
@@ -57,6 +57,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
       alive_fence->reach_end();
     }
   }
+  fail(reason, message);
 }
 
 std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
@@ -103,11 +104,23 @@ void DeviceCore::remove_heap(const DescriptorStorage& heap) noexcept {
 }
 
 void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
-  const std::scoped_lock lock(mutex_);
-  if (fences_.size() == fences_.capacity()) {
-    std::erase_if(fences_, [](const auto& known) { return known.expired(); });
+  {
+    const std::scoped_lock lock(mutex_);
+    if (fences_.size() == fences_.capacity()) {
+      std::erase_if(fences_, [](const auto& known) { return known.expired(); });
+    }
+    fences_.push_back(fence);
   }
-  fences_.push_back(fence);
+  if (removed()) {  // meanwhile: the removal may not have seen this one
+    fence->reach_end();
+  }
+}
+
+bool DeviceCore::debug() noexcept {
+  if (debug_layer_enabled()) {
+    debug_.store(true, std::memory_order_relaxed);
+  }
+  return debug_.load(std::memory_order_relaxed);
 }
 
 DescriptorPlace DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {

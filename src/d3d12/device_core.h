@@ -82,6 +82,9 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
+  // Whether it takes messages and shows the debug interfaces: from when the debug layer is on, and then for ever, since
+  // an interface that was there must stay.
+  [[nodiscard]] bool debug() noexcept;
 
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
@@ -129,6 +132,7 @@ class DeviceCore {
   const CoreTable& core_;
   const CoreDevice& device_;
   MessageStore messages_;
+  std::atomic<bool> debug_{false};
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::mutex mutex_;
   std::vector<Slot> slots_;

@@ -15,14 +15,12 @@
 namespace anydml {
 namespace {
 
-void write_event(int descriptor) noexcept {
-  // An event that is full already is set as far as its reader can tell; waiting for room could take for ever.
-  pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
-  if (poll(&ready, 1, 0) == 1) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(descriptor, &one, sizeof(one));
-  }
-  close(descriptor);
+// Uses those whose value is reached and erases them. Nothing here may fail for want of memory.
+template <class Entry, class Use>
+void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& use) noexcept {
+  const auto reached = std::partition(entries.begin(), entries.end(), [&](const Entry& e) { return e.value > value; });
+  std::for_each(reached, entries.end(), use);
+  entries.erase(reached, entries.end());
 }
 
 }  // namespace
@@ -48,54 +46,41 @@ int duplicate_event(HANDLE event) noexcept {
   return descriptor;
 }
 
-FenceCore::~FenceCore() {
-  for (const Event& event : events_) {
-    close(event.descriptor);
+EventTarget::~EventTarget() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
   }
 }
 
+void EventTarget::arrive() noexcept {
+  if (awaited_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;
+  }
+  // An event that is full already is set as far as its reader can tell; waiting for room could take for ever.
+  pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+  if (poll(&ready, 1, 0) == 1) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(descriptor_, &one, sizeof(one));
+  }
+  close(descriptor_);
+  descriptor_ = -1;
+}
+
 bool FenceCore::signal(std::uint64_t value) noexcept {
-  // Moved out and acted on without the lock: waking a queue takes the queue's own.
-  std::vector<Event> due;
-  std::vector<Sleeper> woken;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (value < completed_.load(std::memory_order_relaxed)) {
-      return false;
-    }
-    completed_.store(value, std::memory_order_release);
-    // Partitioned in place and counted, since nothing here may fail for want of memory.
-    const auto event = std::partition(events_.begin(), events_.end(), [&](const Event& e) { return e.value > value; });
-    if (event == events_.begin()) {
-      due.swap(events_);
-    } else {
-      for (auto it = event; it != events_.end(); ++it) {
-        write_event(it->descriptor);
-      }
-      events_.erase(event, events_.end());
-    }
-    const auto sleeper =
-        std::partition(sleepers_.begin(), sleepers_.end(), [&](const Sleeper& s) { return s.value > value; });
-    if (sleeper == sleepers_.begin()) {
-      woken.swap(sleepers_);
-    } else {
-      try {
-        woken.assign(sleeper, sleepers_.end());
-        sleepers_.erase(sleeper, sleepers_.end());
-      } catch (...) {  // out of memory: wake them all, and those that must will sleep again
-        woken.swap(sleepers_);
-      }
-    }
-    risen_.notify_all();
+  const std::scoped_lock lock(mutex_);
+  if (value < completed_.load(std::memory_order_relaxed)) {
+    return false;
   }
-  for (const Event& event : due) {
-    write_event(event.descriptor);
-  }
-  for (const Sleeper& sleeper : woken) {
+  completed_.store(value, std::memory_order_release);
+  take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
+  take_reached(signalers_, value, [](const QueueAt&) {});
+  // The fence's lock may be held while a queue's is taken, and never the other way round.
+  take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
     }
-  }
+  });
+  risen_.notify_all();
   return true;
 }
 
@@ -103,13 +88,15 @@ void FenceCore::wait(std::uint64_t value) {
   if (completed() >= value) {
     return;
   }
-  std::vector<std::weak_ptr<QueueCore>> signalers;
+  std::vector<QueueAt> signalers;
   {
     const std::scoped_lock lock(mutex_);
     signalers = signalers_;
   }
-  for (const auto& signaler : signalers) {
-    if (const auto queue = signaler.lock(); queue != nullptr) {
+  for (const QueueAt& signaler : signalers) {
+    // Only those that bring this value: the work of others may take long, and the value come from elsewhere.
+    const auto queue = signaler.value >= value ? signaler.queue.lock() : nullptr;
+    if (queue != nullptr) {
       queue->help_until([this, value] { return completed() >= value; });
     }
   }
@@ -117,15 +104,15 @@ void FenceCore::wait(std::uint64_t value) {
   risen_.wait(lock, [this, value] { return completed_.load(std::memory_order_relaxed) >= value; });
 }
 
-void FenceCore::notify(std::uint64_t value, int event) {
+void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) {
   {
     const std::scoped_lock lock(mutex_);
     if (completed_.load(std::memory_order_relaxed) < value) {
-      events_.push_back({.value = value, .descriptor = event});
+      events_.push_back({.value = value, .target = std::move(event)});
       return;
     }
   }
-  write_event(event);
+  event->arrive();
 }
 
 void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue) {
@@ -135,11 +122,10 @@ void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& q
   }
 }
 
-void FenceCore::expect_signal_from(const std::shared_ptr<QueueCore>& queue) {
+void FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue) {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(signalers_, [](const auto& known) { return known.expired(); });
-  if (std::ranges::none_of(signalers_, [&](const auto& known) { return known.lock() == queue; })) {
-    signalers_.push_back(queue);
+  if (completed_.load(std::memory_order_relaxed) < value) {
+    signalers_.push_back({.value = value, .queue = queue});
   }
 }
 
@@ -160,12 +146,14 @@ HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event
                                                    "block, or the descriptor of an eventfd",
                                                    reinterpret_cast<std::intptr_t>(event)));
     }
+    std::shared_ptr<EventTarget> target;
     try {
-      fence_->notify(value, descriptor);
+      target = std::make_shared<EventTarget>(descriptor, 1);
     } catch (...) {
       close(descriptor);
       throw;
     }
+    fence_->notify(value, std::move(target));
     return S_OK;
   });
 }

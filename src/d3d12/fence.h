@@ -14,10 +14,24 @@ namespace anydml {
 
 class QueueCore;
 
+// An application's eventfd, set once, when as many have arrived as it waits for. Owns the descriptor.
+class EventTarget {
+ public:
+  EventTarget(int descriptor, std::uint32_t awaited) : descriptor_(descriptor), awaited_(awaited) {}
+  ~EventTarget();
+  EventTarget(const EventTarget&) = delete;
+  EventTarget& operator=(const EventTarget&) = delete;
+
+  void arrive() noexcept;
+
+ private:
+  int descriptor_;  // -1 once it is set
+  std::atomic<std::int64_t> awaited_;
+};
+
 class FenceCore {
  public:
   explicit FenceCore(std::uint64_t value) : completed_(value) {}
-  ~FenceCore();
   FenceCore(const FenceCore&) = delete;
   FenceCore& operator=(const FenceCore&) = delete;
 
@@ -31,21 +45,21 @@ class FenceCore {
   // Returns when the value is reached. The waiting thread itself runs the work of queues that are to signal it.
   void wait(std::uint64_t value);
 
-  // Writes to the event once the value is reached, at once if it is. Takes over the descriptor.
-  void notify(std::uint64_t value, int event);
+  // Arrives at the event once the value is reached, at once if it is.
+  void notify(std::uint64_t value, std::shared_ptr<EventTarget> event);
 
   // The queue is woken when the value is reached, if it is not already.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // A queue has a signal for this fence among its work.
-  void expect_signal_from(const std::shared_ptr<QueueCore>& queue);
+  // The queue has a signal of this value among its work.
+  void expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
  private:
   struct Event {
     std::uint64_t value;
-    int descriptor;
+    std::shared_ptr<EventTarget> target;
   };
-  struct Sleeper {
+  struct QueueAt {
     std::uint64_t value;
     std::weak_ptr<QueueCore> queue;
   };
@@ -54,8 +68,8 @@ class FenceCore {
   std::mutex mutex_;
   std::condition_variable risen_;
   std::vector<Event> events_;
-  std::vector<Sleeper> sleepers_;
-  std::vector<std::weak_ptr<QueueCore>> signalers_;
+  std::vector<QueueAt> sleepers_;   // queues that wait for a value
+  std::vector<QueueAt> signalers_;  // queues that will signal one
 };
 
 class Fence final

@@ -84,8 +84,28 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
   return S_OK;
 }
 
+// The calls that this thread is in the midst of, the innermost first.
+struct MessageStore::RunningCall {
+  const Callback* callback;
+  RunningCall* outer;
+  static thread_local RunningCall* innermost;
+};
+thread_local MessageStore::RunningCall* MessageStore::RunningCall::innermost = nullptr;
+
+bool MessageStore::begin_call(Callback& callback) {
+  const std::scoped_lock lock(mutex_);
+  callback.running += callback.registered ? 1 : 0;
+  return callback.registered;
+}
+
+void MessageStore::end_call(Callback& callback) {
+  const std::scoped_lock lock(mutex_);
+  --callback.running;
+  call_ended_.notify_all();
+}
+
 void MessageStore::add(Message message) {
-  std::vector<Callback> callbacks;
+  std::vector<std::shared_ptr<Callback>> callbacks;
   bool passes = true;
   {
     const std::scoped_lock lock(mutex_);
@@ -103,9 +123,13 @@ void MessageStore::add(Message message) {
       messages_.push_back(message);
     }
   }
-  for (const Callback& callback : callbacks) {
-    if (passes || callback.ignores_filters) {
-      callback.function(message.category, message.severity, message.id, message.text.c_str(), callback.context);
+  for (const auto& callback : callbacks) {
+    if ((passes || callback->ignores_filters) && begin_call(*callback)) {
+      RunningCall call{.callback = callback.get(), .outer = RunningCall::innermost};
+      RunningCall::innermost = &call;
+      callback->function(message.category, message.severity, message.id, message.text.c_str(), callback->context);
+      RunningCall::innermost = call.outer;
+      end_call(*callback);
     }
   }
 }
@@ -130,11 +154,15 @@ HRESULT MessageStore::get(UINT64 index, D3D12_MESSAGE* message, SIZE_T* bytes) c
     return E_INVALIDARG;
   }
   const std::scoped_lock lock(mutex_);
-  if (index >= messages_.size()) {
+  // The index counts what the retrieval filter lets through.
+  const Filter& filter = stack(Stage::retrieval).back();
+  const auto place = std::find_if(messages_.begin(), messages_.end(),
+                                  [&](const Message& candidate) { return filter.passes(candidate) && index-- == 0; });
+  if (place == messages_.end()) {
     *bytes = 0;
     return E_INVALIDARG;
   }
-  const Message& found = messages_[index];
+  const Message& found = *place;
   const SIZE_T room = *bytes;
   *bytes = sizeof(D3D12_MESSAGE) + found.text.size() + 1;
   if (message == nullptr) {
@@ -228,19 +256,31 @@ HRESULT MessageStore::register_callback(D3D12MessageFunc function, D3D12_MESSAGE
     return E_INVALIDARG;
   }
   const std::scoped_lock lock(mutex_);
-  callbacks_.push_back({.function = function,
-                        .ignores_filters = (flags & D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS) != 0,
-                        .context = context,
-                        .cookie = ++last_cookie_});
+  callbacks_.push_back(
+      std::make_shared<Callback>(Callback{.function = function,
+                                          .ignores_filters = (flags & D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS) != 0,
+                                          .context = context,
+                                          .cookie = ++last_cookie_}));
   *cookie = last_cookie_;
   return S_OK;
 }
 
 HRESULT MessageStore::unregister_callback(DWORD cookie) {
-  const std::scoped_lock lock(mutex_);
-  return std::erase_if(callbacks_, [cookie](const Callback& callback) { return callback.cookie == cookie; }) != 0
-             ? S_OK
-             : E_INVALIDARG;
+  std::unique_lock lock(mutex_);
+  const auto found = std::ranges::find_if(callbacks_, [cookie](const auto& known) { return known->cookie == cookie; });
+  if (found == callbacks_.end()) {
+    return E_INVALIDARG;
+  }
+  const std::shared_ptr<Callback> callback = *found;
+  callbacks_.erase(found);
+  callback->registered = false;
+  // A callback that unregisters itself must not wait for its own end.
+  unsigned own = 0;
+  for (const RunningCall* call = RunningCall::innermost; call != nullptr; call = call->outer) {
+    own += call->callback == callback.get() ? 1U : 0U;
+  }
+  call_ended_.wait(lock, [&] { return callback->running == own; });
+  return S_OK;
 }
 
 void MessageStore::set_muted(bool muted) {

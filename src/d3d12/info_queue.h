@@ -2,6 +2,7 @@
 // The messages of one device, as ID3D12InfoQueue1 keeps them: stored up to a limit, filtered, handed to callbacks.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,7 @@
 
 namespace anydml {
 
-// Whether EnableDebugLayer was called; from then on devices take messages and show the debug interfaces.
+// Whether EnableDebugLayer was called last, for devices that are not debugged already.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
 void set_debug_layer_enabled(bool enabled) noexcept;
 
@@ -67,6 +68,7 @@ class MessageStore {
 
   HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
                             DWORD* cookie);
+  // Returns when no other thread runs it any more.
   HRESULT unregister_callback(DWORD cookie);
 
   void set_muted(bool muted);
@@ -78,7 +80,13 @@ class MessageStore {
     bool ignores_filters;
     void* context;
     DWORD cookie;
+    bool registered = true;
+    unsigned running = 0;  // calls of it
   };
+  struct RunningCall;
+
+  bool begin_call(Callback& callback);
+  void end_call(Callback& callback);
 
   [[nodiscard]] std::vector<Filter>& stack(Stage stage) { return filters_[static_cast<int>(stage)]; }
   [[nodiscard]] const std::vector<Filter>& stack(Stage stage) const { return filters_[static_cast<int>(stage)]; }
@@ -86,7 +94,8 @@ class MessageStore {
   mutable std::mutex mutex_;
   std::deque<Message> messages_;
   std::vector<Filter> filters_[2];  // never empty
-  std::vector<Callback> callbacks_;
+  std::vector<std::shared_ptr<Callback>> callbacks_;
+  std::condition_variable call_ended_;
   DWORD last_cookie_ = 0;
   UINT64 limit_ = D3D12_INFO_QUEUE_DEFAULT_MESSAGE_COUNT_LIMIT;
   UINT64 allowed_ = 0;

@@ -46,7 +46,7 @@ void QueueCore::push(Task task) {
 void QueueCore::submit(std::unique_ptr<Submission> submission) { push(std::move(submission)); }
 
 void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
-  fence->expect_signal_from(shared_from_this());
+  fence->expect_signal(value, shared_from_this());
   push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value});
 }
 
@@ -69,7 +69,7 @@ void QueueCore::perform(Task& task) noexcept {
     return;
   }
   const FenceTask& fence = std::get<FenceTask>(task);
-  if (!fence.is_wait && !fence.fence->signal(fence.value)) {
+  if (!fence.is_wait && !fence.fence->signal(fence.value) && !device_->removed()) {
     device_->post(MessageSeverity::warning,
                   "ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
   }
@@ -110,7 +110,7 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
 }
 
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
-  const auto wrong = [&](HRESULT reason, const std::string& what) {
+  const auto wrong = [&](HRESULT reason, const std::string& what) {  // inside the boundary: it makes strings
     core().remove(reason, "ID3D12CommandQueue::ExecuteCommandLists: " + what + "; the D3D12 device is removed");
   };
   const HRESULT result = com_boundary("ID3D12CommandQueue::ExecuteCommandLists", [&]() -> HRESULT {
@@ -147,7 +147,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
     return S_OK;
   });
   if (FAILED(result)) {
-    wrong(result, "an allocation failed");
+    core().remove(result, "ID3D12CommandQueue::ExecuteCommandLists: an allocation failed; the D3D12 device is removed");
   }
 }
 

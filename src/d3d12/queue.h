@@ -66,8 +66,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
       lock.lock();
     }
     running_ = false;
-    if (!tasks_.empty()) {
-      arrived_.notify_all();  // the rest is the queue's own thread's
+    if (closed_ || !tasks_.empty()) {
+      arrived_.notify_all();  // the rest, or the end, is the queue's own thread's
     }
   }
 

@@ -195,6 +195,9 @@ HRESULT STDMETHODCALLTYPE DmlDevice::MakeResident(UINT count, IDMLPageable* cons
 }
 
 HRESULT STDMETHODCALLTYPE DmlDevice::GetParentDevice(REFIID riid, void** out) noexcept {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
   return unless_removed("IDMLDevice::GetParentDevice", [&] { return parent_->QueryInterface(riid, out); });
 }
 

@@ -27,7 +27,10 @@ HRESULT DmlCore::fail(const char* method, const Error& error) {
   return fail(hresult_of(error.kind), std::string(method) + ": " + error.message);
 }
 
-void DmlCore::warn(const char* message) noexcept { post(MessageSeverity::warning, message); }
+void DmlCore::warn(const char* message) noexcept {
+  log_line(LogLevel::info, "warning: ", message);
+  post(MessageSeverity::warning, message);
+}
 
 void DmlCore::remove(HRESULT reason, const char* message) noexcept {
   HRESULT alive = S_OK;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/environment.h"
+#include "base/log.h"
 #include "directml/device.h"
 
 namespace anydml {
@@ -60,21 +62,30 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     }
     const auto level = offered_level();
     if (!level) {
+      if (!log_enabled(LogLevel::error)) {  // who misspelt a setting cannot be told to make another
+        std::fprintf(stderr, "anydml: %s\n", level.error().message.c_str());
+      }
       return fail(E_INVALIDARG, level.error().message);
     }
-    if (minimum > static_cast<unsigned>(level.value())) {
-      return fail(kUnsupported, fmt::format("minimumFeatureLevel is {:#x}; this device offers {}", minimum,
-                                            facts::level_name(level.value())));
-    }
-    if (!facts::find_level(minimum)) {
+    const auto asked = facts::find_level(minimum);
+    if (!asked && minimum < static_cast<unsigned>(facts::kNewestLevel)) {
       return fail(E_INVALIDARG, fmt::format("minimumFeatureLevel is {:#x}; expected a DML_FEATURE_LEVEL, such as "
                                             "DML_FEATURE_LEVEL_2_1 (0x2100)",
                                             minimum));
+    }
+    if (minimum > static_cast<unsigned>(level.value())) {
+      return fail(kUnsupported,
+                  fmt::format("minimumFeatureLevel is {}; this device offers {}{}",
+                              asked ? std::string(facts::level_name(*asked)) : fmt::format("{:#x}", minimum),
+                              facts::level_name(level.value()),
+                              level.value() == facts::kNewestLevel ? "" : ", to which ANYDML_FEATURE_LEVEL holds it"));
     }
     if (FAILED(bridge->removed_reason())) {
       return fail(kDeviceRemoved, "d3d12Device was removed; expected one that lives");
     }
     const CoreDevice* device = core->device(bridge->adapter_index());
+    log_line(LogLevel::info, fmt::format("DirectML device on {}: feature level {}", device->info->name,
+                                         facts::level_name(level.value())));
     auto shared = std::make_shared<DmlCore>(std::move(bridge), *core, *device, level.value(),
                                             (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
     const HRESULT result = hand_out(new DmlDevice(*parent, std::move(shared)), riid, out);

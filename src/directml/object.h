@@ -30,7 +30,11 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return unless_removed("SetPrivateDataInterface", [&] { return private_data_.set_interface(guid, data); });
   }
   HRESULT STDMETHODCALLTYPE SetName(PCWSTR name) noexcept override {
-    return unless_removed("SetName", [&] { return private_data_.set_name(name); });
+    return unless_removed("SetName", [&] {
+      const HRESULT result = private_data_.set_name(name);
+      named(private_data_.name());
+      return result;
+    });
   }
 
   void* own_object(const void* key) noexcept override {
@@ -42,6 +46,9 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
  protected:
   explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
+
+  // For those whose name appears in messages.
+  virtual void named(std::string) {}
 
   // The frame of a method with an HRESULT.
   template <class Body>
@@ -77,6 +84,9 @@ template <class Derived, class First, class... Others>
 class DmlChild : public DmlObject<Derived, First, Others...> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
+    if (device != nullptr) {
+      *device = nullptr;
+    }
     return this->unless_removed("GetDevice", [&] { return device_->QueryInterface(riid, device); });
   }
 

@@ -60,22 +60,34 @@ std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
                          desc->SizeInDescriptors, required);
     }
     if (required != 0) {
-      if (desc->CPUDescriptorHandle.ptr == 0 ||
-          !core().parent().contains_descriptors(desc->CPUDescriptorHandle, {0}, desc->SizeInDescriptors)) {
-        return fmt::format(
-            "CPUDescriptorHandle: {} descriptors from there do not lie in a CBV_SRV_UAV heap of the "
-            "D3D12 device",
-            desc->SizeInDescriptors);
+      const D3D12_CPU_DESCRIPTOR_HANDLE cpu = desc->CPUDescriptorHandle;
+      const D3D12_GPU_DESCRIPTOR_HANDLE gpu = desc->GPUDescriptorHandle;
+      const UINT size = desc->SizeInDescriptors;
+      IBridgeDevice& parent = core().parent();
+      const auto past_the_end = [size](const char* handle) {
+        return fmt::format("{}: its heap ends before SizeInDescriptors, {}, from there; expected a larger heap", handle,
+                           size);
+      };
+      if (cpu.ptr == 0 || !parent.contains_descriptors(cpu, {0}, 1)) {
+        return "CPUDescriptorHandle lies in no CBV_SRV_UAV heap of the D3D12 device; expected one of "
+               "GetCPUDescriptorHandleForHeapStart, moved by the increment";
       }
-      if (desc->GPUDescriptorHandle.ptr == 0 ||
-          !core().parent().contains_descriptors({0}, desc->GPUDescriptorHandle, desc->SizeInDescriptors)) {
-        return fmt::format(
-            "GPUDescriptorHandle: {} descriptors from there do not lie in a shader-visible CBV_SRV_UAV "
-            "heap of the D3D12 device",
-            desc->SizeInDescriptors);
+      if (!parent.contains_descriptors(cpu, {0}, size)) {
+        return past_the_end("CPUDescriptorHandle");
+      }
+      if (gpu.ptr == 0) {
+        return "GPUDescriptorHandle is 0; expected one of a heap made with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE";
+      }
+      if (!parent.contains_descriptors({0}, gpu, 1)) {
+        return "GPUDescriptorHandle lies in no shader-visible CBV_SRV_UAV heap of the D3D12 device; expected one of "
+               "GetGPUDescriptorHandleForHeapStart, moved by the increment";
+      }
+      if (!parent.contains_descriptors({0}, gpu, size)) {
+        return past_the_end("GPUDescriptorHandle");
       }
     }
     bindings_.assign(required, ResolvedDescriptor{});
+    temporary_ = {};
     cpu_ = desc->CPUDescriptorHandle;
     gpu_ = desc->GPUDescriptorHandle;
   }
@@ -121,9 +133,8 @@ void STDMETHODCALLTYPE DmlBindingTable::BindOutputs(UINT count, const DML_BINDIN
   bind("IDMLBindingTable::BindOutputs", [&] { return work_->bind_outputs(count, bindings, bindings_); });
 }
 
-// No work here needs a temporary resource, so what is bound is checked to be a binding and otherwise left alone.
 void STDMETHODCALLTYPE DmlBindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) noexcept {
-  bind("IDMLBindingTable::BindTemporaryResource", [&] { return work_->check_temporary(binding); });
+  bind("IDMLBindingTable::BindTemporaryResource", [&] { return work_->bind_temporary(binding, temporary_); });
 }
 
 void STDMETHODCALLTYPE DmlBindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) noexcept {
@@ -153,7 +164,7 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
              "for "
              "this";
     }
-    if (std::string what = work->check_recording(table->bindings()); !what.empty()) {
+    if (std::string what = work->check_recording(table->bindings(), table->temporary()); !what.empty()) {
       return what;
     }
     const char* why = "";

@@ -33,6 +33,9 @@ class DmlCompiledOperator final
 
   [[nodiscard]] const WorkPtr<Execution>& execution() const { return execution_; }
 
+ protected:
+  void named(std::string name) override { execution_->set_label(std::move(name)); }
+
  private:
   const ComPtr<IDMLOperator> operator_;
   const WorkPtr<Execution> execution_;
@@ -74,6 +77,7 @@ class DmlBindingTable final
 
   [[nodiscard]] const WorkPtr<Work>& work() const { return work_; }
   [[nodiscard]] const Bindings& bindings() const { return bindings_; }
+  [[nodiscard]] const ResolvedDescriptor& temporary() const { return temporary_; }
   [[nodiscard]] D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle() const { return gpu_; }
 
  private:
@@ -86,6 +90,7 @@ class DmlBindingTable final
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   Bindings bindings_;
+  ResolvedDescriptor temporary_{};  // has no descriptor: nothing reads it
 };
 
 class DmlCommandRecorder final

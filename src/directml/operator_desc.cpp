@@ -53,8 +53,21 @@ std::optional<std::uint64_t> implied_bytes(const GivenTensor& tensor, std::size_
   return padded ? std::optional(static_cast<std::uint64_t>(*padded) & ~std::uint64_t{3}) : std::nullopt;
 }
 
-Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, const facts::Support& support,
-                   facts::FeatureLevel level, GivenTensor& tensor) {
+// The level from which the operator's field takes the type, for messages; empty when none does.
+std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32_t type) {
+  const facts::Support* first = nullptr;
+  for (const facts::Support& support : op.support) {
+    if (support.field == field && type < 16 && (support.types >> type & 1) != 0 &&
+        (first == nullptr || support.level < first->level)) {
+      first = &support;
+    }
+  }
+  return first == nullptr ? std::string()
+                          : fmt::format(" (it takes this one from {})", facts::level_name(first->level));
+}
+
+Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, const facts::Operator& op,
+                   std::size_t field, const facts::Support& support, facts::FeatureLevel level, GivenTensor& tensor) {
   if (given == nullptr) {
     return invalid(where, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional");
   }
@@ -71,9 +84,9 @@ Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, co
   const auto type_number = static_cast<std::uint32_t>(desc.DataType);
   if (type_number >= 16 || (support.types >> type_number & 1) == 0) {
     return invalid(where,
-                   fmt::format("DataType is {}; expected {}{}",
+                   fmt::format("DataType is {}; expected {}{}{}",
                                is_element_type(type) ? std::string(type_name(type)) : fmt::format("{}", type_number),
-                               type_names(support.types), at_level));
+                               type_names(support.types), at_level, taken_from(op, field, type_number)));
   }
   if ((desc.Flags & ~DML_TENSOR_FLAG_OWNED_BY_DML) != 0) {
     return invalid(
@@ -113,13 +126,11 @@ Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, co
                                ? ""
                                : fmt::format("with Strides {} ", shape_text(tensor.strides, desc.DimensionCount))));
   }
-  if (desc.TotalTensorSizeInBytes % 4 != 0) {
+  if (desc.TotalTensorSizeInBytes < *least || desc.TotalTensorSizeInBytes % 4 != 0) {
     return invalid(where,
-                   fmt::format("TotalTensorSizeInBytes is {}; expected a multiple of 4", desc.TotalTensorSizeInBytes));
-  }
-  if (desc.TotalTensorSizeInBytes < *least) {
-    return invalid(where, fmt::format("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach",
-                                      desc.TotalTensorSizeInBytes, *least));
+                   fmt::format("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
+                               "multiple of 4",
+                               desc.TotalTensorSizeInBytes, *least));
   }
   const UINT alignment = desc.GuaranteedBaseOffsetAlignment;
   if (alignment != 0 && (!std::has_single_bit(alignment) || alignment < element)) {
@@ -208,8 +219,8 @@ Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC
     const bool is_output = facts::is_output(field.kind);
     // The output comes after the inputs, whatever the order of the fields.
     GivenTensor& tensor = tensors[is_output ? row.inputs : inputs++];
-    ANYDML_TRY(read_tensor({op.name, field.name}, read_field<const DML_TENSOR_DESC*>(desc->Desc, field), is_output,
-                           *support, level, tensor));
+    ANYDML_TRY(read_tensor({op.name, field.name}, read_field<const DML_TENSOR_DESC*>(desc->Desc, field), is_output, op,
+                           i, *support, level, tensor));
   }
   std::vector<NamedScalar> attributes;
   ANYDML_TRY(read_attributes(row, desc->Desc, attributes));

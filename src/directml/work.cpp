@@ -18,7 +18,7 @@ void* const kThere = reinterpret_cast<void*>(1);
 
 // What a binding must fulfil, and how messages speak of it.
 struct Requirement {
-  std::string_view op;
+  const Work& work;
   std::string_view name;
   std::uint64_t bytes;
   std::uint64_t alignment;
@@ -26,7 +26,7 @@ struct Requirement {
 };
 
 std::string wrong(const Requirement& requirement, const std::string& what) {
-  return fmt::format("{}: {}: {}", requirement.op, requirement.name, what);
+  return fmt::format("{}: {}: {}", requirement.work.label(), requirement.name, what);
 }
 
 const char* heap_name(D3D12_HEAP_TYPE heap) {
@@ -160,12 +160,12 @@ bool may_alias(facts::InPlace in_place, std::size_t input) {
   return false;
 }
 
-Requirement tensor_requirement(std::string_view op, const TensorBinding& tensor) {
-  return {op, tensor.name, tensor.bytes, tensor.alignment, false};
+Requirement tensor_requirement(const Work& work, const TensorBinding& tensor) {
+  return {work, tensor.name, tensor.bytes, tensor.alignment, false};
 }
 
 Requirement persistent_requirement(const Execution& target) {
-  return {target.name(), "persistent resource", target.properties().PersistentResourceSize, kResourceAlignment, false};
+  return {target, "persistent resource", target.properties().PersistentResourceSize, kResourceAlignment, false};
 }
 
 }  // namespace
@@ -174,35 +174,45 @@ bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept
   if (core_->removed()) {
     return false;
   }
-  std::string what;
+  bool good = false;
   const HRESULT result = com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
-    what = descriptors == nullptr && properties_.RequiredDescriptorCount != 0
-               ? "the descriptor heap of its binding table was released before the list was executed"
-               : check_submission(descriptors);
+    const std::string what =
+        descriptors == nullptr && properties_.RequiredDescriptorCount != 0
+            ? label() + ": the descriptor heap of its binding table was released before the list was executed"
+            : check_submission(descriptors);
+    good = what.empty();
+    if (!good) {
+      core_->remove(E_INVALIDARG, "ExecuteCommandLists: " + what + "; the DirectML device is removed");
+    }
     return S_OK;
   });
   if (FAILED(result)) {
     core_->remove(result, "ExecuteCommandLists: an allocation failed; the DirectML device is removed");
     return false;
   }
-  if (!what.empty()) {
-    core_->remove(E_INVALIDARG, "ExecuteCommandLists: " + what + "; the DirectML device is removed");
-    return false;
-  }
-  return true;
+  return good;
 }
 
-std::string Work::check_temporary(const DML_BINDING_DESC* given) const {
-  ResolvedDescriptor taken{};
-  return given == nullptr
-             ? std::string()
-             : take_binding(*core_, {name(), "temporary resource", 0, kResourceAlignment, false}, *given, taken);
+std::string Work::label() const {
+  const std::scoped_lock lock(label_mutex_);
+  return given_label_.empty() ? std::string(kind_) : fmt::format("{} '{}'", kind_, given_label_);
+}
+
+void Work::set_label(std::string given) {
+  const std::scoped_lock lock(label_mutex_);
+  given_label_ = std::move(given);
+}
+
+std::string Work::bind_temporary(const DML_BINDING_DESC* given, ResolvedDescriptor& temporary) const {
+  temporary = {};
+  const Requirement requirement{*this, "temporary resource", 0, kResourceAlignment, false};
+  return given == nullptr ? std::string() : take_binding(*core_, requirement, *given, temporary);
 }
 
 // ---- Execution
 
 Execution::Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings)
-    : Work(std::move(core)), def_(std::move(def)), late_bindings_(late_bindings) {
+    : Work(std::move(core), def->desc.row->name), def_(std::move(def)), late_bindings_(late_bindings) {
   for (std::size_t i = 0; i < def_->input_count(); ++i) {
     if (def_->tensors[i].owned) {
       const std::uint64_t alignment = std::max(def_->tensors[i].alignment, kResourceAlignment);
@@ -230,7 +240,7 @@ Result<WorkPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std
                                                        static_cast<std::uint32_t>(plan.steps.size()), &made->program_);
   if (status.code != BackendCode::ok) {
     return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-                 fmt::format("{}: {}", made->name(), status.message)};
+                 fmt::format("{}: {}", made->label(), status.message)};
   }
   return made;
 }
@@ -242,11 +252,11 @@ std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bi
     return {};
   }
   if (given == nullptr || count != inputs) {
-    return fmt::format("{}: {}; expected {} bindings, one for each input tensor", name(),
+    return fmt::format("{}: {}; expected {} bindings, one for each input tensor", label(),
                        given == nullptr ? "bindings is null" : fmt::format("bindingCount is {}", count), inputs);
   }
   for (UINT i = 0; i < count; ++i) {
-    const Requirement requirement = tensor_requirement(name(), def_->tensors[i]);
+    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
     ResolvedDescriptor taken{};
     if (std::string what = take_binding(core(), requirement, given[i], taken); !what.empty()) {
       return what;
@@ -274,10 +284,10 @@ std::string Execution::bind_outputs(UINT count, const DML_BINDING_DESC* given, B
     return {};
   }
   if (given == nullptr || count != 1) {
-    return fmt::format("{}: {}; expected 1 binding, for the output tensor", name(),
+    return fmt::format("{}: {}; expected 1 binding, for the output tensor", label(),
                        given == nullptr ? "bindings is null" : fmt::format("bindingCount is {}", count));
   }
-  const Requirement requirement = tensor_requirement(name(), def_->output());
+  const Requirement requirement = tensor_requirement(*this, def_->output());
   ResolvedDescriptor taken{};
   if (std::string what = take_binding(core(), requirement, given[0], taken); !what.empty()) {
     return what;
@@ -315,7 +325,7 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
     if (!intersect(input, output)) {
       continue;
     }
-    const Requirement requirement = tensor_requirement(name(), def_->tensors[i]);
+    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
     if (!may_alias(def_->desc.row->facts->in_place, i)) {
       return wrong(requirement,
                    fmt::format("overlaps {}; expected ranges of their own, since the operator does not work "
@@ -348,7 +358,7 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
     if (def_->tensors[i].owned) {
       continue;
     }
-    if (std::string what = check_present(core(), tensor_requirement(name(), def_->tensors[i]), bindings[i]);
+    if (std::string what = check_present(core(), tensor_requirement(*this, def_->tensors[i]), bindings[i]);
         !what.empty()) {
       return what;
     }
@@ -362,8 +372,23 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
   return check_hazards(bindings);
 }
 
-std::string Execution::check_recording(const Bindings& bindings) const {
-  return late_bindings_ ? std::string() : check_all(bindings.data());
+std::string Execution::check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const {
+  if (std::string what = late_bindings_ ? std::string() : check_all(bindings.data()); !what.empty()) {
+    return what;
+  }
+  // What is bound is not used, and must still keep off.
+  if (temporary.descriptor.kind != DescriptorKind::none) {
+    const Area area = area_of(temporary, temporary.descriptor.bytes);
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      const std::uint64_t bytes =
+          i <= def_->input_count() ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
+      if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
+        return fmt::format("{}: temporary resource: overlaps {}; expected a range of its own", label(),
+                           i <= def_->input_count() ? def_->tensors[i].name : "the persistent resource");
+      }
+    }
+  }
+  return {};
 }
 
 std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
@@ -371,35 +396,41 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
     return what;
   }
   if (has_persistent()) {
-    const Descriptor& persistent = bindings[def_->input_count() + 1].descriptor;
-    const std::uint64_t buffer = persistent_buffer_.load(std::memory_order_acquire);
-    if (buffer != 0 && (buffer != persistent.buffer || persistent_start_.load() != persistent.offset)) {
+    const void* place = persistent_place_.load(std::memory_order_acquire);
+    if (place != nullptr && place != bindings[def_->input_count() + 1].address) {
       return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
     }
   }
   return {};
 }
 
-void Execution::set_persistent_place(const Descriptor& descriptor) noexcept {
-  persistent_start_.store(descriptor.offset);
-  persistent_buffer_.store(descriptor.buffer, std::memory_order_release);
+bool Execution::run_uninitialised() noexcept {
+  com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+    if (has_persistent()) {
+      core().remove(E_INVALIDARG, "ExecuteCommandLists: " + label() +
+                                      ": it has a persistent resource and was executed before it was "
+                                      "initialized; expected an initializer's dispatch before it; the "
+                                      "DirectML device is removed");
+    } else if (!warned_.exchange(true)) {
+      core().warn(("ExecuteCommandLists: " + label() +
+                   ": it was never initialized; it needs nothing of it and runs, but "
+                   "elsewhere it may not")
+                      .c_str());
+    }
+    return S_OK;
+  });
+  if (has_persistent()) {  // if there was no memory to say so
+    core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
+  }
+  return !has_persistent();
 }
 
 void Execution::run(void* const* addresses) noexcept {
   if (core().removed()) {
     return;
   }
-  if (!initialised_.load(std::memory_order_acquire)) {
-    if (has_persistent()) {
-      core().remove(E_INVALIDARG,
-                    "ExecuteCommandLists: an operator with a persistent resource ran before it was "
-                    "initialized; expected an initializer's dispatch before it. The DirectML device is "
-                    "removed");
-      return;
-    }
-    if (!warned_.exchange(true)) {
-      core().warn("ExecuteCommandLists: an operator was never initialized; it needs nothing of it and runs");
-    }
+  if (!initialised_.load(std::memory_order_acquire) && !run_uninitialised()) {
+    return;
   }
   void* operands[kMaxOperands] = {};
   const std::uint32_t inputs = def_->input_count();
@@ -418,7 +449,7 @@ void Execution::run(void* const* addresses) noexcept {
 // ---- Initialisation
 
 Initialisation::Initialisation(std::shared_ptr<DmlCore> core, std::vector<WorkPtr<Execution>> targets)
-    : Work(std::move(core)), targets_(std::move(targets)) {
+    : Work(std::move(core), "initializer"), targets_(std::move(targets)) {
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     for (std::size_t i = 0; i < targets_[t]->def().input_count(); ++i) {
       if (targets_[t]->def().tensors[i].owned) {
@@ -436,7 +467,7 @@ namespace {
 
 Requirement owned_requirement(const Execution& target, std::size_t input) {
   const TensorBinding& tensor = target.def().tensors[input];
-  return {target.name(), tensor.name, tensor.bytes, tensor.alignment, true};
+  return {target, tensor.name, tensor.bytes, tensor.alignment, true};
 }
 
 // One target's input bindings: all of them or none.
@@ -448,16 +479,16 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
   }
   if (given.Type != DML_BINDING_TYPE_BUFFER_ARRAY) {
     return fmt::format("{}: the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER_ARRAY (2) or NONE",
-                       target.name(), static_cast<unsigned>(given.Type));
+                       target.label(), static_cast<unsigned>(given.Type));
   }
   if (given.Desc == nullptr) {
-    return fmt::format("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.name());
+    return fmt::format("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.label());
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
   const std::uint32_t inputs = target.def().input_count();
   if (array->BindingCount != inputs || array->Bindings == nullptr) {
     return fmt::format(
-        "{}: {}; expected {}, one for each input tensor", target.name(),
+        "{}: {}; expected {}, one for each input tensor", target.label(),
         array->Bindings == nullptr ? "Bindings is null" : fmt::format("BindingCount is {}", array->BindingCount),
         inputs);
   }
@@ -510,6 +541,12 @@ std::string Initialisation::bind_inputs(UINT count, const DML_BINDING_DESC* give
 
 std::string Initialisation::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
   std::string what = check_count(count, given, targets_.size());
+  for (std::size_t t = 0; t < count && what.empty(); ++t) {
+    if (!targets_[t]->has_persistent()) {  // nothing is needed here, and something wrong is wrong nevertheless
+      ResolvedDescriptor ignored{};
+      what = take_binding(core(), persistent_requirement(*targets_[t].get()), given[t], ignored);
+    }
+  }
   Bindings taken = bindings;
   for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
     const Slot& slot = slots_[i];
@@ -529,7 +566,7 @@ std::string Initialisation::bind_outputs(UINT count, const DML_BINDING_DESC* giv
 
 std::string Initialisation::bind_persistent(const DML_BINDING_DESC* given, Bindings&) const {
   ResolvedDescriptor taken{};
-  const Requirement any{"initializer", "persistent resource", 0, 1, false};
+  const Requirement any{*this, "persistent resource", 0, 1, false};
   if (std::string what = given != nullptr ? take_binding(core(), any, *given, taken) : std::string(); !what.empty()) {
     return what;
   }
@@ -570,13 +607,15 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
   return {};
 }
 
-std::string Initialisation::check_recording(const Bindings& bindings) const { return check_all(bindings.data()); }
+std::string Initialisation::check_recording(const Bindings& bindings, const ResolvedDescriptor&) const {
+  return check_all(bindings.data());
+}
 
 std::string Initialisation::check_submission(const ResolvedDescriptor* bindings) {
   std::string what = check_all(bindings);
   for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
     if (slots_[i].input == kPersistent) {
-      targets_[slots_[i].target]->set_persistent_place(bindings[i].descriptor);
+      targets_[slots_[i].target]->set_persistent_place(bindings[i].address);
     }
   }
   return what;
@@ -585,14 +624,6 @@ std::string Initialisation::check_submission(const ResolvedDescriptor* bindings)
 void Initialisation::run(void* const* addresses) noexcept {
   if (core().removed()) {
     return;
-  }
-  for (const auto& target : targets_) {
-    if (!target->set_initialised()) {
-      core().remove(E_INVALIDARG,
-                    "ExecuteCommandLists: an operator was initialized a second time; expected once. The "
-                    "DirectML device is removed");
-      return;
-    }
   }
   const CoreDevice& device = core().device();
   std::size_t first = 0;  // of the target's slots
@@ -612,6 +643,14 @@ void Initialisation::run(void* const* addresses) noexcept {
       }
     }
     first = i + 1;
+  }
+  for (const auto& target : targets_) {
+    if (!target->set_initialised()) {  // some clients do it before every execution, each time with the same data
+      com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+        core().warn(("ExecuteCommandLists: " + target->label() + ": it was initialized again; once is enough").c_str());
+        return S_OK;
+      });
+    }
   }
 }
 

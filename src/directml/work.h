@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -66,17 +67,19 @@ class Work : public IBridgeDispatch {
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
-  [[nodiscard]] virtual std::string_view name() const = 0;  // for messages
+  // For messages: what it is, and the name that the application gave it.
+  [[nodiscard]] std::string label() const;
+  void set_label(std::string given);
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
-  // No work needs a temporary resource: what is bound must only be a binding.
-  std::string check_temporary(const DML_BINDING_DESC* given) const;
-  // At recording; nothing when bindings may come later.
-  virtual std::string check_recording(const Bindings& bindings) const = 0;
+  // No work needs a temporary resource, and none is written: what is bound must only be right.
+  std::string bind_temporary(const DML_BINDING_DESC* given, ResolvedDescriptor& temporary) const;
+  // At recording. Bindings that may come later are left for the submission.
+  virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
 
  protected:
-  explicit Work(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
+  Work(std::shared_ptr<DmlCore> core, std::string_view kind) : core_(std::move(core)), kind_(kind) {}
   virtual ~Work() = default;
 
   virtual std::string check_submission(const ResolvedDescriptor* bindings) = 0;
@@ -88,7 +91,10 @@ class Work : public IBridgeDispatch {
 
  private:
   const std::shared_ptr<DmlCore> core_;
+  const std::string_view kind_;
   std::atomic<std::uint32_t> references_{1};
+  mutable std::mutex label_mutex_;
+  std::string given_label_;
 };
 
 // A compiled operator. Its descriptors: the inputs, the output, and the persistent resource if it has one.
@@ -98,11 +104,10 @@ class Execution final : public Work {
                                             bool late_bindings);
   ~Execution() override;
 
-  [[nodiscard]] std::string_view name() const override { return def_->desc.row->name; }
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
-  std::string check_recording(const Bindings& bindings) const override;
+  std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   void run(void* const* addresses) noexcept override;
 
   [[nodiscard]] const OperatorDef& def() const { return *def_; }
@@ -111,12 +116,16 @@ class Execution final : public Work {
   [[nodiscard]] std::uint64_t persistent_offset(std::size_t input) const { return persistent_offsets_[input]; }
 
   // By its initialisation: where its persistent resource is, and that it is filled. False when it was before.
-  void set_persistent_place(const Descriptor& descriptor) noexcept;
+  void set_persistent_place(const void* address) noexcept {
+    persistent_place_.store(address, std::memory_order_release);
+  }
   [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
 
  private:
   Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings);
   std::string check_submission(const ResolvedDescriptor* bindings) override;
+  // Whether it may.
+  bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
 
@@ -126,8 +135,7 @@ class Execution final : public Work {
   std::uint64_t persistent_offsets_[kMaxInputs] = {};
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
-  std::atomic<std::uint64_t> persistent_buffer_{0};
-  std::atomic<std::uint64_t> persistent_start_{0};
+  std::atomic<const void*> persistent_place_{nullptr};
 };
 
 // The initialisation of compiled operators. Its descriptors: for each of them the owned inputs, then the persistent
@@ -136,11 +144,10 @@ class Initialisation final : public Work {
  public:
   Initialisation(std::shared_ptr<DmlCore> core, std::vector<WorkPtr<Execution>> targets);
 
-  [[nodiscard]] std::string_view name() const override { return "initializer"; }
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
-  std::string check_recording(const Bindings& bindings) const override;
+  std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   void run(void* const* addresses) noexcept override;
 
  private:

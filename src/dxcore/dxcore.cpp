@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libdxcore.so: the devices of anydml as DXCore adapters. A client of the public C API and nothing else.
+// libdxcore.so: the devices of anydml as DXCore adapters.
 #include <anydml/anydml.h>
 #include <wsl/winadapter.h>
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/core.h"
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -109,6 +110,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
         budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
         budget.availableForReservation = budget.budget / 2;
+        const CoreDevice* device = anydml_private_core()->device(index_);
+        budget.currentUsage = device->backend->buffer_bytes(device->handle);
       }
       std::memcpy(output, &budget, sizeof(budget));
       return S_OK;
@@ -295,6 +298,7 @@ HRESULT Factory::get(Factory*& factory) {
   if (process == nullptr) {
     const auto& settings = environment();
     if (!settings.ok()) {
+      log_line(LogLevel::error, settings.error().message);
       return E_INVALIDARG;
     }
     const size_t count = anydml_device_count();

@@ -56,14 +56,27 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
   return {};
 }
 
+// Whether the input would fit by NumPy's rule, for those who expect it.
+bool may_repeat(const TensorDesc& input, const TensorDesc& output) {
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    if (input.sizes[i] != output.sizes[i] && input.sizes[i] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Gives the input the output's sizes, with stride 0 where it repeats.
 Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name,
                        Broadcast rule) {
   const auto mismatch = [&] {
     return invalid(where,
-                   fmt::format("sizes are {}; expected {} {}, the sizes of {}", shape_text(input.sizes, input.rank),
+                   fmt::format("sizes are {}; expected {} {}, the sizes of {}{}", shape_text(input.sizes, input.rank),
                                rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
-                               shape_text(output.sizes, output.rank), output_name));
+                               shape_text(output.sizes, output.rank), output_name,
+                               rule == Broadcast::none && input.rank == output.rank && may_repeat(input, output)
+                                   ? "; to repeat it, give those sizes and a stride of 0 where it is 1"
+                                   : ""));
   };
   if (input.rank > output.rank || (rule == Broadcast::none && input.rank != output.rank)) {
     return mismatch();

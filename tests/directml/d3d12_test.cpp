@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "directml/harness.h"
@@ -486,6 +488,56 @@ TEST(Queues, ReleasedWhileWorkIsInFlight) {
   EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK);
 }
 
+std::size_t thread_count() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
+  const auto device = create_d3d12_device();
+  const std::size_t before = thread_count();
+  for (int round = 0; round < 40; ++round) {
+    ComPtr<ID3D12Fence> fence;
+    ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+    const auto source = create_buffer(device.Get(), 4 << 20, D3D12_HEAP_TYPE_UPLOAD);
+    const auto target = create_buffer(device.Get(), 4 << 20);
+    auto queue = std::make_unique<Queue>(device.Get());
+    queue->list->CopyResource(target.Get(), source.Get());
+    queue->submit();
+    ASSERT_EQ(queue->queue->Signal(fence.Get(), 1), S_OK);
+    std::thread waiting([&] { EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK); });
+    queue.reset();  // while the other thread may be running its work
+    waiting.join();
+  }
+  for (int i = 0; i < 500 && thread_count() > before; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_LE(thread_count(), before);
+}
+
+TEST(Queues, AWaitRunsNoWorkThatDoesNotBringIt) {
+  const auto device = create_d3d12_device();
+  Queue queue(device.Get());
+  ComPtr<ID3D12Fence> fence;
+  ComPtr<ID3D12Fence> gate;
+  ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+  ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&gate)), S_OK);
+  ASSERT_EQ(queue.queue->Signal(fence.Get(), 1), S_OK);
+  ASSERT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK);
+  // The queue signalled the fence once and will not again; value 2 comes from the CPU.
+  ASSERT_EQ(queue.queue->Wait(gate.Get(), 1), S_OK);
+  queue.submit();
+  std::thread other([&] { fence->Signal(2); });
+  EXPECT_EQ(fence->SetEventOnCompletion(2, nullptr), S_OK);
+  EXPECT_EQ(queue.fence->GetCompletedValue(), 0U);
+  other.join();
+  gate->Signal(1);
+  queue.wait();
+}
+
 TEST(Fences, NullEventBlocksUntilReached) {
   const auto device = create_d3d12_device();
   ComPtr<ID3D12Fence> fence;
@@ -603,6 +655,30 @@ TEST(Removal, EveryFenceIsReachedAndNothingIsCreated) {
   EXPECT_EQ(another->GetDeviceRemovedReason(), S_OK);
 }
 
+TEST(Removal, FencesMadeMeanwhileAreReachedToo) {
+  for (int round = 0; round < 50; ++round) {
+    const auto device = create_d3d12_device();
+    std::vector<ComPtr<ID3D12Fence>> fences;
+    std::thread making([&] {
+      for (;;) {
+        ComPtr<ID3D12Fence> fence;
+        if (device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)) != S_OK) {
+          return;
+        }
+        fences.push_back(fence);
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ComPtr<ID3D12Device5> device5;
+    device.As(&device5);
+    device5->RemoveDevice();
+    making.join();
+    for (const auto& fence : fences) {
+      ASSERT_EQ(fence->GetCompletedValue(), UINT64_MAX);
+    }
+  }
+}
+
 TEST(Removal, WrongUseOfAQueueRemovesTheDevice) {
   enum class Mistake { open_list, spoilt_list, null_list, wrong_type, released_buffer };
   for (const Mistake mistake :
@@ -670,6 +746,10 @@ TEST(Objects, PrivateDataAndNames) {
     EXPECT_EQ(object->SetName(L"a name with \u00fc"), S_OK);
     EXPECT_EQ(object->SetName(nullptr), S_OK);
   }
+  EXPECT_EQ(buffer->SetPrivateData(key, 0, &value), S_OK);  // present, and empty
+  size = 4;
+  EXPECT_EQ(buffer->GetPrivateData(key, &size, &value), S_OK);
+  EXPECT_EQ(size, 0U);
   wchar_t name[8] = {};
   ASSERT_EQ(buffer->SetName(L"weights"), S_OK);
   const GUID name_key = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
@@ -793,11 +873,72 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   EXPECT_EQ(queue->UnregisterMessageCallback(cookie), E_INVALIDARG);
   fail();
   EXPECT_EQ(heard.size(), 1U);
+  // The index of GetMessage counts what the retrieval filter lets through.
   queue->ClearStoredMessages();
   EXPECT_EQ(queue->GetNumStoredMessages(), 0U);
+  fail();
+  ASSERT_EQ(queue->AddApplicationMessage(D3D12_MESSAGE_SEVERITY_INFO, "mine"), S_OK);
+  ASSERT_EQ(queue->PushRetrievalFilter(&filter), S_OK);
+  ASSERT_EQ(queue->GetNumStoredMessagesAllowedByRetrievalFilter(), 1U);
+  bytes = storage.size() * 8;
+  ASSERT_EQ(queue->GetMessage(0, message, &bytes), S_OK);
+  EXPECT_STREQ(message->pDescription, "mine");
+  EXPECT_EQ(queue->GetMessage(1, nullptr, &bytes), E_INVALIDARG);
+  queue->PopRetrievalFilter();
+
+  // A callback may unregister itself, create, and wait; on removal everything is reached before it is called.
+  struct Reentrant {
+    ID3D12Device* device;
+    ID3D12InfoQueue1* queue;
+    ID3D12Fence* fence;
+    DWORD cookie;
+    int calls;
+    UINT64 seen;
+  };
+  ComPtr<ID3D12Fence> fence;
+  ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+  Reentrant reentrant{device.Get(), queue.Get(), fence.Get(), 0, 0, 0};
+  const auto reenter = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID, LPCSTR, void* context) {
+    auto& self = *static_cast<Reentrant*>(context);
+    ++self.calls;
+    self.seen = self.fence->GetCompletedValue();
+    self.fence->SetEventOnCompletion(self.seen, nullptr);
+    EXPECT_EQ(self.queue->UnregisterMessageCallback(self.cookie), S_OK);
+  };
+  ASSERT_EQ(queue->RegisterMessageCallback(reenter, D3D12_MESSAGE_CALLBACK_FLAG_NONE, &reentrant, &reentrant.cookie),
+            S_OK);
+  fail();
+  fail();
+  EXPECT_EQ(reentrant.calls, 1);
+  // Unregistering from another thread returns only when no call is under way.
+  std::atomic<int> inside = 0;
+  const auto slow = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID, LPCSTR, void* context) {
+    auto& count = *static_cast<std::atomic<int>*>(context);
+    ++count;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    --count;
+  };
+  ASSERT_EQ(queue->RegisterMessageCallback(slow, D3D12_MESSAGE_CALLBACK_FLAG_NONE, &inside, &cookie), S_OK);
+  std::thread failing([&] {
+    for (int i = 0; i < 3; ++i) {
+      fail();
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_EQ(queue->UnregisterMessageCallback(cookie), S_OK);
+  EXPECT_EQ(inside, 0);
+  failing.join();
+  ASSERT_EQ(queue->RegisterMessageCallback(reenter, D3D12_MESSAGE_CALLBACK_FLAG_NONE, &reentrant, &reentrant.cookie),
+            S_OK);
+  ComPtr<ID3D12Device5> device5;
+  ASSERT_EQ(device.As(&device5), S_OK);
+  device5->RemoveDevice();
+  EXPECT_EQ(reentrant.calls, 2);
+  EXPECT_EQ(reentrant.seen, UINT64_MAX);
   ComPtr<ID3D12Debug4> off;
   ASSERT_EQ(debug.As(&off), S_OK);
   off->DisableDebugLayer();
+  EXPECT_EQ(device.As(&debug_device), S_OK);  // an interface that was there stays
 }
 
 }  // namespace

@@ -160,6 +160,15 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
       EXPECT_EQ(settled_live(), before) << "failure " << n << " leaks";
     }
   }
+  // And all from the n-th on: there is not even memory for a message.
+  for (long n = 0; n < failures; ++n) {
+    t_all_from_there = true;
+    t_until_failure = n;
+    EXPECT_FALSE(run_program());
+    t_all_from_there = false;
+    t_until_failure = -1;
+  }
+  ASSERT_TRUE(run_program());
   EXPECT_EQ(settled_live(), before);
   std::printf("%ld allocations failed, each once\n", failures);
   EXPECT_GT(failures, 40);

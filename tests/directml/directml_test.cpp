@@ -455,6 +455,87 @@ TEST(Initializer, OwnedTensorsGoThroughItIntoThePersistentResource) {
   }
 }
 
+// One client initialises before every execution, and may do so into another persistent resource.
+TEST(Initializer, AgainBeforeEveryExecution) {
+  Dml dml;
+  for (const auto flags : {DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML}) {
+    Modulus modulus(dml, DML_EXECUTION_FLAG_NONE, flags);
+    const bool owned = flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+    IDMLCompiledOperator* targets[] = {modulus.compiled.Get()};
+    ComPtr<IDMLOperatorInitializer> initializer;
+    ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
+    for (int round = 0; round < 3; ++round) {
+      const auto persistent = create_buffer(dml.d3d12.Get(), 1024);
+      const DML_BUFFER_BINDING kept{persistent.Get(), 256, 512};
+      const DML_BINDING_DESC kept_desc = bind(kept);
+      const auto table = dml.table(initializer.Get(), modulus.heap.Get(), 8);
+      const DML_BUFFER_BINDING a{modulus.a_buffer.Get(), 0, 16};
+      const DML_BUFFER_BINDING b{modulus.b_buffer.Get(), 0, 16};
+      DML_BINDING_DESC inputs[] = {bind(a), bind(b)};
+      if (owned) {
+        const DML_BUFFER_BINDING weights[] = {{nullptr, 0, 0}, b};
+        const DML_BUFFER_ARRAY_BINDING array{2, weights};
+        const DML_BINDING_DESC input{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+        table->BindInputs(1, &input);
+        table->BindOutputs(1, &kept_desc);
+        modulus.table->BindPersistentResource(&kept_desc);
+        inputs[1] = {DML_BINDING_TYPE_NONE, nullptr};
+      }
+      modulus.set_heap();
+      dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), table.Get());
+      modulus.table->BindInputs(2, inputs);
+      bind_output(modulus.table.Get(), {modulus.out_buffer.Get(), 0, 16});
+      modulus.record();
+      dml.queue.finish();
+      EXPECT_EQ(modulus.result(), kFloorResult);
+      EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+    }
+  }
+}
+
+// The persistent resource bound at execution may be another resource over the same memory.
+TEST(Initializer, ThePersistentResourceIsItsMemory) {
+  Dml dml;
+  Modulus modulus(dml, DML_EXECUTION_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML);
+  D3D12_HEAP_DESC heap_desc{};
+  heap_desc.SizeInBytes = 65536;
+  heap_desc.Properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
+  heap_desc.Flags = D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS;
+  ComPtr<ID3D12Heap> memory;
+  ASSERT_EQ(dml.d3d12->CreateHeap(&heap_desc, IID_PPV_ARGS(&memory)), S_OK);
+  ComPtr<ID3D12Resource> placed[2];
+  const auto desc = buffer_desc(1024, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
+  for (auto& one : placed) {
+    ASSERT_EQ(dml.d3d12->CreatePlacedResource(memory.Get(), 0, &desc, D3D12_RESOURCE_STATE_COMMON, nullptr,
+                                              __uuidof(ID3D12Resource), reinterpret_cast<void**>(one.GetAddressOf())),
+              S_OK);
+  }
+  IDMLCompiledOperator* targets[] = {modulus.compiled.Get()};
+  ComPtr<IDMLOperatorInitializer> initializer;
+  ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
+  const auto table = dml.table(initializer.Get(), modulus.heap.Get(), 8);
+  const DML_BUFFER_BINDING weights[] = {{nullptr, 0, 0}, {modulus.b_buffer.Get(), 0, 16}};
+  const DML_BUFFER_ARRAY_BINDING array{2, weights};
+  const DML_BINDING_DESC input{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+  table->BindInputs(1, &input);
+  const DML_BUFFER_BINDING first{placed[0].Get(), 0, 1024};
+  const DML_BUFFER_BINDING second{placed[1].Get(), 0, 1024};
+  const DML_BINDING_DESC first_desc = bind(first);
+  const DML_BINDING_DESC second_desc = bind(second);
+  table->BindOutputs(1, &first_desc);
+  modulus.set_heap();
+  dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), table.Get());
+  const DML_BUFFER_BINDING a{modulus.a_buffer.Get(), 0, 16};
+  const DML_BINDING_DESC inputs[] = {bind(a), {DML_BINDING_TYPE_NONE, nullptr}};
+  modulus.table->BindInputs(2, inputs);
+  bind_output(modulus.table.Get(), {modulus.out_buffer.Get(), 0, 16});
+  modulus.table->BindPersistentResource(&second_desc);
+  modulus.record();
+  dml.queue.finish();
+  EXPECT_EQ(modulus.result(), kFloorResult);
+  EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+}
+
 TEST(Initializer, SeveralOperatorsAtOnce) {
   Dml dml;
   Modulus plain(dml);
@@ -501,6 +582,12 @@ TEST(Removal, IsOfOneDeviceAndEndsItsMethods) {
   EXPECT_EQ(modulus.compiled->SetName(L"x"), kDeviceRemoved);
   EXPECT_EQ(modulus.table->Reset(nullptr), kDeviceRemoved);
   EXPECT_EQ(dml.device->MakeResident(0, nullptr), kDeviceRemoved);
+  out = &out;
+  EXPECT_EQ(dml.device->GetParentDevice(__uuidof(ID3D12Device), &out), kDeviceRemoved);
+  EXPECT_EQ(out, nullptr);
+  out = &out;
+  EXPECT_EQ(modulus.compiled->GetDevice(__uuidof(IDMLDevice), &out), kDeviceRemoved);
+  EXPECT_EQ(out, nullptr);
   ComPtr<IDMLObject> object;
   EXPECT_EQ(modulus.compiled.As(&object), S_OK);  // IUnknown's own go on
   modulus.bind_all();                             // does nothing, and does not crash
@@ -573,6 +660,16 @@ TEST(Objects, ReferencesAndNames) {
   ComPtr<IDMLOperatorInitializer> initializer;
   EXPECT_EQ(modulus.compiled.As(&initializer), E_NOINTERFACE);
   EXPECT_EQ(modulus.compiled->SetPrivateDataInterface(key, nullptr), S_OK);
+}
+
+TEST(Objects, NamesAppearInMessages) {
+  Dml dml;
+  Modulus modulus(dml);
+  ASSERT_EQ(modulus.compiled->SetName(L"layer7/mod"), S_OK);
+  modulus.record();
+  EXPECT_NE(std::string(anydml_last_error()).find("ELEMENT_WISE_MODULUS_FLOOR 'layer7/mod': ATensor"),
+            std::string::npos)
+      << anydml_last_error();
 }
 
 TEST(Objects, EverythingReleasedWhileWorkIsInFlight) {

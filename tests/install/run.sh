@@ -43,6 +43,7 @@ check cmake_build/cpp_program "C++, find_package"
 cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" >/dev/null
 cmake --build subdirectory_build --target c_program >/dev/null
 check subdirectory_build/c_program "C, add_subdirectory"
+grep -q '^build directml_program' subdirectory_build/build.ninja || ! [ -f prefix/include/anydml/DirectML.h ]
 
 [ -f prefix/include/anydml/DirectML.h ] || exit 0  # built without the DirectML API
 expected=$("$build/examples/directml_modulus")
@@ -64,6 +65,24 @@ if ./directml_plain >/dev/null 2>&1; then
 fi
 run_directml env LD_LIBRARY_PATH="$(pkg-config --variable=libdir anydml-directml)" ./directml_plain
 echo "DirectML, LD_LIBRARY_PATH: the same output"
+mkdir beside && cp prefix/lib*/anydml/*.so prefix/lib*/libanydml.so.0 beside 2>/dev/null
+run_directml env LD_LIBRARY_PATH="$PWD/beside" ./directml_plain
+echo "DirectML, libraries copied beside: the same output"
+cat >last_error.cpp <<'PROGRAM'
+#include <anydml/anydml.h>
+#include <wsl/winadapter.h>
+#include <directx/dxcore.h>
+#include <dxguids/dxguids.h>
+#include <cstdio>
+int main() {
+  const GUID attribute = DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE;
+  return std::printf("%s%zu\n", anydml_last_error(), sizeof(attribute)) < 0;
+}
+PROGRAM
+# shellcheck disable=SC2046
+c++ -std=c++14 last_error.cpp -o last_error $(pkg-config --cflags --libs anydml-directml)
+./last_error >/dev/null
+echo "the C API and DXCore's attributes beside DirectML: linked and found"
 cmake --build cmake_build --target directml_program >/dev/null
 run_directml cmake_build/directml_program
 echo "DirectML, find_package: the same output"

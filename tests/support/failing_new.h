@@ -11,9 +11,13 @@ namespace anydml::test {
 
 // The allocation of this thread, counted down, that fails; negative: none does.
 inline thread_local long t_until_failure = -1;
+inline thread_local bool t_all_from_there = false;  // and all after it
 inline std::atomic<long> g_live{0};
 
 inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  if (t_until_failure == 0 && t_all_from_there) {
+    return nullptr;
+  }
   if (t_until_failure >= 0 && t_until_failure-- == 0) {
     return nullptr;
   }

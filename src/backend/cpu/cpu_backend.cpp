@@ -332,6 +332,7 @@ constexpr BackendTable kTable = {
     .describe = describe,
     .allocate = allocate,
     .release = release,
+    .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
     .copy = copy,
     .compile = compile,
     .destroy = destroy,
