@@ -2,8 +2,6 @@
 // The public C functions: each turns its arguments into a request of the plan layer and hands the plan to a backend.
 #include "anydml/anydml.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <atomic>
 #include <iterator>
@@ -20,6 +18,7 @@
 #include "ops/facts/facts.h"
 #include "plan/op_desc.h"
 #include "plan/plan.h"
+#include "text/format.h"
 
 #define ANYDML_STRING_(x) #x
 #define ANYDML_STRING(x) ANYDML_STRING_(x)
@@ -42,7 +41,7 @@ namespace {
 constexpr std::size_t kMaxAttributes = 2 + Attributes::kMost;  // a ScaleBias counts as two
 
 Error bad_call(std::string_view op, std::string_view text) {
-  return {ErrorKind::invalid_argument, fmt::format("{}: {}", op, text)};
+  return {ErrorKind::invalid_argument, format_text("{}: {}", op, text)};
 }
 
 // anydml_device is never defined: the public handle is a Device under the name C knows.
@@ -69,15 +68,15 @@ Result<const Row*> choose_row(const char* name) {
   const facts::Operator* op = facts::find_operator(name);
   if (op == nullptr) {
     const std::string_view meant = facts::nearest_operator_name(name);
-    return bad_call("op", meant.empty() ? fmt::format("is '{:.64}'; expected the name of a DirectML operator, such as "
+    return bad_call("op", meant.empty() ? format_text("is '{:.64}'; expected the name of a DirectML operator, such as "
                                                       "ELEMENT_WISE_MODULUS_FLOOR: anydml_operator_at lists them",
                                                       name)
-                                        : fmt::format("is '{:.64}'; did you mean {}?", name, meant));
+                                        : format_text("is '{:.64}'; did you mean {}?", name, meant));
   }
   const Row* found = find_row(*op);
   if (found == nullptr) {
     return Error{ErrorKind::unsupported,
-                 fmt::format("{}: an operator of DirectML that is not built here yet", op->name)};
+                 format_text("{}: an operator of DirectML that is not built here yet", op->name)};
   }
   return found;
 }
@@ -110,17 +109,17 @@ Result<OpDesc> describe(const Call& call) {
   const TensorSpec output = spec_of(*call.output);
   if (call.attributes.size() > kMaxAttributes) {
     return bad_call(row.name,
-                    fmt::format("the number of attributes is {}; no operator takes so many", call.attributes.size()));
+                    format_text("the number of attributes is {}; no operator takes so many", call.attributes.size()));
   }
   std::array<NamedScalar, kMaxAttributes> attributes{};
   for (std::size_t i = 0; i < call.attributes.size(); ++i) {
     const anydml_attribute& given = call.attributes[i];
     if (given.name == nullptr) {
-      return bad_call(row.name, fmt::format("attributes[{}].name is null; expected the name of an attribute", i));
+      return bad_call(row.name, format_text("attributes[{}].name is null; expected the name of an attribute", i));
     }
     if (given.count != 0) {
       return bad_call(
-          row.name, fmt::format("attribute {:.64}: count is {}; expected 0, a single number", given.name, given.count));
+          row.name, format_text("attribute {:.64}: count is {}; expected 0, a single number", given.name, given.count));
     }
     attributes[i].name = given.name;
     switch (given.type) {
@@ -134,7 +133,7 @@ Result<OpDesc> describe(const Call& call) {
         attributes[i].value = Scalar(given.value.u64);
         break;
       default:
-        return bad_call(row.name, fmt::format("attribute {}: type is {}; expected FLOAT64 (9), INT64 (11) or UINT64 "
+        return bad_call(row.name, format_text("attribute {}: type is {}; expected FLOAT64 (9), INT64 (11) or UINT64 "
                                               "(10), whatever the type of the tensors",
                                               given.name, given.type));
     }
@@ -160,7 +159,7 @@ Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
     const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
     if (address + static_cast<std::uintptr_t>(reach.first) > address ||
         address + static_cast<std::uintptr_t>(reach.end) < address) {
-      return invalid(where, fmt::format("strides {} with sizes {} reach past the end of the address space",
+      return invalid(where, format_text("strides {} with sizes {} reach past the end of the address space",
                                         shape_text(desc.tensors[i].strides, desc.tensors[i].rank),
                                         shape_text(desc.tensors[i].sizes, desc.tensors[i].rank)));
     }
@@ -266,17 +265,17 @@ Status with_call(const Arguments& given, Use use) {
   ANYDML_TRY(row);
   const std::string_view name = row.value()->name;
   if (given.inputs == nullptr && given.input_count != 0) {
-    return bad_call(name, fmt::format("inputs is null; expected an array of {} tensors", given.input_count));
+    return bad_call(name, format_text("inputs is null; expected an array of {} tensors", given.input_count));
   }
   if (given.input_count > kMaxInputs) {
     return bad_call(
-        name, fmt::format("the number of input tensors is {}; expected {}", given.input_count, row.value()->inputs));
+        name, format_text("the number of input tensors is {}; expected {}", given.input_count, row.value()->inputs));
   }
   if (given.output_count != 1) {
-    return bad_call(name, fmt::format("the number of output tensors is {}; expected 1", given.output_count));
+    return bad_call(name, format_text("the number of output tensors is {}; expected 1", given.output_count));
   }
   if (given.attributes == nullptr && given.attribute_count != 0) {
-    return bad_call(name, fmt::format("attributes is null; expected an array of {} attributes", given.attribute_count));
+    return bad_call(name, format_text("attributes is null; expected an array of {} attributes", given.attribute_count));
   }
   std::array<const anydml_tensor*, kMaxInputs> pointers{};
   for (std::size_t i = 0; i < given.input_count; ++i) {
@@ -348,6 +347,7 @@ extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydm
 
 using anydml::bad_call;
 using anydml::boundary;
+using anydml::format_text;
 using anydml::Status;
 
 const char* anydml_version(void) {
@@ -388,7 +388,7 @@ const anydml_device* anydml_device_at(size_t index) {
     ANYDML_TRY(all);
     if (index >= all.value()->size()) {
       return bad_call("anydml_device_at",
-                      fmt::format("index is {}; expected less than {}", index, all.value()->size()));
+                      format_text("index is {}; expected less than {}", index, all.value()->size()));
     }
     device = &(*all.value())[index];
     return {};
@@ -459,14 +459,14 @@ int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inpu
     const anydml::OpDesc& desc = compiled->desc;
     if (inputs == nullptr || outputs == nullptr) {
       return bad_call(desc.row->name, inputs == nullptr
-                                          ? fmt::format("inputs is null; expected {} addresses", desc.input_count)
+                                          ? format_text("inputs is null; expected {} addresses", desc.input_count)
                                           : "outputs is null; expected 1 address");
     }
     if (input_count != desc.input_count || output_count != 1) {
       return bad_call(desc.row->name,
                       input_count != desc.input_count
-                          ? fmt::format("the number of inputs is {}; expected {}", input_count, desc.input_count)
-                          : fmt::format("the number of outputs is {}; expected 1", output_count));
+                          ? format_text("the number of inputs is {}; expected {}", input_count, desc.input_count)
+                          : format_text("the number of outputs is {}; expected 1", output_count));
     }
     anydml::Addresses addresses{};
     for (std::size_t i = 0; i < input_count; ++i) {
@@ -491,7 +491,7 @@ const anydml_operator_info* anydml_operator_at(size_t index) {
   boundary([&]() -> Status {
     const auto& all = anydml::operator_list();
     if (index >= all.size()) {
-      return bad_call("anydml_operator_at", fmt::format("index is {}; expected less than {}", index, all.size()));
+      return bad_call("anydml_operator_at", format_text("index is {}; expected less than {}", index, all.size()));
     }
     info = &all[index];
     return {};

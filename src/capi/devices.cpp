@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "capi/devices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -14,6 +12,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -40,11 +39,10 @@ std::vector<Device>::const_iterator search(const std::vector<Device>& devices, s
 Error no_such_device(std::string_view wanted_by, std::string_view name, const std::vector<Device>& devices) {
   std::string known;
   for (const Device& device : devices) {
-    fmt::format_to(std::back_inserter(known), "{}{} ({})", known.empty() ? "" : ", ", device.info.name,
-                   device.info.description);
+    known += format_text("{}{} ({})", known.empty() ? "" : ", ", device.info.name, device.info.description);
   }
   return {ErrorKind::invalid_argument,
-          fmt::format("{} is '{}'; expected the name or a part of the description of a device: {}", wanted_by, name,
+          format_text("{} is '{}'; expected the name or a part of the description of a device: {}", wanted_by, name,
                       known)};
 }
 
@@ -55,7 +53,7 @@ Result<std::vector<Device>> open_devices() {
   for (const auto backend : kBackends) {
     const BackendTable& table = backend();
     if (table.version != kBackendVersion || table.step_size != sizeof(Step) || table.rows_hash != kRowsHash) {
-      return Error{ErrorKind::device, fmt::format("device {}: built for another version of anydml", table.name)};
+      return Error{ErrorKind::device, format_text("device {}: built for another version of anydml", table.name)};
     }
     for (std::uint32_t i = 0; i < table.device_count(); ++i) {
       const BackendSettings backend_settings{.threads = settings.value().threads};
@@ -92,7 +90,7 @@ Result<const std::vector<Device>*> devices() {
       std::rotate(kept->begin(), chosen, chosen + 1);
     }
     for (const Device& device : *kept) {
-      log_line(LogLevel::info, fmt::format("device {}: {}", device.info.name, device.info.description));
+      log_line(LogLevel::info, format_text("device {}: {}", device.info.name, device.info.description));
     }
     for (Device& device : *kept) {  // in their final places
       device.public_info = {.name = device.info.name,
@@ -111,7 +109,7 @@ Status from_backend(std::string_view who, const BackendTable& backend, BackendSt
     return {};
   }
   return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-               fmt::format("{}: device {}: {}", who, backend.name, status.message)};
+               format_text("{}: device {}: {}", who, backend.name, status.message)};
 }
 
 Result<const Device*> find_device(std::string_view name) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/command_list.h"
 
-#include <fmt/format.h>
-
 #include "d3d12/descriptor_heap.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -17,7 +16,7 @@ std::string type_text(D3D12_COMMAND_LIST_TYPE type) {
     case D3D12_COMMAND_LIST_TYPE_COPY:
       return "COPY";
     default:
-      return fmt::format("{}", static_cast<int>(type));
+      return format_text("{}", static_cast<int>(type));
   }
 }
 
@@ -29,7 +28,7 @@ HRESULT STDMETHODCALLTYPE CommandAllocator::Reset() noexcept {
       return kDeviceRemoved;
     }
     if (recording_.load(std::memory_order_acquire)) {
-      return core().fail(E_FAIL, fmt::format("ID3D12CommandAllocator::Reset{}: a list is open that records with it; "
+      return core().fail(E_FAIL, format_text("ID3D12CommandAllocator::Reset{}: a list is open that records with it; "
                                              "expected it closed first",
                                              quoted_name()));
     }
@@ -50,7 +49,7 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return "pAllocator is null or another device's; expected a command allocator of this device";
   }
   if (known->type() != type_) {
-    return fmt::format("pAllocator is of type {}; expected {}, the list's", type_text(known->type()), type_text(type_));
+    return format_text("pAllocator is of type {}; expected {}, the list's", type_text(known->type()), type_text(type_));
   }
   if (!known->begin()) {
     return "pAllocator is in use by another open list; expected one list at a time";
@@ -74,10 +73,10 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Reset(ID3D12CommandAllocator* all
       return kDeviceRemoved;
     }
     const auto wrong = [&](const std::string& what) {
-      return core().fail(E_INVALIDARG, fmt::format("ID3D12GraphicsCommandList::Reset{}: {}", quoted_name(), what));
+      return core().fail(E_INVALIDARG, format_text("ID3D12GraphicsCommandList::Reset{}: {}", quoted_name(), what));
     };
     if (state_ == State::open) {
-      core().fail(E_FAIL, fmt::format("ID3D12GraphicsCommandList::Reset{}: the list is open; expected it closed first",
+      core().fail(E_FAIL, format_text("ID3D12GraphicsCommandList::Reset{}: the list is open; expected it closed first",
                                       quoted_name()));
       return E_FAIL;
     }
@@ -96,13 +95,13 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     }
     if (state_ != State::open) {
       return core().fail(E_FAIL,
-                         fmt::format("ID3D12GraphicsCommandList::Close{}: the list is closed already", quoted_name()));
+                         format_text("ID3D12GraphicsCommandList::Close{}: the list is closed already", quoted_name()));
     }
     leave_allocator();
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().fail(spoilt_by_, fmt::format("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
+      return core().fail(spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
                                                  quoted_name(), spoilt_message_));
     }
     state_ = State::closed;
@@ -131,7 +130,7 @@ void GraphicsCommandList::record(const char* method, const Body& body) noexcept 
     const std::string wrong =
         state_ == State::open ? body() : std::string("the list is closed; expected it open, after Reset");
     if (!wrong.empty()) {
-      spoil(E_INVALIDARG, fmt::format("ID3D12GraphicsCommandList::{}{}: {}", method, quoted_name(), wrong));
+      spoil(E_INVALIDARG, format_text("ID3D12GraphicsCommandList::{}{}: {}", method, quoted_name(), wrong));
     }
     return S_OK;
   });
@@ -142,7 +141,7 @@ void GraphicsCommandList::record(const char* method, const Body& body) noexcept 
 
 void GraphicsCommandList::not_built(const char* method) noexcept {
   com_boundary(method, [&]() -> HRESULT {
-    spoil(E_NOTIMPL, fmt::format("ID3D12GraphicsCommandList::{}{} is not built here: this device has buffers and "
+    spoil(E_NOTIMPL, format_text("ID3D12GraphicsCommandList::{}{} is not built here: this device has buffers and "
                                  "DirectML's operators, no textures, shaders or drawing",
                                  method, quoted_name()));
     return S_OK;
@@ -172,10 +171,10 @@ std::string GraphicsCommandList::check_range(const char* name, ID3D12Resource* r
                                              std::uint64_t bytes, Resource*& found) const {
   found = own<Resource>(resource, core());
   if (found == nullptr) {
-    return fmt::format("{} is null or another device's; expected a buffer of this device", name);
+    return format_text("{} is null or another device's; expected a buffer of this device", name);
   }
   if (offset > found->bytes() || bytes > found->bytes() - offset) {
-    return fmt::format("{}{}: {} bytes from offset {} do not lie in a buffer of {}", name, found->quoted_name(), bytes,
+    return format_text("{}{}: {} bytes from offset {} do not lie in a buffer of {}", name, found->quoted_name(), bytes,
                        offset, found->bytes());
   }
   return {};
@@ -222,7 +221,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
       return "pDstResource and pSrcResource are one buffer; expected two";
     }
     if (target->bytes() != source->bytes()) {
-      return fmt::format("the sizes are {} and {} bytes; expected equal sizes", target->bytes(), source->bytes());
+      return format_text("the sizes are {} and {} bytes; expected equal sizes", target->bytes(), source->bytes());
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
       return "pDstResource is in an UPLOAD heap, which is only read; expected another";
@@ -240,7 +239,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
                                                             const D3D12_RESOURCE_BARRIER* barriers) noexcept {
   record("ResourceBarrier", [&]() -> std::string {
     if (barriers == nullptr && count != 0) {
-      return fmt::format("pBarriers is null; expected {} barriers", count);
+      return format_text("pBarriers is null; expected {} barriers", count);
     }
     const auto is_own_or_null = [&](ID3D12Resource* resource) {
       return resource == nullptr || own<Resource>(resource, core()) != nullptr;
@@ -251,15 +250,15 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
         case D3D12_RESOURCE_BARRIER_TYPE_TRANSITION: {
           const auto& transition = barrier.Transition;
           if (own<Resource>(transition.pResource, core()) == nullptr) {
-            return fmt::format(
+            return format_text(
                 "pBarriers[{}].Transition.pResource is null or another device's; expected a buffer of this device", i);
           }
           if (transition.Subresource != 0 && transition.Subresource != D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES) {
-            return fmt::format("pBarriers[{}].Transition.Subresource is {}; expected 0 or ALL_SUBRESOURCES", i,
+            return format_text("pBarriers[{}].Transition.Subresource is {}; expected 0 or ALL_SUBRESOURCES", i,
                                transition.Subresource);
           }
           if (transition.StateBefore == transition.StateAfter) {
-            return fmt::format(
+            return format_text(
                 "pBarriers[{}].Transition: StateBefore and StateAfter are both {:#x}; expected two "
                 "states",
                 i, static_cast<unsigned>(transition.StateBefore));
@@ -268,16 +267,16 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
         }
         case D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
           if (!is_own_or_null(barrier.Aliasing.pResourceBefore) || !is_own_or_null(barrier.Aliasing.pResourceAfter)) {
-            return fmt::format("pBarriers[{}].Aliasing names a buffer of another device", i);
+            return format_text("pBarriers[{}].Aliasing names a buffer of another device", i);
           }
           break;
         case D3D12_RESOURCE_BARRIER_TYPE_UAV:
           if (!is_own_or_null(barrier.UAV.pResource)) {
-            return fmt::format("pBarriers[{}].UAV.pResource is another device's", i);
+            return format_text("pBarriers[{}].UAV.pResource is another device's", i);
           }
           break;
         default:
-          return fmt::format("pBarriers[{}].Type is {}; expected TRANSITION, ALIASING or UAV", i,
+          return format_text("pBarriers[{}].Type is {}; expected TRANSITION, ALIASING or UAV", i,
                              static_cast<int>(barrier.Type));
       }
     }
@@ -289,20 +288,20 @@ void STDMETHODCALLTYPE GraphicsCommandList::SetDescriptorHeaps(UINT count,
                                                                ID3D12DescriptorHeap* const* heaps) noexcept {
   record("SetDescriptorHeaps", [&]() -> std::string {
     if (heaps == nullptr && count != 0) {
-      return fmt::format("ppDescriptorHeaps is null; expected {} heaps", count);
+      return format_text("ppDescriptorHeaps is null; expected {} heaps", count);
     }
     std::shared_ptr<DescriptorStorage> views;
     for (UINT i = 0; i < count; ++i) {
       const auto* heap = own<DescriptorHeap>(heaps[i], core());
       if (heap == nullptr) {
-        return fmt::format("ppDescriptorHeaps[{}] is null or another device's; expected a heap of this device", i);
+        return format_text("ppDescriptorHeaps[{}] is null or another device's; expected a heap of this device", i);
       }
       if (!heap->storage()->visible) {
-        return fmt::format("ppDescriptorHeaps[{}] is not shader-visible; expected one that is", i);
+        return format_text("ppDescriptorHeaps[{}] is not shader-visible; expected one that is", i);
       }
       if (heap->storage()->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV) {
         if (views != nullptr) {
-          return fmt::format("ppDescriptorHeaps[{}] is a second heap of type CBV_SRV_UAV; expected one of each type",
+          return format_text("ppDescriptorHeaps[{}] is a second heap of type CBV_SRV_UAV; expected one of each type",
                              i);
         }
         views = heap->storage();
@@ -326,7 +325,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
       return "Values is null; expected four numbers";
     }
     if (rect_count != 0) {
-      return fmt::format("NumRects is {}; expected 0 for a buffer", rect_count);
+      return format_text("NumRects is {}; expected 0 for a buffer", rect_count);
     }
     const DescriptorPlace in_heap = core().find_descriptors(gpu, 1);
     if (!in_heap || in_heap.heap != views_) {
@@ -344,7 +343,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
       return "ViewCPUHandle holds a view of another buffer; expected one of pResource";
     }
     if (view.kind == DescriptorKind::typed_view && view.element_bytes != sizeof(UINT)) {
-      return fmt::format("the view has elements of {} bytes; expected a RAW view or one of 32-bit elements",
+      return format_text("the view has elements of {} bytes; expected a RAW view or one of 32-bit elements",
                          view.element_bytes);
     }
     recording_->commands.emplace_back(ClearCommand{view, {values[0], values[1], values[2], values[3]}});
@@ -367,10 +366,10 @@ std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_
     return "pQueryHeap is null or another device's; expected a query heap of this device";
   }
   if (type != D3D12_QUERY_TYPE_TIMESTAMP) {
-    return fmt::format("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
+    return format_text("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
   }
   if (end > known->storage()->ticks.size()) {
-    return fmt::format("query {} lies past the {} of the heap", end - 1, known->storage()->ticks.size());
+    return format_text("query {} lies past the {} of the heap", end - 1, known->storage()->ticks.size());
   }
   queries = known->storage();
   return {};
@@ -407,7 +406,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* he
       return wrong;
     }
     if (to_offset % sizeof(UINT64) != 0) {
-      return fmt::format("AlignedDestinationBufferOffset is {}; expected a multiple of 8", to_offset);
+      return format_text("AlignedDestinationBufferOffset is {}; expected a multiple of 8", to_offset);
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
       return "pDestinationBuffer is in an UPLOAD heap, which is only read; expected another";
@@ -459,7 +458,7 @@ std::string GraphicsCommandList::why_not_executable(D3D12_COMMAND_LIST_TYPE queu
     return "was called wrongly after it was closed; expected calls on open lists only";
   }
   if (queue_type != type_) {
-    return fmt::format("is of type {}; expected {}, the queue's", type_text(type_), type_text(queue_type));
+    return format_text("is of type {}; expected {}, the queue's", type_text(type_), type_text(queue_type));
   }
   return {};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // libd3d12.so's entry points.
-#include <fmt/format.h>
 
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "d3d12/headers.h"
 #include "d3d12/info_queue.h"
 #include "d3d12/levels.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -65,7 +65,7 @@ HRESULT no_shaders(const char* function, ID3DBlob** blob, ID3DBlob** error) {
     }
   }
   return com_boundary(function, [&] {
-    return report(E_NOTIMPL, fmt::format("{}: root signatures are for shaders, which are not built here", function));
+    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not built here", function));
   });
 }
 
@@ -74,7 +74,7 @@ HRESULT no_interface(const char* function, void** out) {
     *out = nullptr;
   }
   return com_boundary(function, [&] {
-    return report(E_NOTIMPL, fmt::format("{}: root signatures are for shaders, which are not built here", function));
+    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not built here", function));
   });
 }
 
@@ -91,11 +91,11 @@ ANYDML_EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LE
     }
     switch (find_level(level)) {
       case LevelSupport::unknown:
-        return report(E_INVALIDARG, fmt::format("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; expected one from "
+        return report(E_INVALIDARG, format_text("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; expected one from "
                                                 "1_0_GENERIC (0x100) to 12_1 (0xc100)",
                                                 static_cast<unsigned>(level)));
       case LevelSupport::unsupported:
-        return report(kUnsupported, fmt::format("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; the highest here is "
+        return report(kUnsupported, format_text("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; the highest here is "
                                                 "12_1 (0xc100)",
                                                 static_cast<unsigned>(level)));
       case LevelSupport::supported:

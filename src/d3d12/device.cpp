@@ -2,7 +2,6 @@
 #include "d3d12/device.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "d3d12/fence.h"
 #include "d3d12/queue.h"
 #include "d3d12/resource.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -36,11 +36,11 @@ bool is_list_type(D3D12_COMMAND_LIST_TYPE type) {
 }
 
 std::string wrong_list_type(D3D12_COMMAND_LIST_TYPE type) {
-  return fmt::format("the type is {}; expected DIRECT (0), COMPUTE (2) or COPY (3)", static_cast<int>(type));
+  return format_text("the type is {}; expected DIRECT (0), COMPUTE (2) or COPY (3)", static_cast<int>(type));
 }
 
 std::string check_node_mask(const char* name, UINT mask) {
-  return mask <= 1 ? "" : fmt::format("{} is {:#x}; expected 0 or 1, since there is one node", name, mask);
+  return mask <= 1 ? "" : format_text("{} is {:#x}; expected 0 or 1, since there is one node", name, mask);
 }
 
 std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties) {
@@ -62,19 +62,19 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties) {
     case D3D12_HEAP_TYPE_CUSTOM:
       if (properties.CPUPageProperty < D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE ||
           properties.CPUPageProperty > D3D12_CPU_PAGE_PROPERTY_WRITE_BACK) {
-        return fmt::format(
+        return format_text(
             "CPUPageProperty is {}; expected NOT_AVAILABLE, WRITE_COMBINE or WRITE_BACK for a CUSTOM "
             "heap",
             static_cast<int>(properties.CPUPageProperty));
       }
       if (properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0) {
-        return fmt::format(
+        return format_text(
             "MemoryPoolPreference is {}; expected L0 (1), the one pool of an adapter with unified memory",
             static_cast<int>(properties.MemoryPoolPreference));
       }
       return {};
     default:
-      return fmt::format("the heap type is {}; expected DEFAULT (1), UPLOAD (2), READBACK (3) or CUSTOM (4)",
+      return format_text("the heap type is {}; expected DEFAULT (1), UPLOAD (2), READBACK (3) or CUSTOM (4)",
                          static_cast<int>(properties.Type));
   }
 }
@@ -90,34 +90,34 @@ Refusal check_buffer(const D3D12_RESOURCE_DESC& desc) {
     return {E_NOTIMPL, "Dimension is a texture's; this device has buffers only"};
   }
   if (desc.Dimension != D3D12_RESOURCE_DIMENSION_BUFFER) {
-    return {E_INVALIDARG, fmt::format("Dimension is {}; expected BUFFER (1)", static_cast<int>(desc.Dimension))};
+    return {E_INVALIDARG, format_text("Dimension is {}; expected BUFFER (1)", static_cast<int>(desc.Dimension))};
   }
   if (desc.Width == 0) {
     return {E_INVALIDARG, "Width is 0; expected the number of bytes"};
   }
   if (desc.Alignment != 0 && desc.Alignment != kPlacement) {
-    return {E_INVALIDARG, fmt::format("Alignment is {}; expected 0 or 65536", desc.Alignment)};
+    return {E_INVALIDARG, format_text("Alignment is {}; expected 0 or 65536", desc.Alignment)};
   }
   if (desc.Height != 1 || desc.DepthOrArraySize != 1 || desc.MipLevels != 1) {
-    return {E_INVALIDARG, fmt::format("Height, DepthOrArraySize and MipLevels are {}, {} and {}; expected 1 for a "
+    return {E_INVALIDARG, format_text("Height, DepthOrArraySize and MipLevels are {}, {} and {}; expected 1 for a "
                                       "buffer",
                                       desc.Height, desc.DepthOrArraySize, desc.MipLevels)};
   }
   if (desc.Format != DXGI_FORMAT_UNKNOWN) {
     return {E_INVALIDARG,
-            fmt::format("Format is {}; expected UNKNOWN (0) for a buffer", static_cast<int>(desc.Format))};
+            format_text("Format is {}; expected UNKNOWN (0) for a buffer", static_cast<int>(desc.Format))};
   }
   if (desc.SampleDesc.Count != 1 || desc.SampleDesc.Quality != 0) {
-    return {E_INVALIDARG, fmt::format("SampleDesc is {{{}, {}}}; expected {{1, 0}} for a buffer", desc.SampleDesc.Count,
+    return {E_INVALIDARG, format_text("SampleDesc is {{{}, {}}}; expected {{1, 0}} for a buffer", desc.SampleDesc.Count,
                                       desc.SampleDesc.Quality)};
   }
   if (desc.Layout != D3D12_TEXTURE_LAYOUT_ROW_MAJOR) {
     return {E_INVALIDARG,
-            fmt::format("Layout is {}; expected ROW_MAJOR (1) for a buffer", static_cast<int>(desc.Layout))};
+            format_text("Layout is {}; expected ROW_MAJOR (1) for a buffer", static_cast<int>(desc.Layout))};
   }
   constexpr auto kAllowed = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS | D3D12_RESOURCE_FLAG_DENY_SHADER_RESOURCE;
   if ((desc.Flags & ~kAllowed) != 0) {
-    return {E_INVALIDARG, fmt::format("Flags is {:#x}; expected no more than ALLOW_UNORDERED_ACCESS (4) for a buffer",
+    return {E_INVALIDARG, format_text("Flags is {:#x}; expected no more than ALLOW_UNORDERED_ACCESS (4) for a buffer",
                                       static_cast<unsigned>(desc.Flags))};
   }
   return {};
@@ -131,15 +131,15 @@ Refusal check_placement(const D3D12_HEAP_PROPERTIES& properties, const D3D12_RES
   const bool upload = properties.Type == D3D12_HEAP_TYPE_UPLOAD;
   const bool readback = properties.Type == D3D12_HEAP_TYPE_READBACK;
   if ((upload || readback) && (desc.Flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) != 0) {
-    return {E_INVALIDARG, fmt::format("Flags has ALLOW_UNORDERED_ACCESS in {} heap; expected it in DEFAULT or CUSTOM",
+    return {E_INVALIDARG, format_text("Flags has ALLOW_UNORDERED_ACCESS in {} heap; expected it in DEFAULT or CUSTOM",
                                       upload ? "an UPLOAD" : "a READBACK")};
   }
   if (upload && state != D3D12_RESOURCE_STATE_GENERIC_READ) {
-    return {E_INVALIDARG, fmt::format("the initial state is {:#x}; expected GENERIC_READ in an UPLOAD heap",
+    return {E_INVALIDARG, format_text("the initial state is {:#x}; expected GENERIC_READ in an UPLOAD heap",
                                       static_cast<unsigned>(state))};
   }
   if (readback && state != D3D12_RESOURCE_STATE_COPY_DEST) {
-    return {E_INVALIDARG, fmt::format("the initial state is {:#x}; expected COPY_DEST in a READBACK heap",
+    return {E_INVALIDARG, format_text("the initial state is {:#x}; expected COPY_DEST in a READBACK heap",
                                       static_cast<unsigned>(state))};
   }
   return {};
@@ -231,7 +231,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
     g_devices = new std::vector<Device*>(count);  // for the life of the process
   }
   if (index >= g_devices->size()) {
-    return Error{ErrorKind::invalid_argument, fmt::format("D3D12CreateDevice: there is no adapter {}", index)};
+    return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: there is no adapter {}", index)};
   }
   Device*& known = (*g_devices)[index];
   // A removed device serves those who have it and nobody else.
@@ -258,7 +258,7 @@ bool Device::has_interface(REFIID riid) const noexcept {
 
 HRESULT Device::wrong(const char* method, const char* what) noexcept {
   return com_boundary(method,
-                      [&] { return core_->fail(E_INVALIDARG, fmt::format("ID3D12Device::{}: {}", method, what)); });
+                      [&] { return core_->fail(E_INVALIDARG, format_text("ID3D12Device::{}: {}", method, what)); });
 }
 
 HRESULT Device::not_built(const char* method, void** out) noexcept {
@@ -267,7 +267,7 @@ HRESULT Device::not_built(const char* method, void** out) noexcept {
   }
   return com_boundary(method, [&] {
     return core_->fail(
-        E_NOTIMPL, fmt::format("ID3D12Device::{} is not built here: this device has buffers and DirectML's operators, "
+        E_NOTIMPL, format_text("ID3D12Device::{} is not built here: this device has buffers and DirectML's operators, "
                                "and nothing of textures, shaders, their caches, or sharing between processes",
                                method));
   });
@@ -289,14 +289,14 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
     };
     auto* made = body(refuse);
     if (made == nullptr) {
-      return core_->fail(refusal.code, fmt::format("ID3D12Device::{}: {}", method, refusal.why));
+      return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
     }
     if (out == nullptr) {  // the caller only asks whether it could be
       made->Release();
       return S_FALSE;
     }
     const HRESULT handed = hand_out(made, riid, out);
-    return FAILED(handed) ? core_->fail(handed, fmt::format("ID3D12Device::{}: riid names an interface that the object "
+    return FAILED(handed) ? core_->fail(handed, format_text("ID3D12Device::{}: riid names an interface that the object "
                                                             "does not have",
                                                             method))
                           : handed;
@@ -314,7 +314,7 @@ std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties
 }
 
 std::string Device::why_no_memory(const char* field, std::uint64_t bytes) const {
-  return fmt::format(
+  return format_text(
       "{} is {}; there is no memory for it: the machine, or the control group of this process, has {} "
       "bytes in all",
       field, bytes, core_->device().info->memory_bytes);
@@ -334,7 +334,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandQueue(const D3D12_COMMAND_QUEUE_D
     }
     constexpr unsigned kKnownFlags = 3;  // DISABLE_GPU_TIMEOUT; ALLOW_DYNAMIC_PRIORITY is newer than Debian's header
     if ((static_cast<unsigned>(desc->Flags) & ~kKnownFlags) != 0) {
-      return refuse(E_INVALIDARG, fmt::format("Flags is {:#x}; expected NONE or DISABLE_GPU_TIMEOUT (1)",
+      return refuse(E_INVALIDARG, format_text("Flags is {:#x}; expected NONE or DISABLE_GPU_TIMEOUT (1)",
                                               static_cast<unsigned>(desc->Flags)));
     }
     return new CommandQueue(*this, *desc);
@@ -388,7 +388,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandList1(UINT node_mask, D3D12_COMMA
       return refuse(E_INVALIDARG, wrong_list_type(type));
     }
     if (flags != D3D12_COMMAND_LIST_FLAG_NONE) {
-      return refuse(E_INVALIDARG, fmt::format("flags is {:#x}; expected NONE", static_cast<unsigned>(flags)));
+      return refuse(E_INVALIDARG, format_text("flags is {:#x}; expected NONE", static_cast<unsigned>(flags)));
     }
     return new GraphicsCommandList(*this, type);
   });
@@ -409,14 +409,14 @@ HRESULT STDMETHODCALLTYPE Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HE
       return refuse(E_INVALIDARG, "pDescriptorHeapDesc is null; expected a D3D12_DESCRIPTOR_HEAP_DESC");
     }
     if (desc->Type < D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV || desc->Type >= D3D12_DESCRIPTOR_HEAP_TYPE_NUM_TYPES) {
-      return refuse(E_INVALIDARG, fmt::format("Type is {}; expected CBV_SRV_UAV (0)", static_cast<int>(desc->Type)));
+      return refuse(E_INVALIDARG, format_text("Type is {}; expected CBV_SRV_UAV (0)", static_cast<int>(desc->Type)));
     }
     if (desc->NumDescriptors == 0 || desc->NumDescriptors > D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_1) {
-      return refuse(E_INVALIDARG, fmt::format("NumDescriptors is {}; expected 1 to {}", desc->NumDescriptors,
+      return refuse(E_INVALIDARG, format_text("NumDescriptors is {}; expected 1 to {}", desc->NumDescriptors,
                                               D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_1));
     }
     if ((desc->Flags & ~D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE) != 0) {
-      return refuse(E_INVALIDARG, fmt::format("Flags is {:#x}; expected NONE or SHADER_VISIBLE (1)",
+      return refuse(E_INVALIDARG, format_text("Flags is {:#x}; expected NONE or SHADER_VISIBLE (1)",
                                               static_cast<unsigned>(desc->Flags)));
     }
     if (std::string why = check_node_mask("NodeMask", desc->NodeMask); !why.empty()) {
@@ -429,7 +429,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HE
 void Device::write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept {
   if (!write_descriptors(at, &view, 1)) {
     com_boundary(method, [&]() -> HRESULT {
-      core_->remove(E_INVALIDARG, fmt::format("ID3D12Device::{}: DestDescriptor lies in no descriptor heap of this "
+      core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: DestDescriptor lies in no descriptor heap of this "
                                               "device; the device is removed",
                                               method));
       return S_OK;
@@ -472,7 +472,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
   constexpr const char* kMethod = "CreateUnorderedAccessView";
   com_boundary(kMethod, [&]() -> HRESULT {
     const auto misused = [&](const std::string& what) -> HRESULT {
-      core_->remove(E_INVALIDARG, fmt::format("ID3D12Device::{}: {}; the device is removed", kMethod, what));
+      core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: {}; the device is removed", kMethod, what));
       return S_OK;
     };
     if (resource == nullptr) {  // an empty view
@@ -491,17 +491,17 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
       return misused("pCounterResource is given; expected null");
     }
     if (!buffer->allows_unordered_access()) {
-      return misused(fmt::format("pResource{} was made without ALLOW_UNORDERED_ACCESS", buffer->quoted_name()));
+      return misused(format_text("pResource{} was made without ALLOW_UNORDERED_ACCESS", buffer->quoted_name()));
     }
     const bool raw = (desc->Buffer.Flags & D3D12_BUFFER_UAV_FLAG_RAW) != 0;
     if (raw && desc->Format != DXGI_FORMAT_R32_TYPELESS) {
       return misused(
-          fmt::format("Format is {}; expected R32_TYPELESS (39) for a RAW view", static_cast<int>(desc->Format)));
+          format_text("Format is {}; expected R32_TYPELESS (39) for a RAW view", static_cast<int>(desc->Format)));
     }
     const std::uint32_t element =
         desc->Buffer.StructureByteStride != 0 ? desc->Buffer.StructureByteStride : format_bytes(desc->Format);
     if (element == 0) {
-      return misused(fmt::format("Format is {}; expected R32_TYPELESS (39) with the RAW flag, or a format of buffers",
+      return misused(format_text("Format is {}; expected R32_TYPELESS (39) with the RAW flag, or a format of buffers",
                                  static_cast<int>(desc->Format)));
     }
     const auto offset = checked_multiply(static_cast<std::int64_t>(desc->Buffer.FirstElement & INT64_MAX),
@@ -509,7 +509,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
     const std::uint64_t bytes = std::uint64_t{desc->Buffer.NumElements} * element;
     if (!offset || desc->Buffer.FirstElement > INT64_MAX || static_cast<std::uint64_t>(*offset) > buffer->bytes() ||
         bytes > buffer->bytes() - static_cast<std::uint64_t>(*offset)) {
-      return misused(fmt::format("{} elements of {} bytes from element {} do not lie in a buffer of {} bytes",
+      return misused(format_text("{} elements of {} bytes from element {} do not lie in a buffer of {} bytes",
                                  desc->Buffer.NumElements, element, desc->Buffer.FirstElement, buffer->bytes()));
     }
     write_view(kMethod, at,
@@ -547,7 +547,7 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
                                                D3D12_DESCRIPTOR_HEAP_TYPE type) noexcept {
   com_boundary("CopyDescriptors", [&]() -> HRESULT {
     const auto misused = [&](const std::string& what) -> HRESULT {
-      core_->remove(E_INVALIDARG, fmt::format("ID3D12Device::CopyDescriptors: {}; the device is removed", what));
+      core_->remove(E_INVALIDARG, format_text("ID3D12Device::CopyDescriptors: {}; the device is removed", what));
       return S_OK;
     };
     if ((to == nullptr && to_count != 0) || (from == nullptr && from_count != 0)) {
@@ -560,7 +560,7 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
       const UINT size = from_sizes != nullptr ? from_sizes[i] : 1;
       const DescriptorPlace place = core_->find_descriptors(from[i], size);
       if (!place || place.heap->type != type) {
-        return misused(fmt::format("source range {} lies in no descriptor heap of this type and device", i));
+        return misused(format_text("source range {} lies in no descriptor heap of this type and device", i));
       }
       read.insert(read.end(), place.get(), place.get() + size);
     }
@@ -569,7 +569,7 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
       const UINT size = to_sizes != nullptr ? to_sizes[i] : 1;
       const DescriptorPlace place = core_->find_descriptors(to[i], size);
       if (!place || place.heap->type != type) {
-        return misused(fmt::format("destination range {} lies in no descriptor heap of this type and device", i));
+        return misused(format_text("destination range {} lies in no descriptor heap of this type and device", i));
       }
       if (size > read.size() - done) {
         return misused("the destinations hold more descriptors than the sources; expected as many");
@@ -635,7 +635,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
                                                           REFIID riid, void** out) noexcept {
   return create("CreateCommittedResource", riid, out, [&](const auto& refuse) -> Resource* {
     if (properties == nullptr || desc == nullptr) {
-      return refuse(E_INVALIDARG, fmt::format("{} is null", properties == nullptr ? "pHeapProperties" : "pDesc"));
+      return refuse(E_INVALIDARG, format_text("{} is null", properties == nullptr ? "pHeapProperties" : "pDesc"));
     }
     if (std::string why = check_heap_properties(*properties); !why.empty()) {
       return refuse(E_INVALIDARG, why);
@@ -683,7 +683,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
     }
     if (desc->Alignment != 0 && desc->Alignment != kPlacement &&
         desc->Alignment != D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT) {
-      return refuse(E_INVALIDARG, fmt::format("Alignment is {}; expected 0, 65536 or 4194304", desc->Alignment));
+      return refuse(E_INVALIDARG, format_text("Alignment is {}; expected 0, 65536 or 4194304", desc->Alignment));
     }
     if (std::string why = check_heap_properties(desc->Properties); !why.empty()) {
       return refuse(E_INVALIDARG, why);
@@ -720,11 +720,11 @@ HRESULT STDMETHODCALLTYPE Device::CreatePlacedResource(ID3D12Heap* heap, UINT64 
       }
     }
     if (offset % kPlacement != 0) {
-      return refuse(E_INVALIDARG, fmt::format("HeapOffset is {}; expected a multiple of 65536", offset));
+      return refuse(E_INVALIDARG, format_text("HeapOffset is {}; expected a multiple of 65536", offset));
     }
     const std::uint64_t heap_bytes = known->desc().SizeInBytes;
     if (offset > heap_bytes || desc->Width > heap_bytes - offset) {
-      return refuse(E_INVALIDARG, fmt::format("{} bytes from HeapOffset {} do not lie in a heap of {} bytes",
+      return refuse(E_INVALIDARG, format_text("{} bytes from HeapOffset {} do not lie in a heap of {} bytes",
                                               desc->Width, offset, heap_bytes));
     }
     return new Resource(*this, *desc, known->desc().Properties, known->desc().Flags, known->memory(), offset);
@@ -779,7 +779,7 @@ HRESULT STDMETHODCALLTYPE Device::SetResidencyPriority(UINT count, ID3D12Pageabl
 HRESULT STDMETHODCALLTYPE Device::CreateFence(UINT64 value, D3D12_FENCE_FLAGS flags, REFIID riid, void** out) noexcept {
   return create("CreateFence", riid, out, [&](const auto& refuse) -> Fence* {
     if (flags != D3D12_FENCE_FLAG_NONE) {
-      return refuse(E_NOTIMPL, fmt::format("Flags is {:#x}; expected NONE, since fences are not shared between "
+      return refuse(E_NOTIMPL, format_text("Flags is {:#x}; expected NONE, since fences are not shared between "
                                            "processes here",
                                            static_cast<unsigned>(flags)));
     }
@@ -881,10 +881,10 @@ HRESULT STDMETHODCALLTYPE Device::CreateQueryHeap(const D3D12_QUERY_HEAP_DESC* d
     }
     if (desc->Type != D3D12_QUERY_HEAP_TYPE_TIMESTAMP) {
       return refuse(E_NOTIMPL,
-                    fmt::format("Type is {}; TIMESTAMP (1) is the only kind here", static_cast<int>(desc->Type)));
+                    format_text("Type is {}; TIMESTAMP (1) is the only kind here", static_cast<int>(desc->Type)));
     }
     if (desc->Count == 0 || desc->Count > kMost) {
-      return refuse(E_INVALIDARG, fmt::format("Count is {}; expected 1 to {}", desc->Count, kMost));
+      return refuse(E_INVALIDARG, format_text("Count is {}; expected 1 to {}", desc->Count, kMost));
     }
     if (std::string why = check_node_mask("NodeMask", desc->NodeMask); !why.empty()) {
       return refuse(E_INVALIDARG, why);

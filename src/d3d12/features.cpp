@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What CheckFeatureSupport answers. What a device of buffers and operators has not is said to be absent, in the struct
 // that was asked for; a struct of another size is refused, as clients rely on.
-#include <fmt/format.h>
 
 #include <cstring>
 
 #include "d3d12/device.h"
 #include "d3d12/levels.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -49,7 +49,7 @@ constexpr struct {
 template <class Data, class Answer>
 HRESULT answer(void* data, UINT size, std::string& wrong, const Answer& fill) {
   if (size != sizeof(Data)) {
-    wrong = fmt::format("FeatureSupportDataSize is {}; expected {}", size, sizeof(Data));
+    wrong = format_text("FeatureSupportDataSize is {}; expected {}", size, sizeof(Data));
     return E_INVALIDARG;
   }
   Data value;
@@ -72,7 +72,7 @@ HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string&
     if (absent.feature == static_cast<int>(feature)) {
       if (size != absent.size) {
         wrong =
-            fmt::format("FeatureSupportDataSize is {}; expected {} for feature {}", size, absent.size, absent.feature);
+            format_text("FeatureSupportDataSize is {}; expected {} for feature {}", size, absent.size, absent.feature);
         return E_INVALIDARG;
       }
       std::memset(data, 0, size);
@@ -91,7 +91,7 @@ HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string&
     case D3D12_FEATURE_ARCHITECTURE:
       return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(data, size, wrong, [](auto& value) -> std::string {
         if (value.NodeIndex != 0) {
-          return fmt::format("NodeIndex is {}; expected 0", value.NodeIndex);
+          return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
         }
         value = {.NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE};
         return {};
@@ -99,7 +99,7 @@ HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string&
     case D3D12_FEATURE_ARCHITECTURE1:
       return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(data, size, wrong, [](auto& value) -> std::string {
         if (value.NodeIndex != 0) {
-          return fmt::format("NodeIndex is {}; expected 0", value.NodeIndex);
+          return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
         }
         value = {
             .NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE, .IsolatedMMU = TRUE};
@@ -161,7 +161,7 @@ HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string&
         return std::string();
       });
     default:
-      wrong = fmt::format("Feature is {}, which this version does not know", static_cast<int>(feature));
+      wrong = format_text("Feature is {}, which this version does not know", static_cast<int>(feature));
       return E_INVALIDARG;
   }
 }

@@ -2,7 +2,6 @@
 #include "d3d12/fence.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "d3d12/queue.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -142,7 +142,7 @@ HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event
     }
     const int descriptor = duplicate_event(event);
     if (descriptor < 0) {
-      return core().fail(E_INVALIDARG, fmt::format("ID3D12Fence::SetEventOnCompletion: hEvent is {}; expected null, to "
+      return core().fail(E_INVALIDARG, format_text("ID3D12Fence::SetEventOnCompletion: hEvent is {}; expected null, to "
                                                    "block, or the descriptor of an eventfd",
                                                    reinterpret_cast<std::intptr_t>(event)));
     }
@@ -164,7 +164,7 @@ HRESULT STDMETHODCALLTYPE Fence::Signal(UINT64 value) noexcept {
       return kDeviceRemoved;
     }
     if (!fence_->signal(value)) {
-      return core().fail(E_INVALIDARG, fmt::format("ID3D12Fence::Signal: Value is {}; expected {} or more, since the "
+      return core().fail(E_INVALIDARG, format_text("ID3D12Fence::Signal: Value is {}; expected {} or more, since the "
                                                    "values of a fence only rise",
                                                    value, fence_->completed()));
     }

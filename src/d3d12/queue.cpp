@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/queue.h"
 
-#include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include <thread>
 
 #include "d3d12/command_list.h"
+#include "text/format.h"
 
 namespace anydml {
 
@@ -118,19 +118,19 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       return S_OK;
     }
     if (lists == nullptr) {
-      wrong(E_INVALIDARG, fmt::format("ppCommandLists is null; expected {} lists", count));
+      wrong(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
       return S_OK;
     }
     // All are checked before anything of them is resolved: a wrong call runs nothing.
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       if (list == nullptr) {
-        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}] is {}; expected a command list of this device", i,
+        wrong(E_INVALIDARG, format_text("ppCommandLists[{}] is {}; expected a command list of this device", i,
                                         lists[i] == nullptr ? "null" : "of another device"));
         return S_OK;
       }
       if (const std::string why = list->why_not_executable(desc_.Type); !why.empty()) {
-        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}]{} {}", i, list->quoted_name(), why));
+        wrong(E_INVALIDARG, format_text("ppCommandLists[{}]{} {}", i, list->quoted_name(), why));
         return S_OK;
       }
     }
@@ -139,7 +139,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       const char* message = nullptr;
       if (!submission->add(core(), list->recording(), message)) {
-        wrong(E_INVALIDARG, fmt::format("ppCommandLists[{}]{}: {}", i, list->quoted_name(), message));
+        wrong(E_INVALIDARG, format_text("ppCommandLists[{}]{}: {}", i, list->quoted_name(), message));
         return S_OK;
       }
     }

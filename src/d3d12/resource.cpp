@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/resource.h"
-
-#include <fmt/format.h>
+#include "text/format.h"
 
 namespace anydml {
 
@@ -48,19 +47,19 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
       *data = nullptr;
     }
     const auto wrong = [&](const std::string& what) {
-      return core().fail(E_INVALIDARG, fmt::format("ID3D12Resource::Map{}: {}", quoted_name(), what));
+      return core().fail(E_INVALIDARG, format_text("ID3D12Resource::Map{}: {}", quoted_name(), what));
     };
     if (core().removed()) {
       return kDeviceRemoved;
     }
     if (subresource != 0) {
-      return wrong(fmt::format("Subresource is {}; expected 0, the only one of a buffer", subresource));
+      return wrong(format_text("Subresource is {}; expected 0, the only one of a buffer", subresource));
     }
     if (!is_mappable(properties_)) {
       return wrong("the heap is not one the CPU reaches; expected UPLOAD, READBACK, or CUSTOM with CPU pages");
     }
     if (read != nullptr && read->Begin < read->End && read->End > desc_.Width) {
-      return wrong(fmt::format("pReadRange ends at {}; expected at most {}", read->End, desc_.Width));
+      return wrong(format_text("pReadRange ends at {}; expected at most {}", read->End, desc_.Width));
     }
     maps_.fetch_add(1, std::memory_order_relaxed);
     if (data != nullptr) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "directml/device.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "directml/objects.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -46,7 +45,7 @@ HRESULT DmlDevice::create(const char* method, REFIID riid, void** out, const Bod
     }
     const HRESULT result = hand_out(made.value(), riid, out);
     return FAILED(result)
-               ? core().fail(result, fmt::format("{}: riid names an interface that the object does not have", method))
+               ? core().fail(result, format_text("{}: riid names an interface that the object does not have", method))
                : result;
   });
 }
@@ -57,7 +56,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
   return unless_removed(kMethod, [&]() -> HRESULT {
     const auto bad_sizes = [&](std::size_t expected_query, std::size_t expected_data) -> HRESULT {
       return core().fail(
-          kMethod, wrong(fmt::format("the query has {} bytes and the answer {}{}; expected {} and {}", query_size,
+          kMethod, wrong(format_text("the query has {} bytes and the answer {}{}; expected {} and {}", query_size,
                                      data_size, query == nullptr || data == nullptr ? ", or a pointer is null" : "",
                                      expected_query, expected_data)));
     };
@@ -94,7 +93,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
         }
         if (highest == 0) {
           return core().fail(kMethod,
-                             wrong(fmt::format("none of the feature levels asked for is supported; this device "
+                             wrong(format_text("none of the feature levels asked for is supported; this device "
                                                "offers {}",
                                                facts::level_name(core().level()))));
         }
@@ -103,7 +102,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
         return S_OK;
       }
       default:
-        return core().fail(kUnsupported, fmt::format("{}: feature is {}; expected TENSOR_DATA_TYPE_SUPPORT (0) or "
+        return core().fail(kUnsupported, format_text("{}: feature is {}; expected TENSOR_DATA_TYPE_SUPPORT (0) or "
                                                      "FEATURE_LEVELS (1)",
                                                      kMethod, static_cast<unsigned>(feature)));
     }
@@ -124,11 +123,11 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECU
     const auto* known = own<DmlOperator>(op, core());
     if (known == nullptr) {
       return wrong(
-          fmt::format("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
+          format_text("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
     }
     if ((flags & ~kKnownFlags) != 0) {
       return wrong(
-          fmt::format("flags is {:#x}; expected a combination of ALLOW_HALF_PRECISION_COMPUTATION (1), "
+          format_text("flags is {:#x}; expected a combination of ALLOW_HALF_PRECISION_COMPUTATION (1), "
                       "DISABLE_META_COMMANDS (2) and DESCRIPTORS_VOLATILE (4)",
                       static_cast<unsigned>(flags)));
     }
@@ -172,12 +171,12 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CreateBindingTable(const DML_BINDING_TABLE_
 HRESULT DmlDevice::check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept {
   return unless_removed(method, [&]() -> HRESULT {
     if (objects == nullptr && count != 0) {
-      return core().fail(method, wrong(fmt::format("ppObjects is null; expected {} objects", count)));
+      return core().fail(method, wrong(format_text("ppObjects is null; expected {} objects", count)));
     }
     for (UINT i = 0; i < count; ++i) {
       if (own<DmlCompiledOperator>(objects[i], core()) == nullptr &&
           own<DmlOperatorInitializer>(objects[i], core()) == nullptr) {
-        return core().fail(method, wrong(fmt::format("ppObjects[{}] is {}; expected a compiled operator or an "
+        return core().fail(method, wrong(format_text("ppObjects[{}] is {}; expected a compiled operator or an "
                                                      "initializer of this device",
                                                      i, objects[i] == nullptr ? "null" : "another device's")));
       }
@@ -209,7 +208,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DM
   }
   return unless_removed(kMethod, [&]() -> HRESULT {
     if (desc == nullptr || out == nullptr) {
-      return core().fail(kMethod, wrong(fmt::format("{} is null", desc == nullptr ? "desc" : "ppv")));
+      return core().fail(kMethod, wrong(format_text("{} is null", desc == nullptr ? "desc" : "ppv")));
     }
     return core().fail(kUnsupported, std::string(kMethod) +
                                          ": graphs are not built here yet; compile the operators one "

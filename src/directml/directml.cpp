@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // libdirectml.so's entry points.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "directml/device.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -24,7 +24,7 @@ Result<facts::FeatureLevel> offered_level() {
   if (!level) {
     return Error{
         ErrorKind::invalid_argument,
-        fmt::format("environment: ANYDML_FEATURE_LEVEL is '{:.64}'; expected 1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, "
+        format_text("environment: ANYDML_FEATURE_LEVEL is '{:.64}'; expected 1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, "
                     "5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3 or 6_4",
                     settings.value().feature_level)};
   }
@@ -39,7 +39,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
   return com_boundary(function, [&]() -> HRESULT {
     const CoreTable* core = anydml_private_core();
     const auto fail = [&](HRESULT code, const std::string& what) {
-      core->report(fmt::format("{}: {}", function, what).c_str());
+      core->report(format_text("{}: {}", function, what).c_str());
       return code;
     };
     if (core->version != kCoreVersion) {
@@ -58,7 +58,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     }
     if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
       return fail(E_INVALIDARG,
-                  fmt::format("flags is {:#x}; expected NONE (0) or DEBUG (1)", static_cast<unsigned>(flags)));
+                  format_text("flags is {:#x}; expected NONE (0) or DEBUG (1)", static_cast<unsigned>(flags)));
     }
     const auto level = offered_level();
     if (!level) {
@@ -69,14 +69,14 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     }
     const auto asked = facts::find_level(minimum);
     if (!asked && minimum < static_cast<unsigned>(facts::kNewestLevel)) {
-      return fail(E_INVALIDARG, fmt::format("minimumFeatureLevel is {:#x}; expected a DML_FEATURE_LEVEL, such as "
+      return fail(E_INVALIDARG, format_text("minimumFeatureLevel is {:#x}; expected a DML_FEATURE_LEVEL, such as "
                                             "DML_FEATURE_LEVEL_2_1 (0x2100)",
                                             minimum));
     }
     if (minimum > static_cast<unsigned>(level.value())) {
       return fail(kUnsupported,
-                  fmt::format("minimumFeatureLevel is {}; this device offers {}{}",
-                              asked ? std::string(facts::level_name(*asked)) : fmt::format("{:#x}", minimum),
+                  format_text("minimumFeatureLevel is {}; this device offers {}{}",
+                              asked ? std::string(facts::level_name(*asked)) : format_text("{:#x}", minimum),
                               facts::level_name(level.value()),
                               level.value() == facts::kNewestLevel ? "" : ", to which ANYDML_FEATURE_LEVEL holds it"));
     }
@@ -84,7 +84,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
       return fail(kDeviceRemoved, "d3d12Device was removed; expected one that lives");
     }
     const CoreDevice* device = core->device(bridge->adapter_index());
-    log_line(LogLevel::info, fmt::format("DirectML device on {}: feature level {}", device->info->name,
+    log_line(LogLevel::info, format_text("DirectML device on {}: feature level {}", device->info->name,
                                          facts::level_name(level.value())));
     auto shared = std::make_shared<DmlCore>(std::move(bridge), *core, *device, level.value(),
                                             (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "directml/objects.h"
-
-#include <fmt/format.h>
+#include "text/format.h"
 
 #include <algorithm>
 #include <new>
@@ -20,18 +19,18 @@ WorkPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core) {
 
 std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator* const* operators) {
   if (operators == nullptr && count != 0) {
-    return fmt::format("operators is null; expected {} compiled operators", count);
+    return format_text("operators is null; expected {} compiled operators", count);
   }
   std::vector<WorkPtr<Execution>> targets;
   for (UINT i = 0; i < count; ++i) {
     const auto* compiled = own<DmlCompiledOperator>(operators[i], core());
     if (compiled == nullptr) {
-      return fmt::format("operators[{}] is {}; expected a compiled operator of this device", i,
+      return format_text("operators[{}] is {}; expected a compiled operator of this device", i,
                          operators[i] == nullptr ? "null" : "another device's");
     }
     const auto same = [&](const auto& target) { return target.get() == compiled->execution().get(); };
     if (std::ranges::any_of(targets, same)) {
-      return fmt::format("operators[{}] is given twice; expected each once", i);
+      return format_text("operators[{}] is given twice; expected each once", i);
     }
     targets.push_back(compiled->execution());
   }
@@ -51,12 +50,12 @@ std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
   if (desc != nullptr) {
     work = find_work(desc->Dispatchable, core());
     if (!work) {
-      return fmt::format("Dispatchable is {}; expected a compiled operator or an initializer of this device",
+      return format_text("Dispatchable is {}; expected a compiled operator or an initializer of this device",
                          desc->Dispatchable == nullptr ? "null" : "another device's");
     }
     const UINT required = work->properties().RequiredDescriptorCount;
     if (desc->SizeInDescriptors < required) {
-      return fmt::format("SizeInDescriptors is {}; expected {} or more, the RequiredDescriptorCount",
+      return format_text("SizeInDescriptors is {}; expected {} or more, the RequiredDescriptorCount",
                          desc->SizeInDescriptors, required);
     }
     if (required != 0) {
@@ -65,7 +64,7 @@ std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
       const UINT size = desc->SizeInDescriptors;
       IBridgeDevice& parent = core().parent();
       const auto past_the_end = [size](const char* handle) {
-        return fmt::format("{}: its heap ends before SizeInDescriptors, {}, from there; expected a larger heap", handle,
+        return format_text("{}: its heap ends before SizeInDescriptors, {}, from there; expected a larger heap", handle,
                            size);
       };
       if (cpu.ptr == 0 || !parent.contains_descriptors(cpu, {0}, 1)) {
@@ -146,17 +145,17 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
   remove_if_wrong("IDMLCommandRecorder::RecordDispatch", [&]() -> std::string {
     const auto known_list = query<IBridgeCommandList>(list);
     if (!known_list || known_list->device_identity() != core().parent().identity()) {
-      return fmt::format("commandList is {}; expected a list of the D3D12 device",
+      return format_text("commandList is {}; expected a list of the D3D12 device",
                          list == nullptr ? "null" : "another device's");
     }
     const WorkPtr<Work> work = find_work(dispatchable, core());
     if (!work) {
-      return fmt::format("dispatchable is {}; expected a compiled operator or an initializer of this device",
+      return format_text("dispatchable is {}; expected a compiled operator or an initializer of this device",
                          dispatchable == nullptr ? "null" : "another device's");
     }
     const auto* table = own<DmlBindingTable>(bindings, core());
     if (table == nullptr) {
-      return fmt::format("bindings is {}; expected a binding table of this device",
+      return format_text("bindings is {}; expected a binding table of this device",
                          bindings == nullptr ? "null" : "another device's");
     }
     if (table->work().get() != work.get()) {
@@ -173,7 +172,7 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
     if (recorded == E_OUTOFMEMORY) {
       throw std::bad_alloc();  // becomes the reason of the removal
     }
-    return SUCCEEDED(recorded) ? std::string() : fmt::format("commandList {}", why);
+    return SUCCEEDED(recorded) ? std::string() : format_text("commandList {}", why);
   });
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "directml/operator_desc.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -63,7 +62,7 @@ std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32
     }
   }
   return first == nullptr ? std::string()
-                          : fmt::format(" (it takes this one from {})", facts::level_name(first->level));
+                          : format_text(" (it takes this one from {})", facts::level_name(first->level));
 }
 
 Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, const facts::Operator& op,
@@ -73,24 +72,24 @@ Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, co
   }
   if (given->Type != DML_TENSOR_TYPE_BUFFER) {
     return invalid(where,
-                   fmt::format("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", static_cast<unsigned>(given->Type)));
+                   format_text("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", static_cast<unsigned>(given->Type)));
   }
   if (given->Desc == nullptr) {
     return invalid(where, "Desc is null; expected a DML_BUFFER_TENSOR_DESC");
   }
   const auto& desc = *static_cast<const DML_BUFFER_TENSOR_DESC*>(given->Desc);
-  const std::string at_level = fmt::format(" at feature level {}", facts::level_name(level));
+  const std::string at_level = format_text(" at feature level {}", facts::level_name(level));
   const auto type = static_cast<DataType>(desc.DataType);
   const auto type_number = static_cast<std::uint32_t>(desc.DataType);
   if (type_number >= 16 || (support.types >> type_number & 1) == 0) {
     return invalid(where,
-                   fmt::format("DataType is {}; expected {}{}{}",
-                               is_element_type(type) ? std::string(type_name(type)) : fmt::format("{}", type_number),
+                   format_text("DataType is {}; expected {}{}{}",
+                               is_element_type(type) ? std::string(type_name(type)) : format_text("{}", type_number),
                                type_names(support.types), at_level, taken_from(op, field, type_number)));
   }
   if ((desc.Flags & ~DML_TENSOR_FLAG_OWNED_BY_DML) != 0) {
     return invalid(
-        where, fmt::format("Flags is {:#x}; expected NONE (0) or OWNED_BY_DML (1)", static_cast<unsigned>(desc.Flags)));
+        where, format_text("Flags is {:#x}; expected NONE (0) or OWNED_BY_DML (1)", static_cast<unsigned>(desc.Flags)));
   }
   const bool owned = (desc.Flags & DML_TENSOR_FLAG_OWNED_BY_DML) != 0;
   if (owned && is_output) {
@@ -99,17 +98,17 @@ Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, co
   if (desc.DimensionCount < support.min_rank || desc.DimensionCount > support.max_rank) {
     return invalid(
         where, support.min_rank == support.max_rank
-                   ? fmt::format("DimensionCount is {}; expected {}{}", desc.DimensionCount, support.min_rank, at_level)
-                   : fmt::format("DimensionCount is {}; expected {} to {}{}", desc.DimensionCount, support.min_rank,
+                   ? format_text("DimensionCount is {}; expected {}{}", desc.DimensionCount, support.min_rank, at_level)
+                   : format_text("DimensionCount is {}; expected {} to {}{}", desc.DimensionCount, support.min_rank,
                                  support.max_rank, at_level));
   }
   if (desc.Sizes == nullptr) {
-    return invalid(where, fmt::format("Sizes is null; expected {} sizes", desc.DimensionCount));
+    return invalid(where, format_text("Sizes is null; expected {} sizes", desc.DimensionCount));
   }
   tensor.spec = {.type = type_number, .rank = desc.DimensionCount, .sizes = tensor.sizes, .strides = nullptr};
   for (UINT i = 0; i < desc.DimensionCount; ++i) {
     if (desc.Sizes[i] == 0) {
-      return invalid(where, fmt::format("Sizes[{}] is 0; expected 1 or more", i));
+      return invalid(where, format_text("Sizes[{}] is 0; expected 1 or more", i));
     }
     tensor.sizes[i] = desc.Sizes[i];
   }
@@ -121,20 +120,20 @@ Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, co
   const auto least = implied_bytes(tensor, element);
   if (!least) {
     return invalid(
-        where, fmt::format("Sizes {} {}reach further than 64 bits count", shape_text(tensor.sizes, desc.DimensionCount),
+        where, format_text("Sizes {} {}reach further than 64 bits count", shape_text(tensor.sizes, desc.DimensionCount),
                            desc.Strides == nullptr
                                ? ""
-                               : fmt::format("with Strides {} ", shape_text(tensor.strides, desc.DimensionCount))));
+                               : format_text("with Strides {} ", shape_text(tensor.strides, desc.DimensionCount))));
   }
   if (desc.TotalTensorSizeInBytes < *least || desc.TotalTensorSizeInBytes % 4 != 0) {
     return invalid(where,
-                   fmt::format("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
+                   format_text("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
                                "multiple of 4",
                                desc.TotalTensorSizeInBytes, *least));
   }
   const UINT alignment = desc.GuaranteedBaseOffsetAlignment;
   if (alignment != 0 && (!std::has_single_bit(alignment) || alignment < element)) {
-    return invalid(where, fmt::format("GuaranteedBaseOffsetAlignment is {}; expected 0 or a power of two from {}, the "
+    return invalid(where, format_text("GuaranteedBaseOffsetAlignment is {}; expected 0 or a power of two from {}, the "
                                       "size of an element",
                                       alignment, element));
   }
@@ -164,7 +163,7 @@ Status read_attributes(const Row& row, const void* desc, std::vector<NamedScalar
       }
     } else {
       return Error{ErrorKind::internal,
-                   fmt::format("{}: {} is of type {}, which is not read yet", row.name, field.name, field.type)};
+                   format_text("{}: {} is of type {}, which is not read yet", row.name, field.name, field.type)};
     }
   }
   return {};
@@ -178,21 +177,21 @@ Result<const Row*> choose_row(const DML_OPERATOR_DESC* desc, facts::FeatureLevel
   const auto all = facts::operators();
   const auto op = std::ranges::find(all, number, &facts::Operator::value);
   if (op == all.end()) {
-    return Error{ErrorKind::invalid_argument, fmt::format("Type is {}; expected the number of an operator, such as "
+    return Error{ErrorKind::invalid_argument, format_text("Type is {}; expected the number of an operator, such as "
                                                           "DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR",
                                                           number)};
   }
   if (op->introduced > level) {
-    return invalid({op->name, {}}, fmt::format("is of feature level {}; this device offers {}",
+    return invalid({op->name, {}}, format_text("is of feature level {}; this device offers {}",
                                                facts::level_name(op->introduced), facts::level_name(level)));
   }
   const Row* row = find_row(*op);
   if (row == nullptr) {
     return Error{ErrorKind::unsupported,
-                 fmt::format("{}: an operator of DirectML that is not built here yet", op->name)};
+                 format_text("{}: an operator of DirectML that is not built here yet", op->name)};
   }
   if (desc->Desc == nullptr) {
-    return invalid({op->name, {}}, fmt::format("Desc is null; expected a {}", op->desc_struct));
+    return invalid({op->name, {}}, format_text("Desc is null; expected a {}", op->desc_struct));
   }
   return row;
 }
@@ -214,7 +213,7 @@ Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC
     }
     const facts::Support* support = facts::find_support(op, i, level);
     if (support == nullptr) {
-      return invalid({op.name, field.name}, fmt::format("is not known at feature level {}", facts::level_name(level)));
+      return invalid({op.name, field.name}, format_text("is not known at feature level {}", facts::level_name(level)));
     }
     const bool is_output = facts::is_output(field.kind);
     // The output comes after the inputs, whatever the order of the fields.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "directml/work.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "backend/dispatch_log.h"
 #include "com/com_object.h"
 #include "plan/plan.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -26,7 +25,7 @@ struct Requirement {
 };
 
 std::string wrong(const Requirement& requirement, const std::string& what) {
-  return fmt::format("{}: {}: {}", requirement.work.label(), requirement.name, what);
+  return format_text("{}: {}: {}", requirement.work.label(), requirement.name, what);
 }
 
 const char* heap_name(D3D12_HEAP_TYPE heap) {
@@ -37,20 +36,20 @@ const char* heap_name(D3D12_HEAP_TYPE heap) {
 std::string check_range(const Requirement& requirement, const ResolvedDescriptor& binding) {
   const Descriptor& range = binding.descriptor;
   if (range.offset > binding.facts.bytes || range.bytes > binding.facts.bytes - range.offset) {
-    return wrong(requirement, fmt::format("{} bytes from Offset {} do not lie in a buffer of {} bytes", range.bytes,
+    return wrong(requirement, format_text("{} bytes from Offset {} do not lie in a buffer of {} bytes", range.bytes,
                                           range.offset, binding.facts.bytes));
   }
   if (range.bytes < requirement.bytes) {
-    return wrong(requirement, fmt::format("SizeInBytes is {}; expected {} or more", range.bytes, requirement.bytes));
+    return wrong(requirement, format_text("SizeInBytes is {}; expected {} or more", range.bytes, requirement.bytes));
   }
   if (range.offset % requirement.alignment != 0) {
     return wrong(requirement,
-                 fmt::format("Offset is {}; expected a multiple of {}", range.offset, requirement.alignment));
+                 format_text("Offset is {}; expected a multiple of {}", range.offset, requirement.alignment));
   }
   const D3D12_HEAP_TYPE heap = binding.facts.heap;
   const bool upload = heap == D3D12_HEAP_TYPE_UPLOAD && requirement.may_be_upload;
   if (heap != D3D12_HEAP_TYPE_DEFAULT && heap != D3D12_HEAP_TYPE_CUSTOM && !upload) {
-    return wrong(requirement, fmt::format("the buffer is in {} heap; expected DEFAULT or CUSTOM{}", heap_name(heap),
+    return wrong(requirement, format_text("the buffer is in {} heap; expected DEFAULT or CUSTOM{}", heap_name(heap),
                                           requirement.may_be_upload ? " or UPLOAD" : ""));
   }
   if ((binding.facts.flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) == 0 && !requirement.may_be_upload) {
@@ -96,7 +95,7 @@ std::string take_binding(const DmlCore& core, const Requirement& requirement, co
     return {};
   }
   if (given.Type != DML_BINDING_TYPE_BUFFER) {
-    return wrong(requirement, fmt::format("the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER (1)",
+    return wrong(requirement, format_text("the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER (1)",
                                           static_cast<unsigned>(given.Type)));
   }
   if (given.Desc == nullptr) {
@@ -195,7 +194,7 @@ bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept
 
 std::string Work::label() const {
   const std::scoped_lock lock(label_mutex_);
-  return given_label_.empty() ? std::string(kind_) : fmt::format("{} '{}'", kind_, given_label_);
+  return given_label_.empty() ? std::string(kind_) : format_text("{} '{}'", kind_, given_label_);
 }
 
 void Work::set_label(std::string given) {
@@ -240,7 +239,7 @@ Result<WorkPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std
                                                        static_cast<std::uint32_t>(plan.steps.size()), &made->program_);
   if (status.code != BackendCode::ok) {
     return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-                 fmt::format("{}: {}", made->label(), status.message)};
+                 format_text("{}: {}", made->label(), status.message)};
   }
   return made;
 }
@@ -252,8 +251,8 @@ std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bi
     return {};
   }
   if (given == nullptr || count != inputs) {
-    return fmt::format("{}: {}; expected {} bindings, one for each input tensor", label(),
-                       given == nullptr ? "bindings is null" : fmt::format("bindingCount is {}", count), inputs);
+    return format_text("{}: {}; expected {} bindings, one for each input tensor", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), inputs);
   }
   for (UINT i = 0; i < count; ++i) {
     const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
@@ -284,8 +283,8 @@ std::string Execution::bind_outputs(UINT count, const DML_BINDING_DESC* given, B
     return {};
   }
   if (given == nullptr || count != 1) {
-    return fmt::format("{}: {}; expected 1 binding, for the output tensor", label(),
-                       given == nullptr ? "bindings is null" : fmt::format("bindingCount is {}", count));
+    return format_text("{}: {}; expected 1 binding, for the output tensor", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count));
   }
   const Requirement requirement = tensor_requirement(*this, def_->output());
   ResolvedDescriptor taken{};
@@ -328,27 +327,27 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
     const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
     if (!may_alias(def_->desc.row->facts->in_place, i)) {
       return wrong(requirement,
-                   fmt::format("overlaps {}; expected ranges of their own, since the operator does not work "
+                   format_text("overlaps {}; expected ranges of their own, since the operator does not work "
                                "in place",
                                def_->output().name));
     }
     if (!identical(input, output)) {
       return wrong(requirement,
-                   fmt::format("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
+                   format_text("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
                                "common",
                                input.first, input.end, def_->output().name, output.first, output.end));
     }
     if (!same_layout(def_->desc.tensors[i], def_->desc.output())) {
       const TensorDesc& tensor = def_->desc.tensors[i];
       return wrong(requirement,
-                   fmt::format("lies over {} with strides {} instead of {}; expected the same layout to work in place",
+                   format_text("lies over {} with strides {} instead of {}; expected the same layout to work in place",
                                def_->output().name, shape_text(tensor.strides, tensor.rank),
                                shape_text(def_->desc.output().strides, tensor.rank)));
     }
   }
   if (has_persistent() && intersect(area_of(bindings[inputs + 1], properties_.PersistentResourceSize), output)) {
     return wrong(persistent_requirement(*this),
-                 fmt::format("overlaps {}; expected a range of its own", def_->output().name));
+                 format_text("overlaps {}; expected a range of its own", def_->output().name));
   }
   return {};
 }
@@ -383,7 +382,7 @@ std::string Execution::check_recording(const Bindings& bindings, const ResolvedD
       const std::uint64_t bytes =
           i <= def_->input_count() ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
       if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
-        return fmt::format("{}: temporary resource: overlaps {}; expected a range of its own", label(),
+        return format_text("{}: temporary resource: overlaps {}; expected a range of its own", label(),
                            i <= def_->input_count() ? def_->tensors[i].name : "the persistent resource");
       }
     }
@@ -478,18 +477,18 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
     return {};
   }
   if (given.Type != DML_BINDING_TYPE_BUFFER_ARRAY) {
-    return fmt::format("{}: the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER_ARRAY (2) or NONE",
+    return format_text("{}: the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER_ARRAY (2) or NONE",
                        target.label(), static_cast<unsigned>(given.Type));
   }
   if (given.Desc == nullptr) {
-    return fmt::format("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.label());
+    return format_text("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.label());
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
   const std::uint32_t inputs = target.def().input_count();
   if (array->BindingCount != inputs || array->Bindings == nullptr) {
-    return fmt::format(
+    return format_text(
         "{}: {}; expected {}, one for each input tensor", target.label(),
-        array->Bindings == nullptr ? "Bindings is null" : fmt::format("BindingCount is {}", array->BindingCount),
+        array->Bindings == nullptr ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount),
         inputs);
   }
   for (std::uint32_t i = 0; i < inputs; ++i) {
@@ -508,8 +507,8 @@ std::string check_count(UINT count, const DML_BINDING_DESC* given, std::size_t t
   if (count == 0 || (given != nullptr && count == targets)) {
     return {};
   }
-  return fmt::format("{}; expected {} bindings, one for each operator",
-                     given == nullptr ? "bindings is null" : fmt::format("bindingCount is {}", count), targets);
+  return format_text("{}; expected {} bindings, one for each operator",
+                     given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), targets);
 }
 
 }  // namespace
@@ -595,7 +594,7 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
       const Requirement mine = requirement(slots_[i]);
       const Requirement other = requirement(slots_[j]);
       if (slots_[j].input != kPersistent) {  // not even beside it
-        return "initializer: " + wrong(mine, fmt::format("is in the resource bound to {}; expected a resource that no "
+        return "initializer: " + wrong(mine, format_text("is in the resource bound to {}; expected a resource that no "
                                                          "input is in",
                                                          other.name));
       }

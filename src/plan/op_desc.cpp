@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "plan/op_desc.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
 #include "plan/overlap.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -28,7 +27,7 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if ((row.types & type_bit(tensors[i].type)) == 0) {
       return invalid({row.name, tensor_name(row, i)},
-                     fmt::format("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types)));
+                     format_text("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types)));
     }
   }
   for (const facts::SameGroup& group : row.facts->same) {
@@ -49,7 +48,7 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
     });
     if (other != tensors.size()) {
       return invalid({row.name, tensor_name(row, other)},
-                     fmt::format("type is {}; expected {}, the type of {}", type_name(tensors[other].type),
+                     format_text("type is {}; expected {}, the type of {}", type_name(tensors[other].type),
                                  type_name(tensors[first].type), tensor_name(row, first)));
     }
   }
@@ -71,7 +70,7 @@ Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output,
                        Broadcast rule) {
   const auto mismatch = [&] {
     return invalid(where,
-                   fmt::format("sizes are {}; expected {} {}, the sizes of {}{}", shape_text(input.sizes, input.rank),
+                   format_text("sizes are {}; expected {} {}, the sizes of {}{}", shape_text(input.sizes, input.rank),
                                rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
                                shape_text(output.sizes, output.rank), output_name,
                                rule == Broadcast::none && input.rank == output.rank && may_repeat(input, output)
@@ -102,13 +101,13 @@ Status check_output(Where where, const TensorDesc& output) {
       return {};
     case SelfOverlap::found:
       return invalid(where,
-                     fmt::format("strides {} with sizes {} put two elements at one place; expected each element "
+                     format_text("strides {} with sizes {} put two elements at one place; expected each element "
                                  "of an output at a place of its own",
                                  shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
     case SelfOverlap::undecided:
       break;
   }
-  return invalid(where, fmt::format("strides {} with sizes {} could not be shown to put each element at a place of its "
+  return invalid(where, format_text("strides {} with sizes {} could not be shown to put each element at a place of its "
                                     "own; expected simpler strides",
                                     shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
 }
@@ -142,14 +141,14 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
   // First the unknown: a misspelt one is better told so than called missing.
   for (const NamedScalar& attribute : given) {
     if (!takes_attribute(*row.facts, attribute.name)) {
-      return invalid(where, fmt::format("attribute '{:.64}' is not one of this operator's; it takes {}", attribute.name,
+      return invalid(where, format_text("attribute '{:.64}' is not one of this operator's; it takes {}", attribute.name,
                                         attribute_names(*row.facts)));
     }
   }
   const auto take = [&](std::string_view name, Scalar& value) -> Result<bool> {
     const auto count = std::ranges::count(given, name, &NamedScalar::name);
     if (count > 1) {
-      return invalid(where, fmt::format("attribute {} is given {} times; expected once", name, count));
+      return invalid(where, format_text("attribute {} is given {} times; expected once", name, count));
     }
     if (count == 1) {
       value = std::ranges::find(given, name, &NamedScalar::name)->value;
@@ -167,12 +166,12 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
       const auto bias = take("Bias", desc.scale_bias.values[1]);
       ANYDML_TRY(bias);
       if (scale.value() != bias.value()) {
-        return invalid(where, fmt::format("attribute {} is missing; expected Scale and Bias together",
+        return invalid(where, format_text("attribute {} is missing; expected Scale and Bias together",
                                           scale.value() ? "Bias" : "Scale"));
       }
       desc.has_scale_bias = scale.value();
       if (desc.has_scale_bias && !is_float_type(desc.output().type)) {
-        return invalid(where, fmt::format("attributes Scale and Bias are given for {}; expected a float type with them",
+        return invalid(where, format_text("attributes Scale and Bias are given for {}; expected a float type with them",
                                           type_name(desc.output().type)));
       }
       continue;
@@ -180,7 +179,7 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
     const auto found = take(field.name, desc.attributes.values[position++]);
     ANYDML_TRY(found);
     if (!found.value() && field.kind == facts::FieldKind::attribute) {
-      return invalid(where, fmt::format("attribute {} is missing; the operator takes {}", field.name,
+      return invalid(where, format_text("attribute {} is missing; the operator takes {}", field.name,
                                         attribute_names(*row.facts)));
     }
   }
@@ -203,7 +202,7 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
   const Row& row = *request.row;
   if (request.inputs.size() != row.inputs) {
     return invalid({row.name, {}},
-                   fmt::format("the number of input tensors is {}; expected {}", request.inputs.size(), row.inputs));
+                   format_text("the number of input tensors is {}; expected {}", request.inputs.size(), row.inputs));
   }
   OpDesc desc;
   desc.row = &row;
@@ -226,7 +225,7 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
 }
 
 std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels) {
-  return fmt::format("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
+  return format_text("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
                      shape_text(desc.output().sizes, desc.output().rank), device, kernels);
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "plan/tensor.h"
 
-#include <fmt/format.h>
-
 #include <span>
 
 #include "base/checked.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -20,7 +19,7 @@ Status check_count(Where where, const TensorDesc& tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     const auto product = checked_multiply(count, tensor.sizes[i]);
     if (!product || *product > kMaxElements) {
-      return invalid(where, fmt::format("sizes {} hold too many elements; expected at most {}",
+      return invalid(where, format_text("sizes {} hold too many elements; expected at most {}",
                                         shape_text(tensor.sizes, tensor.rank), kMaxElements));
     }
     count = *product;
@@ -44,7 +43,7 @@ Status check_reach(Where where, const TensorDesc& tensor) {
     side = sum.value_or(side);
     if (!sum || !checked_subtract(above, below)) {
       return invalid(where,
-                     fmt::format("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count", i,
+                     format_text("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count", i,
                                  tensor.strides[i], shape_text(tensor.sizes, tensor.rank)));
     }
   }
@@ -54,12 +53,16 @@ Status check_reach(Where where, const TensorDesc& tensor) {
 }  // namespace
 
 Error invalid(Where where, std::string text) {
-  return {ErrorKind::invalid_argument, where.tensor.empty() ? fmt::format("{}: {}", where.op, text)
-                                                            : fmt::format("{}: {}: {}", where.op, where.tensor, text)};
+  return {ErrorKind::invalid_argument, where.tensor.empty() ? format_text("{}: {}", where.op, text)
+                                                            : format_text("{}: {}: {}", where.op, where.tensor, text)};
 }
 
 std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
-  return fmt::format("[{}]", fmt::join(std::span(values, rank), ", "));
+  std::string text = "[";
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    text.append(i == 0 ? "" : ", ").append(std::to_string(values[i]));
+  }
+  return text.append("]");
 }
 
 std::string type_names(TypeSet types) {
@@ -91,18 +94,18 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
   tensor.type = static_cast<DataType>(spec.type);
   if (!is_element_type(tensor.type)) {
     return invalid(where,
-                   fmt::format("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)", spec.type));
+                   format_text("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)", spec.type));
   }
   if (spec.rank < 0 || spec.rank > kMaxRank) {
-    return invalid(where, fmt::format("rank is {}; expected 0 to {}", spec.rank, kMaxRank));
+    return invalid(where, format_text("rank is {}; expected 0 to {}", spec.rank, kMaxRank));
   }
   tensor.rank = static_cast<std::uint32_t>(spec.rank);
   if (tensor.rank > 0 && spec.sizes == nullptr) {
-    return invalid(where, fmt::format("sizes is null; expected {} sizes, one for each dimension", tensor.rank));
+    return invalid(where, format_text("sizes is null; expected {} sizes, one for each dimension", tensor.rank));
   }
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (spec.sizes[i] < 0) {
-      return invalid(where, fmt::format("sizes[{}] is {}; expected 0 or more", i, spec.sizes[i]));
+      return invalid(where, format_text("sizes[{}] is {}; expected 0 or more", i, spec.sizes[i]));
     }
     tensor.sizes[i] = spec.sizes[i];
   }
