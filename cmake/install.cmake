@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` lays down: the libraries, their headers, the .pc files and the CMake package; and the .deb.
 include(CMakePackageConfigHelpers)
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix: what is "
+                      "installed can be moved")
+endif()
 
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml)
@@ -37,14 +41,25 @@ foreach(pc ${anydml_pc_files})
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 if(ANYDML_BUILD_DIRECTML)
+  # Programs get the installation's path too, so that they outlive the .pc file; not the path of a package being made.
   install(CODE "
-    set(anydml_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")
+    cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE anydml_prefix)
+    set(anydml_pc \"\$ENV{DESTDIR}\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")
     file(READ \${anydml_pc} anydml_pc_text)
-    string(REPLACE ANYDML_INSTALLED_LIBDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\" anydml_pc_text \"\${anydml_pc_text}\")
+    set(anydml_rpath \"\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}/anydml:\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}:\")
+    if(anydml_prefix MATCHES _CPack_Packages)
+      set(anydml_rpath \"\")
+    endif()
+    string(REPLACE ANYDML_INSTALLED_RPATH \"\${anydml_rpath}\" anydml_pc_text \"\${anydml_pc_text}\")
     file(WRITE \${anydml_pc} \"\${anydml_pc_text}\")")
 endif()
 
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
 # cpack -G DEB, in the build folder
+set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME anydml)
 set(CPACK_PACKAGE_CONTACT "the anydml project")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")

@@ -51,16 +51,17 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
   if (known->type() != type_) {
     return format_text("pAllocator is of type {}; expected {}, the list's", type_text(known->type()), type_text(type_));
   }
+  // What was submitted keeps its commands; otherwise their memory is used again. Before the allocator is taken, so that
+  // it is free if this fails.
+  if (recording_->in_flight.load(std::memory_order_acquire) != 0) {
+    recording_ = std::make_shared<Recording>();
+  }
   if (!known->begin()) {
     return "pAllocator is in use by another open list; expected one list at a time";
   }
   allocator_ = ComPtr<CommandAllocator>::share(known);
-  // What was submitted keeps its commands; otherwise their memory is used again.
-  if (recording_->in_flight.load(std::memory_order_acquire) == 0) {
-    recording_->commands.clear();
-  } else {
-    recording_ = std::make_shared<Recording>();
-  }
+  recording_->commands.clear();
+  spoilt_message_.clear();
   spoilt_by_ = S_OK;
   state_ = State::open;
   return {};
@@ -140,12 +141,15 @@ void GraphicsCommandList::record(const char* method, const Body& body) noexcept 
 }
 
 void GraphicsCommandList::not_built(const char* method) noexcept {
-  com_boundary(method, [&]() -> HRESULT {
+  const HRESULT result = com_boundary(method, [&]() -> HRESULT {
     spoil(E_NOTIMPL, format_text("ID3D12GraphicsCommandList::{}{} is not built here: this device has buffers and "
                                  "DirectML's operators, no textures, shaders or drawing",
                                  method, quoted_name()));
     return S_OK;
   });
+  if (FAILED(result) && SUCCEEDED(spoilt_by_)) {
+    spoilt_by_ = E_NOTIMPL;
+  }
 }
 
 void STDMETHODCALLTYPE GraphicsCommandList::ClearState(ID3D12PipelineState* state) noexcept {

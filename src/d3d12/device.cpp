@@ -184,6 +184,19 @@ D3D12_RESOURCE_ALLOCATION_INFO allocation_of_all(UINT count, const Desc* descs, 
   return sum;
 }
 
+// Closed at the end unless taken (-1).
+struct Descriptors {
+  int first;
+  int second;
+  ~Descriptors() {
+    for (const int descriptor : {first, second}) {
+      if (descriptor >= 0) {
+        close(descriptor);
+      }
+    }
+  }
+};
+
 // Of one element of a typed view: 0 for a format that no buffer view has here.
 std::uint32_t format_bytes(DXGI_FORMAT format) {
   switch (format) {
@@ -426,9 +439,17 @@ HRESULT STDMETHODCALLTYPE Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HE
   });
 }
 
+// The frame of a method that returns nothing: without memory to do what it must, the device cannot go on.
+template <class Body>
+void Device::remove_on_failure(const char* method, const Body& body) noexcept {
+  if (const HRESULT result = com_boundary(method, body); FAILED(result)) {
+    core_->remove(result, "ID3D12Device: an allocation failed in a method that returns nothing; the device is removed");
+  }
+}
+
 void Device::write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept {
   if (!write_descriptors(at, &view, 1)) {
-    com_boundary(method, [&]() -> HRESULT {
+    remove_on_failure(method, [&]() -> HRESULT {
       core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: DestDescriptor lies in no descriptor heap of this "
                                               "device; the device is removed",
                                               method));
@@ -470,7 +491,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
                                                          const D3D12_UNORDERED_ACCESS_VIEW_DESC* desc,
                                                          D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept {
   constexpr const char* kMethod = "CreateUnorderedAccessView";
-  com_boundary(kMethod, [&]() -> HRESULT {
+  remove_on_failure(kMethod, [&]() -> HRESULT {
     const auto misused = [&](const std::string& what) -> HRESULT {
       core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: {}; the device is removed", kMethod, what));
       return S_OK;
@@ -545,7 +566,7 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
                                                const UINT* to_sizes, UINT from_count,
                                                const D3D12_CPU_DESCRIPTOR_HANDLE* from, const UINT* from_sizes,
                                                D3D12_DESCRIPTOR_HEAP_TYPE type) noexcept {
-  com_boundary("CopyDescriptors", [&]() -> HRESULT {
+  remove_on_failure("CopyDescriptors", [&]() -> HRESULT {
     const auto misused = [&](const std::string& what) -> HRESULT {
       core_->remove(E_INVALIDARG, format_text("ID3D12Device::CopyDescriptors: {}; the device is removed", what));
       return S_OK;
@@ -808,32 +829,30 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
       for (const auto& [fence, value] : waits) {
         fence->wait(value);
       }
-      return S_OK;
+      return core_->removed() ? kDeviceRemoved : S_OK;
     }
     const int descriptor = event == nullptr ? eventfd(0, EFD_CLOEXEC) : duplicate_event(event);
+    if (descriptor < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+      return core_->fail(E_OUTOFMEMORY, "ID3D12Device::SetEventOnMultipleFenceCompletion: no file descriptor is left");
+    }
     if (descriptor < 0) {
       return wrong(kMethod, "hEvent is not the descriptor of an eventfd; expected one, or null to block");
     }
-    std::shared_ptr<EventTarget> target;
-    const int watched = event == nullptr ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
-    try {
-      target = std::make_shared<EventTarget>(descriptor, any ? 1 : count);
-    } catch (...) {
-      close(descriptor);
-      close(watched);
-      throw;
-    }
-    if (event == nullptr && watched < 0) {
+    // The target owns the descriptor; a thread that blocks watches another one of the same event.
+    Descriptors held{.first = descriptor, .second = event == nullptr ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
+    if (event == nullptr && held.second < 0) {
       return E_OUTOFMEMORY;
     }
+    auto target = std::make_shared<EventTarget>(descriptor, any ? 1 : count);
+    held.first = -1;
     for (const auto& [fence, value] : waits) {
       fence->notify(value, target);
     }
     if (event == nullptr) {
-      pollfd ready{.fd = watched, .events = POLLIN, .revents = 0};
+      pollfd ready{.fd = held.second, .events = POLLIN, .revents = 0};
       while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
       }
-      close(watched);
+      return core_->removed() ? kDeviceRemoved : S_OK;
     }
     return S_OK;
   });
@@ -847,8 +866,7 @@ void STDMETHODCALLTYPE Device::GetCopyableFootprints(const D3D12_RESOURCE_DESC* 
                                                      UINT64 base, D3D12_PLACED_SUBRESOURCE_FOOTPRINT* layouts,
                                                      UINT* rows, UINT64* row_bytes, UINT64* total) noexcept {
   // A buffer is one subresource of one row. Anything else has no footprint, which D3D12 says by all bits set.
-  const bool good =
-      desc != nullptr && SUCCEEDED(check_buffer(*desc).code) && first == 0 && count == 1 && desc->Width <= UINT32_MAX;
+  const bool good = desc != nullptr && is_buffer(*desc) && first == 0 && count == 1 && desc->Width <= UINT32_MAX;
   if (layouts != nullptr && count != 0) {
     layouts[0] = good ? D3D12_PLACED_SUBRESOURCE_FOOTPRINT{base,
                                                            {DXGI_FORMAT_UNKNOWN, static_cast<UINT>(desc->Width), 1, 1,

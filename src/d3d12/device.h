@@ -328,6 +328,8 @@ class Device final
   std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const;
   std::string why_no_memory(const char* field, std::uint64_t bytes) const;
   HRESULT not_built(const char* method, void** out = nullptr) noexcept;
+  template <class Body>
+  void remove_on_failure(const char* method, const Body& body) noexcept;
   void write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept;
   void no_such_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept;
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 
@@ -28,6 +29,7 @@ void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& u
 int duplicate_event(HANDLE event) noexcept {
   const auto number = reinterpret_cast<std::intptr_t>(event);
   if (number < 0 || number > INT32_MAX) {
+    errno = EBADF;
     return -1;
   }
   const int descriptor = fcntl(static_cast<int>(number), F_DUPFD_CLOEXEC, 0);
@@ -41,6 +43,7 @@ int duplicate_event(HANDLE event) noexcept {
   const ssize_t length = readlink(path, target, sizeof(target));
   if (length >= 0 && std::string_view(target, static_cast<std::size_t>(length)) != "anon_inode:[eventfd]") {
     close(descriptor);
+    errno = EBADF;
     return -1;
   }
   return descriptor;
@@ -141,6 +144,9 @@ HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event
       return core().removed() ? kDeviceRemoved : S_OK;
     }
     const int descriptor = duplicate_event(event);
+    if (descriptor < 0 && (errno == EMFILE || errno == ENOMEM)) {
+      return core().fail(E_OUTOFMEMORY, "ID3D12Fence::SetEventOnCompletion: no file descriptor is left");
+    }
     if (descriptor < 0) {
       return core().fail(E_INVALIDARG, format_text("ID3D12Fence::SetEventOnCompletion: hEvent is {}; expected null, to "
                                                    "block, or the descriptor of an eventfd",

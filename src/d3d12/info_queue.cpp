@@ -84,10 +84,23 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
   return S_OK;
 }
 
-// The calls that this thread is in the midst of, the innermost first.
+// A call of a callback, for its length; it ends even when the callback throws. Linked to the calls around it on this
+// thread.
 struct MessageStore::RunningCall {
-  const Callback* callback;
-  RunningCall* outer;
+  RunningCall(MessageStore& of_store, Callback& of_callback)
+      : store(of_store), callback(of_callback), outer(innermost) {
+    innermost = this;
+  }
+  ~RunningCall() {
+    innermost = outer;
+    store.end_call(callback);
+  }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+
+  MessageStore& store;
+  Callback& callback;
+  RunningCall* const outer;
   static thread_local RunningCall* innermost;
 };
 thread_local MessageStore::RunningCall* MessageStore::RunningCall::innermost = nullptr;
@@ -125,11 +138,8 @@ void MessageStore::add(Message message) {
   }
   for (const auto& callback : callbacks) {
     if ((passes || callback->ignores_filters) && begin_call(*callback)) {
-      RunningCall call{.callback = callback.get(), .outer = RunningCall::innermost};
-      RunningCall::innermost = &call;
+      const RunningCall call(*this, *callback);
       callback->function(message.category, message.severity, message.id, message.text.c_str(), callback->context);
-      RunningCall::innermost = call.outer;
-      end_call(*callback);
     }
   }
 }
@@ -274,12 +284,10 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // A callback that unregisters itself must not wait for its own end.
-  unsigned own = 0;
-  for (const RunningCall* call = RunningCall::innermost; call != nullptr; call = call->outer) {
-    own += call->callback == callback.get() ? 1U : 0U;
+  // From within a callback nobody waits: it might be for oneself, or for one who waits in turn.
+  if (RunningCall::innermost == nullptr) {
+    call_ended_.wait(lock, [&] { return callback->running == 0; });
   }
-  call_ended_.wait(lock, [&] { return callback->running == own; });
   return S_OK;
 }
 

@@ -68,7 +68,7 @@ class MessageStore {
 
   HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
                             DWORD* cookie);
-  // Returns when no other thread runs it any more.
+  // Returns when no thread runs it any more; from within a callback, at once.
   HRESULT unregister_callback(DWORD cookie);
 
   void set_muted(bool muted);

@@ -12,7 +12,8 @@ void DmlCore::post(MessageSeverity severity, const char* message) noexcept {
     return;
   }
   // Without the D3D12 debug layer there is no queue of messages: they go where a debugger's output would.
-  if (!parent_->post_message(severity, message) && !log_enabled(LogLevel::error)) {
+  if (!parent_->post_message(severity, message) &&
+      !log_enabled(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info)) {
     std::fprintf(stderr, "anydml: %s\n", message);
   }
 }
