@@ -29,7 +29,7 @@ constexpr int kRounds = kSanitized ? 15 : 60;
 
 BackendDevice* device() {
   static BackendDevice* const opened = [] {
-    const BackendSettings settings{.threads = 3};
+    const BackendSettings settings{.threads = 3, .cpu_target = ""};
     BackendDevice* handle = nullptr;
     const std::scoped_lock lock(process_mutex());
     EXPECT_EQ(cpu_backend().open(0, &settings, &handle).code, BackendCode::ok);
@@ -170,6 +170,23 @@ TEST(Kernels, TableHasOneForEachTypeOfARow) {
       }
     }
   }
+}
+
+TEST(CpuBackend, TargetsByName) {
+  const std::scoped_lock lock(process_mutex());
+  for (const char* name : {"", "generic"}) {
+    const BackendSettings settings{.threads = 3, .cpu_target = name};
+    BackendDevice* opened = nullptr;
+    ASSERT_EQ(cpu_backend().open(0, &settings, &opened).code, BackendCode::ok) << name;
+    cpu_backend().close(opened);
+  }
+  const BackendSettings settings{.threads = 3, .cpu_target = "abacus"};
+  BackendDevice* none = nullptr;
+  const BackendStatus status = cpu_backend().open(0, &settings, &none);
+  ASSERT_EQ(status.code, BackendCode::failed);
+  EXPECT_NE(std::string(status.message).find("ANYDML_CPU_TARGET is 'abacus'; expected one that this machine runs: "),
+            std::string::npos);
+  EXPECT_NE(std::string(status.message).find("generic"), std::string::npos);
 }
 
 TEST(CpuBackend, DescribesItsDevice) {

@@ -18,7 +18,7 @@ enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
 
 struct BackendStatus {
   BackendCode code;
-  const char* message;  // of static storage; null when ok
+  const char* message;  // lives as long as the process; null when ok
 };
 
 struct BackendDeviceInfo {
@@ -29,7 +29,8 @@ struct BackendDeviceInfo {
 };
 
 struct BackendSettings {
-  std::uint32_t threads;  // 0: as many as the machine gives
+  std::uint32_t threads;   // 0: as many as the machine gives
+  const char* cpu_target;  // empty: the best the machine has
 };
 
 // What memory is for. Buffers begin at multiples of kBufferAlignment and hold zeros; a request for more than the device

@@ -53,7 +53,10 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.graphics = text == "1";
   }
-  // Which levels there are is known further up; there it is an error too.
+  // Which targets and levels there are is known further up; there a wrong one is an error too.
+  if (const char* value = reader("ANYDML_CPU_TARGET"); value != nullptr) {
+    environment.cpu_target = value;
+  }
   if (const char* value = reader("ANYDML_FEATURE_LEVEL"); value != nullptr) {
     environment.feature_level = value;
   }

@@ -56,7 +56,8 @@ Result<std::vector<Device>> open_devices() {
       return Error{ErrorKind::device, format_text("device {}: built for another version of anydml", table.name)};
     }
     for (std::uint32_t i = 0; i < table.device_count(); ++i) {
-      const BackendSettings backend_settings{.threads = settings.value().threads};
+      const BackendSettings backend_settings{.threads = settings.value().threads,
+                                             .cpu_target = settings.value().cpu_target.c_str()};
       BackendDevice* handle = nullptr;
       const BackendStatus status = table.open(i, &backend_settings, &handle);
       ANYDML_TRY(from_backend("opening", table, status));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cpu/loop_runner.h"
@@ -18,12 +19,13 @@
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/cpu/vector_kernels.h"
 
 namespace anydml {
 
 struct BackendDevice {
   ThreadPool* pool;
-  const KernelTable* kernels;
+  KernelTable kernels;
   std::uint64_t memory_bytes;
   std::atomic<std::uint64_t> promised_bytes{0};  // to buffers
   std::string model;
@@ -166,13 +168,39 @@ BackendStatus guarded(Body body) noexcept {
   }
 }
 
+// The generic kernels, and over them those of the target that was asked for, or of the best.
+BackendStatus choose_kernels(std::string_view wanted, KernelTable& table) {
+  table = generic_kernels();
+  const auto targets = vector_targets();
+  const auto found = wanted.empty() ? targets.begin() : std::ranges::find(targets, wanted, &KernelTarget::name);
+  if (found != targets.end()) {
+    found->replace(table);
+    table.target = found->name;
+  } else if (!wanted.empty() && wanted != table.target) {
+    static std::string message;  // of the first failure; open is called under the process mutex
+    message.assign("ANYDML_CPU_TARGET is '")
+        .append(wanted.substr(0, 64))
+        .append("'; expected one that this machine runs: ");
+    for (const KernelTarget& target : targets) {
+      message.append(target.name).append(", ");
+    }
+    message.append(table.target);
+    return {BackendCode::failed, message.c_str()};
+  }
+  return kOk;
+}
+
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
   return guarded([&]() -> BackendStatus {
     if (index != 0) {
       return {BackendCode::failed, "there is one CPU device, with index 0"};
     }
     auto opened = std::make_unique<BackendDevice>();
-    opened->kernels = &generic_kernels();
+    if (const BackendStatus status =
+            choose_kernels(settings->cpu_target == nullptr ? "" : settings->cpu_target, opened->kernels);
+        status.code != BackendCode::ok) {
+      return status;
+    }
     opened->memory_bytes = read_memory_state().limit;
     opened->model = cpu_model();
     opened->pool = &ThreadPool::of_process(settings->threads);
@@ -282,7 +310,7 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
       }
       const InnerLayout layout = kernel_layout(step);
       for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
-        prepared.kernels[j] = device->kernels->find(step.program[j].row, step.type, layout);
+        prepared.kernels[j] = device->kernels.find(step.program[j].row, step.type, layout);
         if (prepared.kernels[j] == nullptr) {
           return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
         }
@@ -317,7 +345,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
   }
   const Step& last = program->steps.back().step;
   std::snprintf(text, capacity, "%s, %u loop%s, %s kernel%s", layout_name(kernel_layout(last)), last.nest.rank,
-                last.nest.rank == 1 ? "" : "s", program->device->kernels->target,
+                last.nest.rank == 1 ? "" : "s", program->device->kernels.target,
                 program->steps.size() > 1 ? ", inputs staged" : "");
 }
 
