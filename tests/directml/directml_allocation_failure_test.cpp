@@ -12,10 +12,14 @@
 namespace anydml::test {
 namespace {
 
-#define TRY(expression)                                                                                 \
-  if (const HRESULT tried = (expression); FAILED(tried)) {                                              \
-    EXPECT_TRUE(tried == E_OUTOFMEMORY || tried == kDeviceRemoved) << #expression << " gave " << tried; \
-    return false;                                                                                       \
+// Allocates nothing unless the code is wrong.
+#define TRY(expression)                                      \
+  if (const HRESULT tried = (expression); FAILED(tried)) {   \
+    if (tried != E_OUTOFMEMORY && tried != kDeviceRemoved) { \
+      t_until_failure = -1;                                  \
+      ADD_FAILURE() << #expression << " gave " << tried;     \
+    }                                                        \
+    return false;                                            \
   }
 
 ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& made) {
@@ -164,9 +168,12 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   for (long n = 0; n < failures; ++n) {
     t_all_from_there = true;
     t_until_failure = n;
-    EXPECT_FALSE(run_program());
+    const bool done = run_program();
+    // How many allocations there are depends a little on which thread runs the queue's work: the last may not come.
+    const bool reached = t_until_failure == 0;
     t_all_from_there = false;
     t_until_failure = -1;
+    EXPECT_FALSE(done && reached) << n;
   }
   ASSERT_TRUE(run_program());
   EXPECT_EQ(settled_live(), before);
