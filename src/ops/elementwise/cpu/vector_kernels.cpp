@@ -182,7 +182,7 @@ HWY_NOINLINE void repair(D d, const std::byte* a, const std::byte* b, std::size_
 
 // One row of contiguous elements; an input with step 0 is a single element.
 template <class T, bool kFloor, std::size_t kAStep, std::size_t kBStep>
-HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) {
+HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) {
   const Tag<T> d;
   using D = Tag<T>;
   using V = hn::Vec<D>;
@@ -210,18 +210,15 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   };
   std::size_t n = 0;
   for (; n + kUnroll * lanes <= count; n += kUnroll * lanes) {
-    hn::Mask<D> u0;
-    hn::Mask<D> u1;
-    hn::Mask<D> u2;
-    hn::Mask<D> u3;
-    const V r0 = modulus<T, kFloor>(d, load_a(n), load_b(n), u0);
-    const V r1 = modulus<T, kFloor>(d, load_a(n + lanes), load_b(n + lanes), u1);
-    const V r2 = modulus<T, kFloor>(d, load_a(n + 2 * lanes), load_b(n + 2 * lanes), u2);
-    const V r3 = modulus<T, kFloor>(d, load_a(n + 3 * lanes), load_b(n + 3 * lanes), u3);
-    finish(n, r0, u0);
-    finish(n + lanes, r1, u1);
-    finish(n + 2 * lanes, r2, u2);
-    finish(n + 3 * lanes, r3, u3);
+    // Several in lock step, so that their divisions overlap.
+    V results[kUnroll];
+    hn::Mask<D> unproven[kUnroll];
+    for (std::size_t k = 0; k < kUnroll; ++k) {
+      results[k] = modulus<T, kFloor>(d, load_a(n + k * lanes), load_b(n + k * lanes), unproven[k]);
+    }
+    for (std::size_t k = 0; k < kUnroll; ++k) {
+      finish(n + k * lanes, results[k], unproven[k]);
+    }
   }
   for (; n + lanes <= count; n += lanes) {
     hn::Mask<D> unproven;
