@@ -83,12 +83,25 @@ struct LaneOf<u32> {
 template <class T>
 using Tag = hn::ScalableTag<typename LaneOf<T>::Compute>;
 
-// At any address: Highway wants its vectors' own alignment of the pointer's type, not of the memory.
+// Through bytes, since tensors lie at any address.
+template <class D>
+HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* address) {
+  const hn::Repartition<u8, D> d_bytes;
+  return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(address)));
+}
+
+template <class D>
+HWY_INLINE void store_bytes(D d, hn::Vec<D> lanes, std::byte* address) {
+  const hn::Repartition<u8, D> d_bytes;
+  hn::StoreU(hn::BitCast(d_bytes, lanes), d_bytes, reinterpret_cast<u8*>(address));
+  static_cast<void>(d);
+}
+
 template <class T, class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::byte* address) {
   using Element = typename LaneOf<T>::Element;
   const hn::Rebind<Element, D> d_element;
-  const auto elements = hn::LoadU(d_element, reinterpret_cast<const Element*>(address));
+  const auto elements = load_bytes(d_element, address);
   if constexpr (std::is_same_v<Element, typename LaneOf<T>::Compute>) {
     return elements;
   } else if constexpr (std::is_same_v<T, u32>) {
@@ -106,17 +119,16 @@ template <class T, class D>
 HWY_INLINE void store(D d, hn::Vec<D> lanes, std::byte* address) {
   using Element = typename LaneOf<T>::Element;
   const hn::Rebind<Element, D> d_element;
-  auto* to = reinterpret_cast<Element*>(address);
   if constexpr (std::is_same_v<Element, typename LaneOf<T>::Compute>) {
-    hn::StoreU(lanes, d_element, to);
+    store_bytes(d_element, lanes, address);
   } else if constexpr (std::is_same_v<T, u32>) {
     const hn::Rebind<i32, D> d_signed;
     const auto shifted = hn::DemoteTo(d_signed, hn::Sub(lanes, hn::Set(d, 2147483648.0)));
-    hn::StoreU(hn::BitCast(d_element, hn::Xor(shifted, hn::Set(d_signed, i32(0x8000'0000U)))), d_element, to);
+    store_bytes(d_element, hn::BitCast(d_element, hn::Xor(shifted, hn::Set(d_signed, i32(0x8000'0000U)))), address);
   } else if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, i32>) {
-    hn::StoreU(hn::DemoteTo(d_element, lanes), d_element, to);
+    store_bytes(d_element, hn::DemoteTo(d_element, lanes), address);
   } else {
-    hn::StoreU(hn::DemoteTo(d_element, hn::ConvertTo(hn::Rebind<i32, D>(), lanes)), d_element, to);
+    store_bytes(d_element, hn::DemoteTo(d_element, hn::ConvertTo(hn::Rebind<i32, D>(), lanes)), address);
   }
 }
 
