@@ -6,10 +6,16 @@
 #include <cstdint>
 
 #include "backend/backend.h"
+#include "base/result.h"
 
 namespace anydml {
 
 inline constexpr std::uint32_t kCoreVersion = 1;
+
+// What a backend's failure is to the rest.
+[[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
+  return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device;
+}
 
 struct CoreDevice {
   const BackendTable* backend;

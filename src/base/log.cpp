@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "base/log.h"
 
+#include <atomic>
 #include <cstdio>
 
 namespace anydml {
+namespace {
+
+constinit std::atomic<bool> g_show_errors = false;
+
+}  // namespace
+
+void show_errors() noexcept { g_show_errors.store(true, std::memory_order_relaxed); }
 
 bool log_enabled(LogLevel level) noexcept {
   try {
     const auto& settings = environment();
-    // Who misspelt a setting cannot be told to make another: then errors are shown.
-    return (settings.ok() ? settings.value().log : LogLevel::error) >= level;
+    const bool shown = !settings.ok() || g_show_errors.load(std::memory_order_relaxed);
+    return (settings.ok() && settings.value().log >= level) || (shown && level <= LogLevel::error);
   } catch (...) {  // reading the settings ran out of memory
     return false;
   }

@@ -8,6 +8,8 @@
 
 namespace anydml {
 
+// From now on errors are shown whatever ANYDML_LOG says: who misspelt a setting cannot be told to make another.
+void show_errors() noexcept;
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 // The second part is for those who have no memory to join them.
 void log_line(LogLevel level, std::string_view text, std::string_view more = {}) noexcept;

@@ -60,6 +60,9 @@ Result<std::vector<Device>> open_devices() {
                                              .cpu_target = settings.value().cpu_target.c_str()};
       BackendDevice* handle = nullptr;
       const BackendStatus status = table.open(i, &backend_settings, &handle);
+      if (status.code == BackendCode::failed && !settings.value().cpu_target.empty()) {
+        show_errors();
+      }
       ANYDML_TRY(from_backend("opening", table, status));
       Device device{.backend = &table, .handle = {handle, table.close}, .info = {}, .public_info = {}, .core = {}};
       table.describe(handle, &device.info);
@@ -85,6 +88,7 @@ Result<const std::vector<Device>*> devices() {
     if (!wanted.empty()) {
       const auto found = search(*kept, wanted);
       if (found == kept->end()) {
+        show_errors();
         return no_such_device("environment: ANYDML_ADAPTER", wanted, *kept);
       }
       const auto chosen = kept->begin() + (found - kept->cbegin());
@@ -109,8 +113,7 @@ Status from_backend(std::string_view who, const BackendTable& backend, BackendSt
   if (status.code == BackendCode::ok) {
     return {};
   }
-  return Error{status.code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device,
-               format_text("{}: device {}: {}", who, backend.name, status.message)};
+  return Error{kind_of(status.code), format_text("{}: device {}: {}", who, backend.name, status.message)};
 }
 
 Result<const Device*> find_device(std::string_view name) {

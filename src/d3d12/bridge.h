@@ -46,17 +46,12 @@ struct ResolvedDescriptor {
 };
 
 // Work of DirectML in a command list. Immutable; one may be submitted many times at once.
-struct IBridgeDispatch {
-  virtual void add_reference() noexcept = 0;
-  virtual void release() noexcept = 0;
+struct IBridgeDispatch : IUnknown {
   // On the submitting thread. descriptors is null when the heap they lay in is gone. False: it is not to run, and
   // whoever owns it knows why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // On the queue's thread, in its order.
   virtual void run(void* const* addresses) noexcept = 0;
-
- protected:
-  ~IBridgeDispatch() = default;
 };
 
 enum class MessageSeverity { error, warning, info };
@@ -92,3 +87,4 @@ struct IBridgeCommandList : IUnknown {
 WINADAPTER_IID(anydml::IBridgeDevice, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x01);
 WINADAPTER_IID(anydml::IBridgeBuffer, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x02);
 WINADAPTER_IID(anydml::IBridgeCommandList, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x03);
+WINADAPTER_IID(anydml::IBridgeDispatch, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x04);

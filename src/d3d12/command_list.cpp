@@ -444,7 +444,8 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
             "SetDescriptorHeaps with it before");
       }
     }
-    recording_->commands.emplace_back(DispatchCommand{DispatchPtr(dispatch), place.heap, place.index, count});
+    recording_->commands.emplace_back(
+        DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), place.heap, place.index, count});
     return S_OK;
   });
 }

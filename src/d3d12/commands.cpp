@@ -88,7 +88,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
 bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& command) {
   const auto heap = command.heap.lock();
   if (heap == nullptr && command.count != 0) {
-    return command.dispatch.get()->submit(nullptr, command.count);
+    return command.dispatch->submit(nullptr, command.count);
   }
   descriptors_.clear();
   const std::size_t first_address = addresses_.size();
@@ -104,7 +104,7 @@ bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& comma
       addresses_.push_back(resolved.address);
     }
   }
-  if (!command.dispatch.get()->submit(descriptors_.data(), command.count)) {
+  if (!command.dispatch->submit(descriptors_.data(), command.count)) {
     return false;
   }
   work_.emplace_back(Dispatch{command.dispatch.get(), first_address});

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "com/com_ptr.h"
 #include "d3d12/bridge.h"
 #include "d3d12/device_core.h"
 
@@ -17,25 +18,6 @@ namespace anydml {
 struct QueryStorage {
   explicit QueryStorage(std::uint32_t count) : ticks(count) {}
   std::vector<std::uint64_t> ticks;
-};
-
-// A counted pointer to a dispatch of DirectML.
-class DispatchPtr {
- public:
-  explicit DispatchPtr(IBridgeDispatch* dispatch) : dispatch_(dispatch) { dispatch_->add_reference(); }
-  DispatchPtr(DispatchPtr&& other) noexcept : dispatch_(other.dispatch_) { other.dispatch_ = nullptr; }
-  DispatchPtr(const DispatchPtr&) = delete;
-  DispatchPtr& operator=(const DispatchPtr&) = delete;
-  DispatchPtr& operator=(DispatchPtr&&) = delete;
-  ~DispatchPtr() {
-    if (dispatch_ != nullptr) {
-      dispatch_->release();
-    }
-  }
-  [[nodiscard]] IBridgeDispatch* get() const { return dispatch_; }
-
- private:
-  IBridgeDispatch* dispatch_;
 };
 
 struct CopyCommand {
@@ -65,7 +47,7 @@ struct ResolveCommand {
 };
 
 struct DispatchCommand {
-  DispatchPtr dispatch;
+  ComPtr<IBridgeDispatch> dispatch;
   std::weak_ptr<DescriptorStorage> heap;  // as the API has it: the list keeps no heap alive
   std::uint32_t first;
   std::uint32_t count;

@@ -7,12 +7,12 @@
 
 namespace anydml {
 
-WorkPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core) {
+ComPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core) {
   if (const auto* compiled = own<DmlCompiledOperator>(dispatchable, core); compiled != nullptr) {
-    return compiled->execution();
+    return ComPtr<Work>::share(compiled->execution().get());
   }
   if (const auto* initializer = own<DmlOperatorInitializer>(dispatchable, core); initializer != nullptr) {
-    return initializer->initialisation();
+    return ComPtr<Work>::share(initializer->initialisation().get());
   }
   return {};
 }
@@ -21,7 +21,7 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
   if (operators == nullptr && count != 0) {
     return format_text("operators is null; expected {} compiled operators", count);
   }
-  std::vector<WorkPtr<Execution>> targets;
+  std::vector<ComPtr<Execution>> targets;
   for (UINT i = 0; i < count; ++i) {
     const auto* compiled = own<DmlCompiledOperator>(operators[i], core());
     if (compiled == nullptr) {
@@ -34,7 +34,7 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
     }
     targets.push_back(compiled->execution());
   }
-  initialisation_ = WorkPtr<Initialisation>(new Initialisation(shared_core(), std::move(targets)));
+  initialisation_ = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
   return {};
 }
 
@@ -46,7 +46,7 @@ HRESULT STDMETHODCALLTYPE DmlOperatorInitializer::Reset(UINT count, IDMLCompiled
 }
 
 std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
-  WorkPtr<Work> work;
+  ComPtr<Work> work;
   if (desc != nullptr) {
     work = find_work(desc->Dispatchable, core());
     if (!work) {
@@ -148,7 +148,7 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
       return format_text("commandList is {}; expected a list of the D3D12 device",
                          list == nullptr ? "null" : "another device's");
     }
-    const WorkPtr<Work> work = find_work(dispatchable, core());
+    const ComPtr<Work> work = find_work(dispatchable, core());
     if (!work) {
       return format_text("dispatchable is {}; expected a compiled operator or an initializer of this device",
                          dispatchable == nullptr ? "null" : "another device's");

@@ -24,21 +24,21 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator& op, WorkPtr<Execution> execution)
+  DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator& op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
         operator_(ComPtr<IDMLOperator>::share(&op)),
         execution_(std::move(execution)) {}
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override { return execution_->properties(); }
 
-  [[nodiscard]] const WorkPtr<Execution>& execution() const { return execution_; }
+  [[nodiscard]] const ComPtr<Execution>& execution() const { return execution_; }
 
  protected:
   void named(std::string name) override { execution_->set_label(std::move(name)); }
 
  private:
   const ComPtr<IDMLOperator> operator_;
-  const WorkPtr<Execution> execution_;
+  const ComPtr<Execution> execution_;
 };
 
 class DmlOperatorInitializer final
@@ -55,10 +55,10 @@ class DmlOperatorInitializer final
   // What is wrong with the operators; empty when they are the targets now.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
-  [[nodiscard]] const WorkPtr<Initialisation>& initialisation() const { return initialisation_; }
+  [[nodiscard]] const ComPtr<Initialisation>& initialisation() const { return initialisation_; }
 
  private:
-  WorkPtr<Initialisation> initialisation_;
+  ComPtr<Initialisation> initialisation_;
 };
 
 class DmlBindingTable final
@@ -75,7 +75,7 @@ class DmlBindingTable final
   // What is wrong with the desc; empty when the table is made by it now.
   [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
 
-  [[nodiscard]] const WorkPtr<Work>& work() const { return work_; }
+  [[nodiscard]] const ComPtr<Work>& work() const { return work_; }
   [[nodiscard]] const Bindings& bindings() const { return bindings_; }
   [[nodiscard]] const ResolvedDescriptor& temporary() const { return temporary_; }
   [[nodiscard]] D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle() const { return gpu_; }
@@ -86,7 +86,7 @@ class DmlBindingTable final
   void bind(const char* method, const Body& body) noexcept;
 
   ComPtr<IDMLDispatchable> dispatchable_;
-  WorkPtr<Work> work_;  // null: an empty table
+  ComPtr<Work> work_;  // null: an empty table
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   Bindings bindings_;
@@ -103,6 +103,6 @@ class DmlCommandRecorder final
 };
 
 // The work behind a dispatchable of this device; null when it is none.
-[[nodiscard]] WorkPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core);
+[[nodiscard]] ComPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core);
 
 }  // namespace anydml

@@ -8,46 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "com/com_object.h"
+#include "com/com_ptr.h"
 #include "d3d12/bridge.h"
 #include "directml/device_core.h"
 #include "directml/operator_desc.h"
 
 namespace anydml {
-
-// A counted pointer to work.
-template <class T>
-class WorkPtr {
- public:
-  WorkPtr() = default;
-  explicit WorkPtr(T* adopted) : work_(adopted) {}
-  WorkPtr(const WorkPtr& other) : work_(other.work_) {
-    if (work_ != nullptr) {
-      work_->add_reference();
-    }
-  }
-  WorkPtr(WorkPtr&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {}
-  template <class U>
-  WorkPtr(const WorkPtr<U>& other) : work_(other.get()) {
-    if (work_ != nullptr) {
-      work_->add_reference();
-    }
-  }
-  ~WorkPtr() {
-    if (work_ != nullptr) {
-      work_->release();
-    }
-  }
-  WorkPtr& operator=(WorkPtr other) noexcept {
-    std::swap(work_, other.work_);
-    return *this;
-  }
-  [[nodiscard]] T* get() const { return work_; }
-  T* operator->() const { return work_; }
-  explicit operator bool() const { return work_ != nullptr; }
-
- private:
-  T* work_ = nullptr;
-};
 
 // The descriptors of a binding table as they were bound; an address that is not null stands for "there".
 using Bindings = std::vector<ResolvedDescriptor>;
@@ -55,14 +22,8 @@ using Bindings = std::vector<ResolvedDescriptor>;
 // Bindings are checked one by one when they are made, and together when the work is recorded and again when it is
 // submitted, because between the two the descriptors lie in the application's memory. Every check returns what is
 // wrong, or an empty string.
-class Work : public IBridgeDispatch {
+class Work : public ComObject<IBridgeDispatch> {
  public:
-  void add_reference() noexcept final { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release() noexcept final {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      delete this;
-    }
-  }
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
@@ -80,7 +41,6 @@ class Work : public IBridgeDispatch {
 
  protected:
   Work(std::shared_ptr<DmlCore> core, std::string_view kind) : core_(std::move(core)), kind_(kind) {}
-  virtual ~Work() = default;
 
   virtual std::string check_submission(const ResolvedDescriptor* bindings) = 0;
 
@@ -92,7 +52,6 @@ class Work : public IBridgeDispatch {
  private:
   const std::shared_ptr<DmlCore> core_;
   const std::string_view kind_;
-  std::atomic<std::uint32_t> references_{1};
   mutable std::mutex label_mutex_;
   std::string given_label_;
 };
@@ -100,8 +59,8 @@ class Work : public IBridgeDispatch {
 // A compiled operator. Its descriptors: the inputs, the output, and the persistent resource if it has one.
 class Execution final : public Work {
  public:
-  static Result<WorkPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
-                                            bool late_bindings);
+  static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
+                                           bool late_bindings);
   ~Execution() override;
 
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -142,7 +101,7 @@ class Execution final : public Work {
 // resource, if it has any.
 class Initialisation final : public Work {
  public:
-  Initialisation(std::shared_ptr<DmlCore> core, std::vector<WorkPtr<Execution>> targets);
+  Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);
 
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -163,7 +122,7 @@ class Initialisation final : public Work {
   static constexpr std::size_t kPersistent = kMaxInputs;
   [[nodiscard]] const Execution& target(const Slot& slot) const { return *targets_[slot.target].get(); }
 
-  const std::vector<WorkPtr<Execution>> targets_;
+  const std::vector<ComPtr<Execution>> targets_;
   std::vector<Slot> slots_;
 };
 

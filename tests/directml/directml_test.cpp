@@ -103,12 +103,7 @@ TEST(Device, FeatureQueries) {
   Dml dml;
   // Every type that one client loops over, UNKNOWN and the 4-bit ones included, is answered.
   for (int type = 0; type <= 13; ++type) {
-    const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{static_cast<DML_TENSOR_DATA_TYPE>(type)};
-    DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT data{};
-    ASSERT_EQ(dml.device->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, sizeof(query), &query, sizeof(data),
-                                              &data),
-              S_OK);
-    EXPECT_EQ(data.IsSupported, type >= 1 && type <= 11) << type;
+    EXPECT_EQ(dml.supports(type), type >= 1 && type <= 11) << type;
   }
   const DML_FEATURE_LEVEL levels[] = {DML_FEATURE_LEVEL_1_0, DML_FEATURE_LEVEL_3_0, DML_FEATURE_LEVEL_6_4,
                                       static_cast<DML_FEATURE_LEVEL>(0x7000)};

@@ -238,6 +238,15 @@ struct Dml {
     return device->CreateOperator(&described, IID_PPV_ARGS(&op));
   }
 
+  [[nodiscard]] bool supports(int type) const {
+    const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{static_cast<DML_TENSOR_DATA_TYPE>(type)};
+    DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT data{};
+    EXPECT_EQ(
+        device->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, sizeof(query), &query, sizeof(data), &data),
+        S_OK);
+    return data.IsSupported != FALSE;
+  }
+
   // MODULUS_FLOOR unless told otherwise; the struct is the same for every operator of two inputs.
   ComPtr<IDMLOperator> binary(const Tensor& a, const Tensor& b, const Tensor& out,
                               DML_OPERATOR_TYPE type = DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR) const {

@@ -71,12 +71,7 @@ TEST(Levels, TheDeviceNamesItsLevelAndNoHigher) {
 TEST(Levels, SixtyFourBitTensorsCameWith3_0) {
   const Dml dml;
   for (int type = 0; type <= 13; ++type) {
-    const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{static_cast<DML_TENSOR_DATA_TYPE>(type)};
-    DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT data{};
-    ASSERT_EQ(dml.device->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, sizeof(query), &query, sizeof(data),
-                                              &data),
-              S_OK);
-    EXPECT_EQ(data.IsSupported, type >= 1 && (type <= 8 || (type <= 11 && cap() >= 0x3000))) << type;
+    EXPECT_EQ(dml.supports(type), type >= 1 && (type <= 8 || (type <= 11 && cap() >= 0x3000))) << type;
   }
 }
 

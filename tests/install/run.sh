@@ -44,7 +44,6 @@ cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" >/dev/null
 cmake --build subdirectory_build --target c_program >/dev/null
 check subdirectory_build/c_program "C, add_subdirectory"
 
-
 [ -f prefix/include/anydml/DirectML.h ] || exit 0  # built without the DirectML API
 expected=$("$build/examples/directml_modulus")
 run_directml() {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 // Enabled is what was run: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof above does not hold.
 #undef HWY_DISABLED_TARGETS
@@ -41,43 +42,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // How elements of T become lanes to compute in, and back. D is the tag of the lanes computed in.
 template <class T>
 struct LaneOf {
-  using Element = T;
-  using Compute = T;
-};
-template <>
-struct LaneOf<f16> {
-  using Element = hwy::float16_t;
-  using Compute = f32;
-};
-template <>
-struct LaneOf<i8> {
-  using Element = i8;
-  using Compute = f32;
-};
-template <>
-struct LaneOf<u8> {
-  using Element = u8;
-  using Compute = f32;
-};
-template <>
-struct LaneOf<i16> {
-  using Element = i16;
-  using Compute = f32;
-};
-template <>
-struct LaneOf<u16> {
-  using Element = u16;
-  using Compute = f32;
-};
-template <>
-struct LaneOf<i32> {
-  using Element = i32;
-  using Compute = f64;
-};
-template <>
-struct LaneOf<u32> {
-  using Element = u32;
-  using Compute = f64;
+  using Element = std::conditional_t<std::is_same_v<T, f16>, hwy::float16_t, T>;
+  using Compute = std::conditional_t<sizeof(T) <= 2, f32, std::conditional_t<std::is_integral_v<T>, f64, T>>;
 };
 
 template <class T>

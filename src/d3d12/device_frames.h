@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The frames that the device's methods share, for the files that hold those methods.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "com/com_ptr.h"
+#include "d3d12/device.h"
+#include "text/format.h"
+
+namespace anydml {
+
+// E_NOTIMPL for what D3D12 has and this device has not, E_INVALIDARG for what nobody has.
+struct Refusal {
+  HRESULT code = S_OK;
+  std::string why;
+};
+
+// What is wrong with a mask of nodes; empty when nothing is.
+[[nodiscard]] std::string check_node_mask(const char* name, UINT mask);
+
+template <class Body>
+HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& body) noexcept {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  if (core_->removed()) {
+    return kDeviceRemoved;
+  }
+  return com_boundary(method, [&]() -> HRESULT {
+    Refusal refusal;
+    const auto refuse = [&refusal](HRESULT code, std::string why) {
+      refusal = {code, std::move(why)};
+      return nullptr;
+    };
+    auto* made = body(refuse);
+    if (made == nullptr) {
+      return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
+    }
+    if (out == nullptr) {  // the caller only asks whether it could be
+      made->Release();
+      return S_FALSE;
+    }
+    const HRESULT handed = hand_out(made, riid, out);
+    return FAILED(handed) ? core_->fail(handed, format_text("ID3D12Device::{}: riid names an interface that the object "
+                                                            "does not have",
+                                                            method))
+                          : handed;
+  });
+}
+
+// The frame of a method that returns nothing: without memory to do what it must, the device cannot go on.
+template <class Body>
+void Device::remove_on_failure(const char* method, const Body& body) noexcept {
+  if (const HRESULT result = com_boundary(method, body); FAILED(result)) {
+    core_->remove(result, "ID3D12Device: an allocation failed in a method that returns nothing; the device is removed");
+  }
+}
+
+}  // namespace anydml

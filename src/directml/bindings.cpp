@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "directml/bindings.h"
+
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+void* const kThere = reinterpret_cast<void*>(1);  // any address but null, until the submission knows it
+
+const char* heap_name(D3D12_HEAP_TYPE heap) {
+  return heap == D3D12_HEAP_TYPE_UPLOAD ? "an UPLOAD" : heap == D3D12_HEAP_TYPE_READBACK ? "a READBACK" : "another";
+}
+
+// The rules for one range; at submission they hold still unless the application wrote the descriptor itself.
+std::string check_range(const Requirement& requirement, const ResolvedDescriptor& binding) {
+  const Descriptor& range = binding.descriptor;
+  if (range.offset > binding.facts.bytes || range.bytes > binding.facts.bytes - range.offset) {
+    return wrong(requirement, format_text("{} bytes from Offset {} do not lie in a buffer of {} bytes", range.bytes,
+                                          range.offset, binding.facts.bytes));
+  }
+  if (range.bytes < requirement.bytes) {
+    return wrong(requirement, format_text("SizeInBytes is {}; expected {} or more", range.bytes, requirement.bytes));
+  }
+  if (range.offset % requirement.alignment != 0) {
+    return wrong(requirement,
+                 format_text("Offset is {}; expected a multiple of {}", range.offset, requirement.alignment));
+  }
+  const D3D12_HEAP_TYPE heap = binding.facts.heap;
+  const bool upload = heap == D3D12_HEAP_TYPE_UPLOAD && requirement.may_be_upload;
+  if (heap != D3D12_HEAP_TYPE_DEFAULT && heap != D3D12_HEAP_TYPE_CUSTOM && !upload) {
+    return wrong(requirement, format_text("the buffer is in {} heap; expected DEFAULT or CUSTOM{}", heap_name(heap),
+                                          requirement.may_be_upload ? " or UPLOAD" : ""));
+  }
+  if ((binding.facts.flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) == 0 && !requirement.may_be_upload) {
+    return wrong(requirement, "the buffer was made without ALLOW_UNORDERED_ACCESS; expected that flag");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string wrong(const Requirement& requirement, const std::string& what) {
+  return format_text("{}: {}: {}", requirement.work.label(), requirement.name, what);
+}
+
+std::string take_buffer(const DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
+                        ResolvedDescriptor& binding) {
+  binding = {};
+  if (given.Buffer == nullptr) {
+    return {};
+  }
+  const auto buffer = query<IBridgeBuffer>(given.Buffer);
+  if (!buffer) {
+    return wrong(requirement, "Buffer is not a resource of this library; expected one of libd3d12's");
+  }
+  ResolvedDescriptor taken{};
+  buffer->describe(&taken.facts);
+  if (taken.facts.device != core.parent().identity()) {
+    return wrong(requirement, "Buffer is of another D3D12 device; expected one of the device's own");
+  }
+  taken.descriptor = {.buffer = taken.facts.buffer,
+                      .offset = given.Offset,
+                      .bytes = given.SizeInBytes,
+                      .kind = DescriptorKind::binding,
+                      .element_bytes = 0};
+  taken.address = kThere;
+  std::string what = check_range(requirement, taken);
+  if (what.empty()) {
+    binding = taken;
+  }
+  return what;
+}
+
+std::string take_binding(const DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
+                         ResolvedDescriptor& binding) {
+  binding = {};
+  if (given.Type == DML_BINDING_TYPE_NONE) {
+    return {};
+  }
+  if (given.Type != DML_BINDING_TYPE_BUFFER) {
+    return wrong(requirement, format_text("the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER (1)",
+                                          static_cast<unsigned>(given.Type)));
+  }
+  if (given.Desc == nullptr) {
+    return wrong(requirement, "the binding's Desc is null; expected a DML_BUFFER_BINDING");
+  }
+  return take_buffer(core, requirement, *static_cast<const DML_BUFFER_BINDING*>(given.Desc), binding);
+}
+
+std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
+  if (binding.descriptor.kind == DescriptorKind::none) {
+    return wrong(requirement, "nothing is bound; expected a buffer");
+  }
+  if (binding.descriptor.kind != DescriptorKind::binding) {
+    return wrong(requirement, "its descriptor was overwritten by a view; expected the binding table's own");
+  }
+  if (binding.address == nullptr) {
+    return wrong(requirement, "the buffer bound to it was released before the list was executed");
+  }
+  if (binding.facts.device != core.parent().identity()) {
+    return wrong(requirement, "Buffer is of another D3D12 device; expected one of the device's own");
+  }
+  return check_range(requirement, binding);
+}
+
+Requirement persistent_requirement(const Execution& target) {
+  return {target, "persistent resource", target.properties().PersistentResourceSize, kResourceAlignment, false};
+}
+
+}  // namespace anydml

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "backend/dispatch_log.h"
+#include "com/com_object.h"
+#include "directml/bindings.h"
+#include "plan/plan.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+// Whether the same index is the same place in both.
+bool same_layout(const TensorDesc& a, const TensorDesc& b) {
+  for (std::uint32_t i = 0; i < a.rank; ++i) {
+    if (a.sizes[i] > 1 && a.strides[i] != b.strides[i]) {
+      return false;
+    }
+  }
+  return a.type == b.type;
+}
+
+bool may_alias(facts::InPlace in_place, std::size_t input) {
+  switch (in_place) {
+    case facts::InPlace::first_input:
+      return input == 0;
+    case facts::InPlace::one_input:
+    case facts::InPlace::any_input:
+      return true;
+    case facts::InPlace::none:
+    case facts::InPlace::each_output_but_training_step:
+      break;
+  }
+  return false;
+}
+
+Requirement tensor_requirement(const Work& work, const TensorBinding& tensor) {
+  return {work, tensor.name, tensor.bytes, tensor.alignment, false};
+}
+
+}  // namespace
+
+Execution::Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings)
+    : Work(std::move(core), def->desc.row->name), def_(std::move(def)), late_bindings_(late_bindings) {
+  for (std::size_t i = 0; i < def_->input_count(); ++i) {
+    if (def_->tensors[i].owned) {
+      const std::uint64_t alignment = std::max(def_->tensors[i].alignment, kResourceAlignment);
+      std::uint64_t& size = properties_.PersistentResourceSize;
+      size = (size + alignment - 1) / alignment * alignment;
+      persistent_offsets_[i] = size;
+      size += def_->tensors[i].bytes;
+    }
+  }
+  properties_.RequiredDescriptorCount = def_->input_count() + 1 + (has_persistent() ? 1 : 0);
+}
+
+Execution::~Execution() {
+  if (program_ != nullptr) {
+    core().device().backend->destroy(program_);
+  }
+}
+
+Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
+                                             bool late_bindings) {
+  auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), std::move(def), late_bindings));
+  const CoreDevice& device = made->core().device();
+  const Plan plan = make_plan(made->def_->desc);
+  const BackendStatus status = device.backend->compile(device.handle, plan.steps.data(),
+                                                       static_cast<std::uint32_t>(plan.steps.size()), &made->program_);
+  if (status.code != BackendCode::ok) {
+    return Error{kind_of(status.code), format_text("{}: {}", made->label(), status.message)};
+  }
+  return made;
+}
+
+std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
+  const std::uint32_t inputs = def_->input_count();
+  if (count == 0) {
+    std::fill_n(bindings.begin(), inputs, ResolvedDescriptor{});
+    return {};
+  }
+  if (given == nullptr || count != inputs) {
+    return format_text("{}: {}; expected {} bindings, one for each input tensor", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), inputs);
+  }
+  for (UINT i = 0; i < count; ++i) {
+    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
+    ResolvedDescriptor taken{};
+    if (std::string what = take_binding(core(), requirement, given[i], taken); !what.empty()) {
+      return what;
+    }
+    const bool bound = taken.descriptor.kind != DescriptorKind::none;
+    if (bound && def_->tensors[i].owned) {
+      return wrong(requirement,
+                   "a buffer is bound to a tensor that DirectML owns; expected DML_BINDING_TYPE_NONE, since "
+                   "it was bound at initialization");
+    }
+    if (!bound && !def_->tensors[i].owned) {
+      return wrong(requirement,
+                   "the binding is NONE or its Buffer is null; expected a buffer, since the tensor is not "
+                   "optional");
+    }
+    bindings[i] = taken;
+  }
+  return {};
+}
+
+std::string Execution::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
+  ResolvedDescriptor& output = bindings[def_->input_count()];
+  if (count == 0) {
+    output = {};
+    return {};
+  }
+  if (given == nullptr || count != 1) {
+    return format_text("{}: {}; expected 1 binding, for the output tensor", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count));
+  }
+  const Requirement requirement = tensor_requirement(*this, def_->output());
+  ResolvedDescriptor taken{};
+  if (std::string what = take_binding(core(), requirement, given[0], taken); !what.empty()) {
+    return what;
+  }
+  if (taken.descriptor.kind == DescriptorKind::none) {
+    return wrong(requirement,
+                 "the binding is NONE or its Buffer is null; expected a buffer, since the tensor is not "
+                 "optional");
+  }
+  output = taken;
+  return {};
+}
+
+std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const {
+  ResolvedDescriptor taken{};
+  if (given != nullptr) {
+    if (std::string what = take_binding(core(), persistent_requirement(*this), *given, taken); !what.empty()) {
+      return what;
+    }
+  }
+  if (has_persistent()) {  // otherwise whatever was bound is not needed
+    bindings.back() = taken;
+  }
+  return {};
+}
+
+std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
+  const std::uint32_t inputs = def_->input_count();
+  const Area output = area_of(bindings[inputs], def_->output().bytes);
+  for (std::uint32_t i = 0; i < inputs; ++i) {
+    if (def_->tensors[i].owned) {
+      continue;
+    }
+    const Area input = area_of(bindings[i], def_->tensors[i].bytes);
+    if (!intersect(input, output)) {
+      continue;
+    }
+    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
+    if (!may_alias(def_->desc.row->facts->in_place, i)) {
+      return wrong(requirement,
+                   format_text("overlaps {}; expected ranges of their own, since the operator does not work "
+                               "in place",
+                               def_->output().name));
+    }
+    if (!identical(input, output)) {
+      return wrong(requirement,
+                   format_text("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
+                               "common",
+                               input.first, input.end, def_->output().name, output.first, output.end));
+    }
+    if (!same_layout(def_->desc.tensors[i], def_->desc.output())) {
+      const TensorDesc& tensor = def_->desc.tensors[i];
+      return wrong(requirement,
+                   format_text("lies over {} with strides {} instead of {}; expected the same layout to work in place",
+                               def_->output().name, shape_text(tensor.strides, tensor.rank),
+                               shape_text(def_->desc.output().strides, tensor.rank)));
+    }
+  }
+  if (has_persistent() && intersect(area_of(bindings[inputs + 1], properties_.PersistentResourceSize), output)) {
+    return wrong(persistent_requirement(*this),
+                 format_text("overlaps {}; expected a range of its own", def_->output().name));
+  }
+  return {};
+}
+
+std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
+  for (std::uint32_t i = 0; i <= def_->input_count(); ++i) {
+    if (def_->tensors[i].owned) {
+      continue;
+    }
+    if (std::string what = check_present(core(), tensor_requirement(*this, def_->tensors[i]), bindings[i]);
+        !what.empty()) {
+      return what;
+    }
+  }
+  if (has_persistent()) {
+    if (std::string what = check_present(core(), persistent_requirement(*this), bindings[def_->input_count() + 1]);
+        !what.empty()) {
+      return what;
+    }
+  }
+  return check_hazards(bindings);
+}
+
+std::string Execution::check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const {
+  if (std::string what = late_bindings_ ? std::string() : check_all(bindings.data()); !what.empty()) {
+    return what;
+  }
+  // What is bound is not used, and must still keep off.
+  if (temporary.descriptor.kind != DescriptorKind::none) {
+    const Area area = area_of(temporary, temporary.descriptor.bytes);
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      const std::uint64_t bytes =
+          i <= def_->input_count() ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
+      if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
+        return format_text("{}: temporary resource: overlaps {}; expected a range of its own", label(),
+                           i <= def_->input_count() ? def_->tensors[i].name : "the persistent resource");
+      }
+    }
+  }
+  return {};
+}
+
+std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
+  if (std::string what = check_all(bindings); !what.empty()) {
+    return what;
+  }
+  if (has_persistent()) {
+    const void* place = persistent_place_.load(std::memory_order_acquire);
+    if (place != nullptr && place != bindings[def_->input_count() + 1].address) {
+      return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
+    }
+  }
+  return {};
+}
+
+bool Execution::run_uninitialised() noexcept {
+  com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+    if (has_persistent()) {
+      core().remove(E_INVALIDARG, "ExecuteCommandLists: " + label() +
+                                      ": it has a persistent resource and was executed before it was "
+                                      "initialized; expected an initializer's dispatch before it; the "
+                                      "DirectML device is removed");
+    } else if (!warned_.exchange(true)) {
+      core().warn(("ExecuteCommandLists: " + label() +
+                   ": it was never initialized; it needs nothing of it and runs, but "
+                   "elsewhere it may not")
+                      .c_str());
+    }
+    return S_OK;
+  });
+  if (has_persistent()) {  // if there was no memory to say so
+    core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
+  }
+  return !has_persistent();
+}
+
+void Execution::run(void* const* addresses) noexcept {
+  if (core().removed()) {
+    return;
+  }
+  if (!initialised_.load(std::memory_order_acquire) && !run_uninitialised()) {
+    return;
+  }
+  void* operands[kMaxOperands] = {};
+  const std::uint32_t inputs = def_->input_count();
+  for (std::uint32_t i = 0; i <= inputs; ++i) {
+    operands[i] =
+        def_->tensors[i].owned ? static_cast<std::byte*>(addresses[inputs + 1]) + persistent_offsets_[i] : addresses[i];
+  }
+  const CoreDevice& device = core().device();
+  log_dispatch(def_->desc, *device.backend, device.info->name, program_);
+  const BackendStatus status = device.backend->run(program_, operands);
+  if (status.code != BackendCode::ok) {
+    core().remove(hresult_of(kind_of(status.code)), status.message);
+  }
+}
+
+}  // namespace anydml

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include <vector>
+
+#include "com/com_object.h"
+#include "directml/bindings.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+Requirement owned_requirement(const Execution& target, std::size_t input) {
+  const TensorBinding& tensor = target.def().tensors[input];
+  return {target, tensor.name, tensor.bytes, tensor.alignment, true};
+}
+
+// One target's input bindings: all of them or none.
+std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
+                        const DML_BUFFER_ARRAY_BINDING*& array) {
+  array = nullptr;
+  if (given.Type == DML_BINDING_TYPE_NONE) {
+    return {};
+  }
+  if (given.Type != DML_BINDING_TYPE_BUFFER_ARRAY) {
+    return format_text("{}: the binding's Type is {}; expected DML_BINDING_TYPE_BUFFER_ARRAY (2) or NONE",
+                       target.label(), static_cast<unsigned>(given.Type));
+  }
+  if (given.Desc == nullptr) {
+    return format_text("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.label());
+  }
+  array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
+  const std::uint32_t inputs = target.def().input_count();
+  if (array->BindingCount != inputs || array->Bindings == nullptr) {
+    return format_text(
+        "{}: {}; expected {}, one for each input tensor", target.label(),
+        array->Bindings == nullptr ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount),
+        inputs);
+  }
+  for (std::uint32_t i = 0; i < inputs; ++i) {
+    const bool bound = array->Bindings[i].Buffer != nullptr;
+    if (bound != target.def().tensors[i].owned) {
+      return wrong(owned_requirement(target, i),
+                   bound ? "a buffer is bound, but the tensor is not OWNED_BY_DML; expected a null Buffer until the "
+                           "operator is executed"
+                         : "Buffer is null; expected a buffer, since the tensor is OWNED_BY_DML");
+    }
+  }
+  return {};
+}
+
+std::string check_count(UINT count, const DML_BINDING_DESC* given, std::size_t targets) {
+  if (count == 0 || (given != nullptr && count == targets)) {
+    return {};
+  }
+  return format_text("{}; expected {} bindings, one for each operator",
+                     given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), targets);
+}
+
+}  // namespace
+
+Initialisation::Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets)
+    : Work(std::move(core), "initializer"), targets_(std::move(targets)) {
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    for (std::size_t i = 0; i < targets_[t]->def().input_count(); ++i) {
+      if (targets_[t]->def().tensors[i].owned) {
+        slots_.push_back({.target = t, .input = i});
+      }
+    }
+    if (targets_[t]->has_persistent()) {
+      slots_.push_back({.target = t, .input = kPersistent});
+    }
+  }
+  properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size());
+}
+
+std::string Initialisation::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
+  std::string what = check_count(count, given, targets_.size());
+  std::vector<const DML_BUFFER_ARRAY_BINDING*> arrays(targets_.size());
+  for (std::size_t t = 0; t < count && what.empty(); ++t) {
+    what = check_array(*targets_[t].get(), given[t], arrays[t]);
+  }
+  Bindings taken = bindings;
+  for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.input == kPersistent) {
+      continue;
+    }
+    taken[i] = {};
+    if (arrays[slot.target] != nullptr) {
+      what = take_buffer(core(), owned_requirement(target(slot), slot.input), arrays[slot.target]->Bindings[slot.input],
+                         taken[i]);
+    }
+  }
+  if (!what.empty()) {
+    return "initializer: " + what;
+  }
+  bindings = std::move(taken);
+  return {};
+}
+
+std::string Initialisation::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
+  std::string what = check_count(count, given, targets_.size());
+  for (std::size_t t = 0; t < count && what.empty(); ++t) {
+    if (!targets_[t]->has_persistent()) {  // nothing is needed here, and something wrong is wrong nevertheless
+      ResolvedDescriptor ignored{};
+      what = take_binding(core(), persistent_requirement(*targets_[t].get()), given[t], ignored);
+    }
+  }
+  Bindings taken = bindings;
+  for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.input == kPersistent) {
+      taken[i] = {};
+      if (count != 0) {
+        what = take_binding(core(), persistent_requirement(target(slot)), given[slot.target], taken[i]);
+      }
+    }
+  }
+  if (!what.empty()) {
+    return "initializer: " + what;
+  }
+  bindings = std::move(taken);
+  return {};
+}
+
+std::string Initialisation::bind_persistent(const DML_BINDING_DESC* given, Bindings&) const {
+  ResolvedDescriptor taken{};
+  const Requirement any{*this, "persistent resource", 0, 1, false};
+  if (std::string what = given != nullptr ? take_binding(core(), any, *given, taken) : std::string(); !what.empty()) {
+    return what;
+  }
+  return taken.descriptor.kind == DescriptorKind::none
+             ? std::string()
+             : wrong(any, "a buffer is bound; expected none, since those of its operators are its outputs");
+}
+
+std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const {
+  const auto requirement = [&](const Slot& slot) {
+    return slot.input == kPersistent ? persistent_requirement(target(slot))
+                                     : owned_requirement(target(slot), slot.input);
+  };
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (std::string what = check_present(core(), requirement(slots_[i]), bindings[i]); !what.empty()) {
+      return "initializer: " + what;
+    }
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    for (std::size_t j = 0; j < slots_.size(); ++j) {
+      const bool is_pair =
+          slots_[i].input == kPersistent && i != j && bindings[i].descriptor.buffer == bindings[j].descriptor.buffer;
+      if (!is_pair) {
+        continue;
+      }
+      const Requirement mine = requirement(slots_[i]);
+      const Requirement other = requirement(slots_[j]);
+      if (slots_[j].input != kPersistent) {  // not even beside it
+        return "initializer: " + wrong(mine, format_text("is in the resource bound to {}; expected a resource that no "
+                                                         "input is in",
+                                                         other.name));
+      }
+      if (intersect(area_of(bindings[i], mine.bytes), area_of(bindings[j], other.bytes))) {
+        return "initializer: " + wrong(mine, "overlaps another operator's; expected a range of its own");
+      }
+    }
+  }
+  return {};
+}
+
+std::string Initialisation::check_recording(const Bindings& bindings, const ResolvedDescriptor&) const {
+  return check_all(bindings.data());
+}
+
+std::string Initialisation::check_submission(const ResolvedDescriptor* bindings) {
+  std::string what = check_all(bindings);
+  for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
+    if (slots_[i].input == kPersistent) {
+      targets_[slots_[i].target]->set_persistent_place(bindings[i].address);
+    }
+  }
+  return what;
+}
+
+void Initialisation::run(void* const* addresses) noexcept {
+  if (core().removed()) {
+    return;
+  }
+  const CoreDevice& device = core().device();
+  std::size_t first = 0;  // of the target's slots
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].input != kPersistent) {
+      continue;
+    }
+    auto* persistent = static_cast<std::byte*>(addresses[i]);
+    for (std::size_t j = first; j < i; ++j) {
+      const Execution& target = *targets_[slots_[j].target].get();
+      const BackendStatus status =
+          device.backend->copy(device.handle, persistent + target.persistent_offset(slots_[j].input), addresses[j],
+                               target.def().tensors[slots_[j].input].bytes);
+      if (status.code != BackendCode::ok) {
+        core().remove(hresult_of(kind_of(status.code)), status.message);
+        return;
+      }
+    }
+    first = i + 1;
+  }
+  for (const auto& target : targets_) {
+    if (!target->set_initialised()) {  // some clients do it before every execution, each time with the same data
+      com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+        core().warn(("ExecuteCommandLists: " + target->label() + ": it was initialized again; once is enough").c_str());
+        return S_OK;
+      });
+    }
+  }
+}
+
+}  // namespace anydml

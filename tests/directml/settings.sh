@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A setting that is not understood stops a DirectML program, with a line on standard error that names it and what was
+# expected, though no log was asked for.
+# usage: settings.sh PROGRAM
+set -euo pipefail
+check() {
+  local errors
+  if errors=$(env -u ANYDML_LOG "$1" "$program" 2>&1 >/dev/null); then
+    echo "$1: the program ran" >&2 && exit 1
+  fi
+  grep -q "anydml: .*${1%%=*} is '${1#*=}'; expected" <<<"$errors" || { echo "$1: said only: $errors" >&2 && exit 1; }
+  grep -m 1 "is '" <<<"$errors"
+}
+program=$1
+for setting in ANYDML_LOG=debug ANYDML_THREADS=two ANYDML_GRAPHICS=yes ANYDML_ADAPTER=abacus ANYDML_CPU_TARGET=abacus \
+  ANYDML_FEATURE_LEVEL=9_9; do
+  check "$setting"
+done
