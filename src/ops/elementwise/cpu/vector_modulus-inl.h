@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: MIT
+// Both modulus operators on vectors of elements, once for each target that Highway compiles this file for. The same
+// bits as the scalar definition.
+//
+// Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
+//   quick(d, a, b, failed)        fast; lanes it cannot answer for are added to `failed`
+//   quick(d, a, divisor, failed)  the same for one divisor, prepared before the loop
+//   thorough(d, a, b)             right for every input
+//
+// Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
+// it was exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was. If
+// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, which is what the definition says;
+// no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
+//
+// Integers of 16 and 32 bits, through floats of twice their width. Dividends are moved up by one half, so that the
+// quotient is at least 1 / 2b away from an integer; every rounding on the way adds up to less than that. b = 0 becomes
+// 1, whose remainder is 0.
+#if defined(ANYDML_VECTOR_MODULUS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYDML_VECTOR_MODULUS_INL
+#undef ANYDML_VECTOR_MODULUS_INL
+#else
+#define ANYDML_VECTOR_MODULUS_INL
+#endif
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "ops/elementwise/scalar/modulus_floor.h"
+#include "ops/elementwise/scalar/modulus_truncate.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T, bool kFloor>
+T scalar_modulus(T a, T b) {
+  if constexpr (kFloor) {
+    return ModulusFloor<T>{}(a, b);
+  } else {
+    return ModulusTruncate<T>{}(a, b);
+  }
+}
+
+// Lane by lane: what no vector arithmetic is written for, and what is rare.
+template <class T, bool kFloor, class D>
+HWY_NOINLINE hn::Vec<D> by_lanes(D d, hn::Vec<D> a, hn::Vec<D> b) {
+  constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(T);
+  static_assert(sizeof(hn::TFromD<D>) == sizeof(T));
+  alignas(HWY_MAX_BYTES) T x[kLanes];
+  alignas(HWY_MAX_BYTES) T y[kLanes];
+  hn::Store(a, d, reinterpret_cast<hn::TFromD<D>*>(x));
+  hn::Store(b, d, reinterpret_cast<hn::TFromD<D>*>(y));
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+    x[i] = scalar_modulus<T, kFloor>(x[i], y[i]);
+  }
+  return hn::Load(d, reinterpret_cast<const hn::TFromD<D>*>(x));
+}
+
+// ---------------------------------------------------------------------------------------------------- unsigned
+// integers
+
+// 2^52 and 2^84 as f64, 2^23 as f32: an integer in the low bits of such a number adds itself to it.
+inline constexpr u32 kTwoTo23Bits = 0x4B00'0000U;
+inline constexpr u64 kTwoTo52Bits = 0x4330'0000'0000'0000U;
+inline constexpr u64 kTwoTo84Bits = 0x4530'0000'0000'0000U;
+
+template <class U>
+using FloatOfTwice = std::conditional_t<sizeof(U) == 2, f32, f64>;
+
+// The even or the odd lanes as floats of twice their width, plus 2^23 or 2^52.
+template <bool kOdd, class DU, class F = FloatOfTwice<hn::TFromD<DU>>>
+HWY_INLINE hn::Vec<hn::Repartition<F, DU>> lifted(DU d, hn::Vec<DU> v) {
+  using U = hn::TFromD<DU>;
+  const hn::Repartition<F, DU> d_float;
+  const hn::RebindToUnsigned<decltype(d_float)> d_wide;
+  const auto high =
+      hn::BitCast(d, hn::Set(d_wide, hn::TFromD<decltype(d_wide)>(sizeof(U) == 2 ? kTwoTo23Bits : kTwoTo52Bits)));
+#if HWY_TARGET == HWY_NEON
+  if constexpr (kOdd && sizeof(U) == 2) {
+    return hn::BitCast(d_float, hn::Vec<DU>(vtrn2q_u16(v.raw, high.raw)));
+  } else if constexpr (kOdd) {
+    return hn::BitCast(d_float, hn::Vec<DU>(vtrn2q_u32(v.raw, high.raw)));
+  }
+#endif
+  if constexpr (kOdd) {
+    return hn::BitCast(d_float,
+                       hn::Or(hn::ShiftRight<sizeof(U) * 8>(hn::BitCast(d_wide, v)), hn::BitCast(d_wide, high)));
+  } else {
+    return hn::BitCast(d_float, hn::OddEven(high, v));
+  }
+}
+
+// x mod y for y > 0. 16 and 32 bits.
+template <class DU>
+HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
+  using U = hn::TFromD<DU>;
+  using F = FloatOfTwice<U>;
+  const hn::Repartition<F, DU> d_float;
+  // 2^23 or 2^52; lifting gives it plus the integer, so subtracting a half less leaves x + 1/2.
+  constexpr F kLift = sizeof(U) == 2 ? F(0x1p23) : F(0x1p52);
+  const auto lift = hn::Set(d_float, kLift);
+  const auto lift_less_half = hn::Set(d_float, kLift - F(0.5));
+  const auto y_even = hn::Sub(lifted<false>(d, y), lift);
+  const auto y_odd = hn::Sub(lifted<true>(d, y), lift);
+  // One division serves both.
+  const auto both = hn::Div(hn::Set(d_float, F(1)), hn::Mul(y_even, y_odd));
+  // Rounding to nearest of (x + 1/2) / y - 1/2 truncates x / y; the sum with 1.5 * 2^23 has the quotient in its low
+  // bits.
+  const auto half = hn::Set(d_float, F(0.5));
+  const auto to_integer = hn::Set(d_float, kLift * F(1.5));
+  const auto x_even = hn::NegMulAdd(y_even, half, hn::Sub(lifted<false>(d, x), lift_less_half));
+  const auto x_odd = hn::NegMulAdd(y_odd, half, hn::Sub(lifted<true>(d, x), lift_less_half));
+  const auto q_even = hn::MulAdd(x_even, hn::Mul(both, y_odd), to_integer);
+  const auto q_odd = hn::MulAdd(x_odd, hn::Mul(both, y_even), to_integer);
+#if HWY_TARGET == HWY_NEON
+  if constexpr (sizeof(U) == 2) {
+    const auto q = vtrn1q_u16(vreinterpretq_u16_f32(q_even.raw), vreinterpretq_u16_f32(q_odd.raw));
+    return hn::Vec<DU>(vmlsq_u16(x.raw, q, y.raw));
+  } else {
+    const auto q = vtrn1q_u32(vreinterpretq_u32_f64(q_even.raw), vreinterpretq_u32_f64(q_odd.raw));
+    return hn::Vec<DU>(vmlsq_u32(x.raw, q, y.raw));
+  }
+#else
+  const hn::RebindToUnsigned<decltype(d_float)> d_wide;
+  const auto q_odd_up = hn::BitCast(d, hn::ShiftLeft<sizeof(U) * 8>(hn::BitCast(d_wide, q_odd)));
+  const auto q = hn::OddEven(q_odd_up, hn::BitCast(d, q_even));
+  return hn::Sub(x, hn::Mul(q, y));
+#endif
+}
+
+// 8 bits.
+#if HWY_TARGET == HWY_NEON
+struct ReciprocalTable {
+  u8 entries[64] = {};
+  constexpr ReciprocalTable() {
+    for (unsigned y = 1; y < 64; ++y) {
+      entries[y] = static_cast<u8>(y == 1 ? 255 : 256 / y);
+    }
+  }
+};
+inline constexpr ReciprocalTable kReciprocals;
+
+// q from the table is x / y or one less below y = 64, and 0 from there on, where x / y is at most 3.
+template <int kSubtractions>
+HWY_INLINE uint8x16_t remainder_bytes(uint8x16_t x, uint8x16_t y) {
+  const uint8x16_t inverse = vqtbl4q_u8(vld1q_u8_x4(kReciprocals.entries), y);
+  const uint16x8_t low = vmull_u8(vget_low_u8(x), vget_low_u8(inverse));
+  const uint16x8_t high = vmull_high_u8(x, inverse);
+  const uint8x16_t q = vuzp2q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+  uint8x16_t r = vmlsq_u8(x, q, y);
+  for (int i = 0; i < kSubtractions; ++i) {
+    r = vminq_u8(r, vsubq_u8(r, y));
+  }
+  return r;
+}
+#else
+// Four bytes of 32 bits at a time. The hardware's estimate of 1 / y is good to 2^-11 at least, and the quotient is
+// below 2^8, so that half a unit more than the error lies between (x + 1/2) / y and an integer.
+template <class DU>
+HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
+  const hn::Repartition<f32, DU> d_float;
+  const hn::Repartition<i32, DU> d_int;
+  const auto byte = hn::Set(d_int, 0xFF);
+  const auto x4 = hn::BitCast(d_int, x);
+  const auto y4 = hn::BitCast(d_int, y);
+  const auto one = [&](auto xs, auto ys) HWY_ATTR {
+    const auto xf = hn::ConvertTo(d_float, xs);
+    const auto yf = hn::ConvertTo(d_float, ys);
+    const auto q = hn::ConvertTo(d_int, hn::Mul(hn::Add(xf, hn::Set(d_float, 0.5F)), hn::ApproximateReciprocal(yf)));
+    return hn::ConvertTo(d_int, hn::NegMulAdd(hn::ConvertTo(d_float, q), yf, xf));
+  };
+  const auto r0 = one(hn::And(x4, byte), hn::And(y4, byte));
+  const auto r1 = one(hn::And(hn::ShiftRight<8>(x4), byte), hn::And(hn::ShiftRight<8>(y4), byte));
+  const auto r2 = one(hn::And(hn::ShiftRight<16>(x4), byte), hn::And(hn::ShiftRight<16>(y4), byte));
+  const hn::RebindToUnsigned<decltype(d_int)> d_unsigned;
+  const auto top = [&](auto v) HWY_ATTR { return hn::BitCast(d_int, hn::ShiftRight<24>(hn::BitCast(d_unsigned, v))); };
+  const auto r3 = one(top(x4), top(y4));
+  return hn::BitCast(d, hn::Or(hn::Or(r0, hn::ShiftLeft<8>(r1)), hn::Or(hn::ShiftLeft<16>(r2), hn::ShiftLeft<24>(r3))));
+}
+#endif
+
+// One divisor for a whole row. `inverse` is 2^bits / y, rounded down: x * inverse / 2^bits is then x / y or one less.
+template <class U>
+struct UnsignedDivisor {
+  using DU = hn::ScalableTag<U>;
+  hn::Vec<DU> y;
+  hn::Vec<DU> inverse;
+
+  HWY_INLINE explicit UnsignedDivisor(U divisor) {
+    const DU d;
+    const U nonzero = divisor == 0 ? U{1} : divisor;
+    constexpr u64 kPower = u64{1} << (sizeof(U) * 8);
+    y = hn::Set(d, nonzero);
+    inverse = hn::Set(d, static_cast<U>(nonzero == 1 ? kPower - 1 : kPower / nonzero));
+  }
+
+  HWY_INLINE hn::Vec<DU> remainder(hn::Vec<DU> x) const {
+#if HWY_TARGET == HWY_NEON
+    const auto quotient = [&]() HWY_ATTR {
+      if constexpr (sizeof(U) == 1) {
+        const auto low = vmull_u8(vget_low_u8(x.raw), vget_low_u8(inverse.raw));
+        return vuzp2q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(vmull_high_u8(x.raw, inverse.raw)));
+      } else if constexpr (sizeof(U) == 2) {
+        const auto low = vmull_u16(vget_low_u16(x.raw), vget_low_u16(inverse.raw));
+        return vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(vmull_high_u16(x.raw, inverse.raw)));
+      } else {
+        const auto low = vmull_u32(vget_low_u32(x.raw), vget_low_u32(inverse.raw));
+        return vuzp2q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(vmull_high_u32(x.raw, inverse.raw)));
+      }
+    }();
+    const auto r = [&]() HWY_ATTR {
+      if constexpr (sizeof(U) == 1) {
+        return hn::Vec<DU>(vmlsq_u8(x.raw, quotient, y.raw));
+      } else if constexpr (sizeof(U) == 2) {
+        return hn::Vec<DU>(vmlsq_u16(x.raw, quotient, y.raw));
+      } else {
+        return hn::Vec<DU>(vmlsq_u32(x.raw, quotient, y.raw));
+      }
+    }();
+    return hn::Min(r, hn::Sub(r, y));
+#else
+    const DU d;
+    if constexpr (sizeof(U) == 1) {
+      // Bytes have no multiplication: those at even and odd places in turn, as 16 bits.
+      const hn::Repartition<u16, DU> d_wide;
+      const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));
+      const auto inverse_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, inverse));
+      const auto one = [&](auto xs) HWY_ATTR {
+        const auto r = hn::Sub(xs, hn::Mul(hn::ShiftRight<8>(hn::Mul(xs, inverse_wide)), y_wide));
+        return hn::Min(r, hn::Sub(r, y_wide));
+      };
+      const auto x2 = hn::BitCast(d_wide, x);
+      const auto even = one(hn::And(x2, hn::Set(d_wide, u16{0xFF})));
+      const auto odd = one(hn::ShiftRight<8>(x2));
+      return hn::BitCast(d, hn::Or(even, hn::ShiftLeft<8>(odd)));
+    } else {
+      const auto quotient = [&]() HWY_ATTR {
+        if constexpr (sizeof(U) == 2) {
+          return hn::MulHigh(x, inverse);
+        } else {
+          const hn::Repartition<u64, DU> d_wide;
+          const auto even = hn::MulEven(x, inverse);
+          const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(d_wide, x))), inverse);
+          return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
+        }
+      }();
+      const auto r = hn::Sub(x, hn::Mul(quotient, y));
+      return hn::Min(r, hn::Sub(r, y));
+    }
+#endif
+  }
+};
+
+// 64 bits in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient is good to 53 bits,
+// so that what remains is an integer of less than 2^51, and exact; with the lower half added it is reduced again.
+template <class DU>
+struct WideRemainder {
+  using DF = hn::RebindToFloat<DU>;
+
+  static HWY_INLINE hn::Vec<DF> divisor(DU d, hn::Vec<DU> y) {
+    const DF d_float;
+    const auto bits = hn::Or(y, hn::Set(d, kTwoTo52Bits));
+    return hn::Sub(hn::BitCast(d_float, bits), hn::Set(d_float, 0x1p52));
+  }
+
+  static HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DF> y, hn::Vec<DF> inverse) {
+    const DF d_float;
+    const auto high_bits = hn::Or(hn::ShiftRight<32>(x), hn::Set(d, kTwoTo84Bits));
+    const auto high = hn::Sub(hn::BitCast(d_float, high_bits), hn::Set(d_float, 0x1p84));
+    const hn::Repartition<u32, DU> d_half;
+    const auto low_bits = hn::OddEven(hn::BitCast(d_half, hn::Set(d, kTwoTo52Bits)), hn::BitCast(d_half, x));
+    const auto low = hn::Sub(hn::BitCast(d_float, low_bits), hn::Set(d_float, 0x1p52));
+    auto r = hn::NegMulAdd(hn::Round(hn::Mul(high, inverse)), y, high);
+    r = hn::Add(r, low);
+    r = hn::NegMulAdd(hn::Round(hn::Mul(r, inverse)), y, r);
+    r = hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d_float)), y));
+    return hn::Xor(hn::BitCast(d, hn::Add(r, hn::Set(d_float, 0x1p52))), hn::Set(d, kTwoTo52Bits));
+  }
+
+  static HWY_INLINE hn::Mask<DU> too_large(DU d, hn::Vec<DU> y) { return hn::Ne(hn::ShiftRight<50>(y), hn::Zero(d)); }
+};
+
+// The signs around an unsigned remainder m of |a| by |b|.
+template <bool kFloor, class D, class V = hn::Vec<D>>
+HWY_INLINE V with_sign(D d, V a, V b, V m) {
+  const V a_sign = hn::BroadcastSignBit(a);
+  const V r = hn::Sub(hn::Xor(m, a_sign), a_sign);
+  if constexpr (kFloor) {
+    const V differ = hn::BroadcastSignBit(hn::Xor(a, b));
+    const V inexact = hn::VecFromMask(d, hn::Ne(m, hn::Zero(d)));
+    return hn::Add(r, hn::And(b, hn::And(differ, inexact)));
+  } else {
+    return r;
+  }
+}
+
+template <class T, bool kFloor>
+struct Arithmetic {  // integers of up to 32 bits
+  static_assert(std::is_integral_v<T> && sizeof(T) <= 4);
+  using U = std::make_unsigned_t<T>;
+  using D = hn::ScalableTag<T>;
+  using DU = hn::ScalableTag<U>;
+  using V = hn::Vec<D>;
+  using FailedTag = D;
+  using Failed = hn::Mask<D>;
+  static constexpr bool kAlwaysQuick = true;
+
+  static HWY_INLINE hn::Vec<DU> magnitude(V v) {
+    if constexpr (std::is_signed_v<T>) {
+      return hn::BitCast(DU(), hn::Abs(v));
+    } else {
+      return v;
+    }
+  }
+
+  static HWY_INLINE V signed_again(D d, V a, V b, hn::Vec<DU> m) {
+    if constexpr (std::is_signed_v<T>) {
+      return with_sign<kFloor>(d, a, b, hn::BitCast(d, m));
+    } else {
+      return m;
+    }
+  }
+
+  struct Divisor {
+    V b;
+    UnsignedDivisor<U> magnitude;
+    HWY_INLINE explicit Divisor(T value)
+        : b(hn::Set(D(), value)),
+          magnitude(static_cast<U>(std::is_signed_v<T> && value < 0 ? U(0) - U(value) : U(value))) {}
+  };
+
+  static HWY_INLINE V quick(D d, V a, V b, Failed&) {
+    const DU d_unsigned;
+    const auto x = magnitude(a);
+    const auto y = hn::Max(magnitude(b), hn::Set(d_unsigned, U{1}));
+    if constexpr (sizeof(T) > 1) {
+      return signed_again(d, a, b, remainder(d_unsigned, x, y));
+    } else {
+#if HWY_TARGET == HWY_NEON
+      // Magnitudes of 64 and more go into those of signed bytes twice at most.
+      return signed_again(d, a, b, hn::Vec<DU>(remainder_bytes < std::is_signed_v<T> ? 2 : 3 > (x.raw, y.raw)));
+#else
+      return signed_again(d, a, b, remainder_bytes(d_unsigned, x, y));
+#endif
+    }
+  }
+
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed&) {
+    return signed_again(d, a, divisor.b, divisor.magnitude.remainder(magnitude(a)));
+  }
+
+  static V thorough(D d, V a, V b) { return by_lanes<T, kFloor>(d, a, b); }
+};
+
+template <class T, bool kFloor>
+requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
+  using D = hn::ScalableTag<T>;
+  using DU = hn::ScalableTag<u64>;
+  using V = hn::Vec<D>;
+  using Wide = WideRemainder<DU>;
+  using FailedTag = DU;
+  using Failed = hn::Mask<DU>;
+  static constexpr bool kAlwaysQuick = false;
+
+  static HWY_INLINE hn::Vec<DU> magnitude(V v) {
+    if constexpr (std::is_signed_v<T>) {
+      return hn::BitCast(DU(), hn::Abs(v));
+    } else {
+      return v;
+    }
+  }
+
+  static HWY_INLINE V signed_again(D d, V a, V b, hn::Vec<DU> m) {
+    if constexpr (std::is_signed_v<T>) {
+      return with_sign<kFloor>(d, a, b, hn::BitCast(d, m));
+    } else {
+      return m;
+    }
+  }
+
+  struct Divisor {
+    V b;
+    hn::Vec<hn::ScalableTag<f64>> y;
+    hn::Vec<hn::ScalableTag<f64>> inverse;
+    Failed failed;
+    HWY_INLINE explicit Divisor(T value) : b(hn::Set(D(), value)) {
+      const DU d;
+      const auto magnitudes = Arithmetic::magnitude(hn::Set(D(), value == 0 ? T{1} : value));
+      failed = Wide::too_large(d, magnitudes);
+      y = Wide::divisor(d, magnitudes);
+      inverse = hn::Div(hn::Set(hn::ScalableTag<f64>(), 1.0), y);
+    }
+  };
+
+  static HWY_INLINE V quick(D d, V a, V b, Failed& failed) {
+    const DU d_unsigned;
+    const auto b_magnitude = magnitude(b);
+    // Zero becomes one: a mask is minus one.
+    const auto y = hn::Sub(b_magnitude, hn::VecFromMask(d_unsigned, hn::Eq(b_magnitude, hn::Zero(d_unsigned))));
+    failed = hn::Or(failed, Wide::too_large(d_unsigned, y));
+    const auto y_float = Wide::divisor(d_unsigned, y);
+    const auto inverse = hn::Div(hn::Set(hn::ScalableTag<f64>(), 1.0), y_float);
+    return signed_again(d, a, b, Wide::remainder(d_unsigned, magnitude(a), y_float, inverse));
+  }
+
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed& failed) {
+    failed = hn::Or(failed, divisor.failed);
+    return signed_again(d, a, divisor.b, Wide::remainder(DU(), magnitude(a), divisor.y, divisor.inverse));
+  }
+
+  static V thorough(D d, V a, V b) { return by_lanes<T, kFloor>(d, a, b); }
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// floats
+
+// 0 <= r < y; false where either is NaN.
+template <class DF, class V = hn::Vec<DF>>
+HWY_INLINE hn::Mask<DF> proven(DF d, V r, V y) {
+#if HWY_TARGET == HWY_NEON
+  // As bits, in one comparison: negative numbers and NaN lie above every number y that is one.
+  const hn::RebindToUnsigned<DF> d_bits;
+  return hn::RebindMask(d, hn::Lt(hn::BitCast(d_bits, r), hn::BitCast(d_bits, y)));
+#else
+  return hn::And(hn::Ge(r, hn::Zero(d)), hn::Lt(r, y));
+#endif
+}
+
+// A quotient that was rounded up to the next integer leaves -y <= r < 0, which is exact, and then r + y is the
+// remainder.
+template <class DF, class V = hn::Vec<DF>>
+HWY_INLINE V settled(DF d, V r, V y) {
+#if HWY_TARGET == HWY_NEON
+  // As bits, a negative number is larger than every other.
+  const hn::RebindToUnsigned<DF> d_bits;
+  if constexpr (sizeof(hn::TFromD<DF>) == 4) {
+    return hn::BitCast(d, hn::Min(hn::BitCast(d_bits, r), hn::BitCast(d_bits, hn::Add(r, y))));
+  }
+#endif
+  return hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d)), y));
+}
+
+// What the definition makes of a remainder m of |a| by |b|, in any float type that holds the sum of m and b well
+// enough.
+template <bool kFloor, class DF, class V = hn::Vec<DF>>
+HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
+  const auto sign = hn::SignBit(d);
+  const auto r = hn::Or(m, hn::And(a, sign));
+  if constexpr (kFloor) {
+    const auto differ =
+        hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<DF>(), hn::Xor(a, b)))));
+    const auto sum = hn::IfThenElse(differ, hn::Add(r, b), r);
+    return hn::IfThenElse(hn::Eq(m, hn::Zero(d)), hn::And(b, sign), sum);
+  } else {
+    return r;
+  }
+}
+
+// |a| mod |b| for any operands; `finite` computes it for lanes where 0 < y < infinity and x < infinity.
+template <class DF, class Finite, class V = hn::Vec<DF>>
+HWY_INLINE V magnitude_of_any(DF d, V x, V y, Finite finite) {
+  const auto infinity = hn::Set(d, std::numeric_limits<hn::TFromD<DF>>::infinity());
+  const auto x_finite = hn::Lt(x, infinity);
+  const auto usable = hn::And(x_finite, hn::And(hn::Gt(y, hn::Zero(d)), hn::Lt(y, infinity)));
+  const V m = finite(hn::IfThenElseZero(usable, x), hn::IfThenElse(usable, y, hn::Set(d, 1)));
+  const auto whole = hn::And(x_finite, hn::Eq(y, infinity));
+  return hn::IfThenElse(usable, m, hn::IfThenElse(whole, x, hn::NaN(d)));
+}
+
+// One step of the long division: r is brought into [-y / 2, y / 2], a little more for a quotient that was rounded.
+template <class V>
+HWY_INLINE V reduced(V r, V y, V inverse) {
+  return hn::NegMulAdd(hn::Round(hn::Mul(r, inverse)), y, r);
+}
+
+// x mod y of FLOAT32 numbers in FLOAT64: long division with 48 bits of the quotient a step. Each remainder is a
+// multiple of the divisor's last place and smaller than it, so it has 24 bits, and all is exact.
+template <class DF>
+HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
+  const hn::Half<DF> d_half;
+  const hn::Rebind<f64, decltype(d_half)> d_wide;
+  using W = hn::Vec<decltype(d_wide)>;
+  const W x0 = hn::PromoteTo(d_wide, hn::LowerHalf(d_half, x));
+  const W x1 = hn::PromoteTo(d_wide, hn::UpperHalf(d_half, x));
+  const W y0 = hn::PromoteTo(d_wide, hn::LowerHalf(d_half, y));
+  const W y1 = hn::PromoteTo(d_wide, hn::UpperHalf(d_half, y));
+  const W both = hn::Div(hn::Set(d_wide, 1.0), hn::Mul(y0, y1));
+  W inverse0 = hn::Mul(both, y1);
+  W inverse1 = hn::Mul(both, y0);
+  // The largest quotient says how many steps all take.
+  const f64 quotient = hn::GetLane(hn::MaxOfLanes(d_wide, hn::Max(hn::Mul(x0, inverse0), hn::Mul(x1, inverse1))));
+  const auto exponent = static_cast<int>(std::bit_cast<u64>(quotient) >> 52) - 1023;
+  W r0 = x0;
+  W r1 = x1;
+  for (int shift = std::max(exponent, 0) / 48 * 48; shift > 0; shift -= 48) {
+    const W up = hn::Set(d_wide, std::bit_cast<f64>(static_cast<u64>(1023 + shift) << 52));
+    const W down = hn::Set(d_wide, std::bit_cast<f64>(static_cast<u64>(1023 - shift) << 52));
+    r0 = reduced(r0, hn::Mul(y0, up), hn::Mul(inverse0, down));
+    r1 = reduced(r1, hn::Mul(y1, up), hn::Mul(inverse1, down));
+  }
+  r0 = reduced(r0, y0, inverse0);
+  r1 = reduced(r1, y1, inverse1);
+  return hn::Combine(d, hn::DemoteTo(d_half, settled(d_wide, r1, y1)), hn::DemoteTo(d_half, settled(d_wide, r0, y0)));
+}
+
+template <class T, bool kFloor>
+requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, kFloor> {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  using FailedTag = D;
+  using Failed = hn::Mask<D>;
+  static constexpr bool kAlwaysQuick = false;
+
+  struct Divisor {
+    V b;
+    V y;
+    V sign;
+    V inverse;
+    V nudge;
+    HWY_INLINE explicit Divisor(T value) {
+      const D d;
+      b = hn::Set(d, value);
+      y = hn::Abs(b);
+      sign = hn::And(b, hn::SignBit(d));
+      inverse = hn::Div(hn::Set(d, 1), y);
+      nudge = hn::Mul(inverse, hn::Set(d, std::numeric_limits<T>::epsilon()));
+    }
+  };
+
+  // The dividend that y > 0 divides, and the sign of the result.
+  static HWY_INLINE V dividend(V a, V b_sign) {
+    if constexpr (kFloor) {
+      return hn::Xor(a, b_sign);
+    } else {
+      return hn::Abs(a);
+    }
+  }
+  static HWY_INLINE V integer(V quotient) {
+    if constexpr (kFloor) {
+      return hn::Floor(quotient);
+    } else {
+      return hn::Trunc(quotient);
+    }
+  }
+  static HWY_INLINE V signed_again(D d, V a, V b_sign, V r) {
+    if constexpr (kFloor) {
+      return hn::Or(r, b_sign);
+    } else {
+      return hn::Or(r, hn::And(a, hn::SignBit(d)));
+    }
+  }
+
+  static HWY_INLINE V quick(D d, V a, V b, Failed& failed) {
+    const V b_sign = hn::And(b, hn::SignBit(d));
+    const V y = hn::Abs(b);
+    const V x = dividend(a, b_sign);
+    const V r = settled(d, hn::NegMulAdd(integer(hn::Div(x, y)), y, x), y);
+    failed = hn::Or(failed, hn::Not(proven(d, r, y)));
+    return signed_again(d, a, b_sign, r);
+  }
+
+  // A quotient from the inverse must not be too small, as that of a multiple of y could be: it is moved up by more than
+  // the roundings before. One that is too large then is settled.
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed& failed) {
+    const V x = dividend(a, divisor.sign);
+    const V quotient = hn::MulAdd(hn::Abs(x), divisor.nudge, hn::Mul(x, divisor.inverse));
+    const V r = settled(d, hn::NegMulAdd(integer(quotient), divisor.y, x), divisor.y);
+    failed = hn::Or(failed, hn::Not(proven(d, r, divisor.y)));
+    return signed_again(d, a, divisor.sign, r);
+  }
+
+  static HWY_NOINLINE V thorough(D d, V a, V b) {
+    if constexpr (std::is_same_v<T, f32>) {
+      const V m =
+          magnitude_of_any(d, hn::Abs(a), hn::Abs(b), [d](V x, V y) HWY_ATTR { return long_division(d, x, y); });
+      return with_float_sign<kFloor>(d, a, b, m);
+    } else {
+      return by_lanes<T, kFloor>(d, a, b);
+    }
+  }
+};
+
+// FLOAT16 in FLOAT32, two vectors for one. The sum of floor may round twice, once to 24 bits: that is the same as once,
+// since 24 >= 2 * 11 + 2.
+template <bool kFloor>
+struct Arithmetic<f16, kFloor> {
+  using D = hn::ScalableTag<u16>;
+  using V = hn::Vec<D>;
+  using DF = hn::ScalableTag<f32>;
+  using F = hn::Vec<DF>;
+  using FailedTag = DF;
+  using Failed = hn::Mask<DF>;
+  static constexpr bool kAlwaysQuick = false;
+
+  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many as there are lanes of FLOAT32
+  static HWY_INLINE F lower(V v) {
+    const hn::Rebind<u16, DF> d_bits;
+    return hn::PromoteTo(DF(), hn::BitCast(Halves(), hn::LowerHalf(d_bits, v)));
+  }
+  static HWY_INLINE F upper(V v) {
+    const hn::Rebind<u16, DF> d_bits;
+    return hn::PromoteTo(DF(), hn::BitCast(Halves(), hn::UpperHalf(d_bits, v)));
+  }
+  static HWY_INLINE V together(F low, F high) {
+    const hn::Rebind<u16, DF> d_bits;
+    return hn::Combine(D(), hn::BitCast(d_bits, hn::DemoteTo(Halves(), high)),
+                       hn::BitCast(d_bits, hn::DemoteTo(Halves(), low)));
+  }
+
+  struct Divisor {
+    F b;
+    F y;
+    F inverse;
+    HWY_INLINE explicit Divisor(f16 value) {
+      const DF d;
+      b = lower(hn::Set(D(), std::bit_cast<u16>(value)));
+      y = hn::Abs(b);
+      // Moved up, so that a multiple of y does not come out below its quotient.
+      inverse = hn::Mul(hn::Div(hn::Set(d, 1.0F), y), hn::Set(d, 1 + 2 * std::numeric_limits<f32>::epsilon()));
+    }
+  };
+
+  static HWY_INLINE F one(F a, F b, F x, F y, F quotient, Failed& failed) {
+    const DF d;
+    F r = hn::NegMulAdd(hn::Trunc(quotient), y, x);
+    r = settled(d, r, y);
+    failed = hn::Or(failed, hn::Not(proven(d, r, y)));
+    return with_float_sign<kFloor>(d, a, b, r);
+  }
+
+  static HWY_INLINE V quick(D, V a, V b, Failed& failed) {
+    const F a0 = lower(a);
+    const F a1 = upper(a);
+    const F b0 = lower(b);
+    const F b1 = upper(b);
+    const F x0 = hn::Abs(a0);
+    const F x1 = hn::Abs(a1);
+    const F y0 = hn::Abs(b0);
+    const F y1 = hn::Abs(b1);
+    return together(one(a0, b0, x0, y0, hn::Div(x0, y0), failed), one(a1, b1, x1, y1, hn::Div(x1, y1), failed));
+  }
+
+  static HWY_INLINE V quick(D, V a, const Divisor& divisor, Failed& failed) {
+    const F a0 = lower(a);
+    const F a1 = upper(a);
+    const F x0 = hn::Abs(a0);
+    const F x1 = hn::Abs(a1);
+    return together(one(a0, divisor.b, x0, divisor.y, hn::Mul(x0, divisor.inverse), failed),
+                    one(a1, divisor.b, x1, divisor.y, hn::Mul(x1, divisor.inverse), failed));
+  }
+
+  // The quotient is below 2^40: two steps of 20 bits.
+  static HWY_NOINLINE V thorough(D, V a, V b) {
+    const auto one_half = [](F a_half, F b_half) HWY_ATTR {
+      const DF d;
+      const F m = magnitude_of_any(d, hn::Abs(a_half), hn::Abs(b_half), [d](F x, F y) HWY_ATTR {
+        const F inverse = hn::Div(hn::Set(d, 1.0F), y);
+        F r = reduced(x, hn::Mul(y, hn::Set(d, 0x1p20F)), hn::Mul(inverse, hn::Set(d, 0x1p-20F)));
+        r = reduced(r, y, inverse);
+        return settled(d, r, y);
+      });
+      return with_float_sign<kFloor>(d, a_half, b_half, m);
+    };
+    return together(one_half(lower(a), lower(b)), one_half(upper(a), upper(b)));
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
