@@ -28,6 +28,22 @@ InnerLayout classify(const LoopNest& nest, std::int64_t size) {
   return InnerLayout::strided;
 }
 
+// The loop along which an input lies contiguous, when the innermost is not such a one; the rank when there is none.
+std::uint32_t find_crossing(const LoopNest& nest, std::int64_t size) {
+  for (std::uint32_t input = 0; input + 1 < nest.operands; ++input) {
+    const std::int64_t inner = nest.innermost().strides[input];
+    if (inner == 0 || inner == size || inner == -size) {
+      continue;
+    }
+    for (std::uint32_t i = 0; i + 1 < nest.rank; ++i) {
+      if (nest.loops[i].strides[input] == size || nest.loops[i].strides[input] == -size) {
+        return i;
+      }
+    }
+  }
+  return nest.rank;
+}
+
 }  // namespace
 
 LoopNest normalise(std::span<const TensorDesc> tensors) {
@@ -82,6 +98,10 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     std::fill_n(nest.loops[0].strides, tensors.size(), element);
   } else {
     nest.rank = kept + 1;
+  }
+  if (const std::uint32_t crossing = find_crossing(nest, element); crossing < nest.rank) {
+    std::rotate(nest.loops + crossing, nest.loops + crossing + 1, nest.loops + nest.rank - 1);
+    nest.crossed = true;
   }
   nest.inner = classify(nest, element);
   return nest;

@@ -22,12 +22,14 @@ struct LoopNest {
   std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
   std::int64_t count = 0;                   // of elements; 0: nothing to do
   InnerLayout inner = InnerLayout::contiguous;
+  bool crossed = false;  // an input is contiguous along the second innermost loop, and not along the innermost
 
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
 };
 
 // For validated tensors of equal sizes, the output last. Dimensions of size 1 go; the output is walked upwards, largest
-// stride outermost; neighbours that are contiguous in every operand become one loop.
+// stride outermost; neighbours that are contiguous in every operand become one loop. If an input is contiguous along an
+// outer loop, that one is moved next to the innermost, so that the two can be walked in square tiles.
 [[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

@@ -36,8 +36,13 @@ namespace {
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
 
-// A chunk is what one thread takes at a time: enough work to pay for handing it over, little enough to share well.
-constexpr std::int64_t kChunkElements = 16'384;
+// A tile is what a kernel gets, a chunk the tiles that a thread takes at a time: enough work to pay for handing it
+// over, some ten microseconds, and of large tensors a share of what each thread will do. In bytes of all operands; a
+// kernel without vectors takes some ten times as long for them.
+constexpr std::int64_t kTileBytes = 128 << 10;
+constexpr std::int64_t kPlainTileBytes = 12 << 10;
+constexpr std::int64_t kMaxTilesOfChunk = 16;
+constexpr std::int64_t kChunksOfThread = 16;
 // Results between the instructions of a program stay in a buffer of this many elements, in the first-level cache.
 constexpr std::int64_t kTileElements = 512;
 
@@ -63,7 +68,9 @@ Kernel find_copy(DataType type) {
 
 struct PreparedStep {
   Step step;
-  Kernel kernels[kMaxInstructions];  // one for each instruction; the first is the copy of a copy step
+  Kernel kernels[kMaxInstructions] = {};  // one for each instruction; the first is the copy of a copy step
+  Tiling tiling = {};
+  std::int64_t tiles_of_chunk = 1;
 };
 
 std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
@@ -132,11 +139,24 @@ struct StepRun {
 
 void run_chunk(void* context, std::uint64_t chunk) noexcept {
   const auto& run = *static_cast<const StepRun*>(context);
-  const LoopNest& nest = run.prepared->step.nest;
-  const std::int64_t begin = static_cast<std::int64_t>(chunk) * kChunkElements;
-  const std::int64_t end = std::min(nest.count, begin + kChunkElements);
-  const auto run_block = run.prepared->step.instruction_count > 1 ? run_tiles : run_single;
-  for_each_block(nest, begin, end, [&](const Block& block) { run_block(*run.prepared, run.bases, block); });
+  const PreparedStep& prepared = *run.prepared;
+  const std::int64_t begin = static_cast<std::int64_t>(chunk) * prepared.tiles_of_chunk;
+  const std::int64_t end = std::min(prepared.tiling.tiles, begin + prepared.tiles_of_chunk);
+  const auto run_block = prepared.step.instruction_count > 1 ? run_tiles : run_single;
+  for_each_tile(prepared.step.nest, prepared.tiling, begin, end,
+                [&](const Block& block) { run_block(prepared, run.bases, block); });
+}
+
+// Cuts a step into tiles and chunks.
+void divide(PreparedStep& prepared, bool vectors, unsigned threads) {
+  const LoopNest& nest = prepared.step.nest;
+  const auto element = static_cast<std::int64_t>(element_size(prepared.step.type)) * nest.operands;
+  const std::int64_t elements = (vectors ? kTileBytes : kPlainTileBytes) / element;
+  prepared.tiling = make_tiling(nest, elements);
+  // Tiles may be much smaller than that, as those of short rows in many dimensions are.
+  const std::int64_t least = std::max<std::int64_t>(1, elements / (prepared.tiling.rows * prepared.tiling.columns));
+  const std::int64_t share = prepared.tiling.tiles / (kChunksOfThread * threads);
+  prepared.tiles_of_chunk = std::clamp(share, least, least * kMaxTilesOfChunk);
 }
 
 std::string cpu_model() {
@@ -302,19 +322,23 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
     compiled->device = device;
     compiled->steps.reserve(step_count);
     for (std::uint32_t i = 0; i < step_count; ++i) {
-      PreparedStep& prepared = compiled->steps.emplace_back(PreparedStep{.step = steps[i], .kernels = {}});
+      PreparedStep& prepared = compiled->steps.emplace_back(PreparedStep{.step = steps[i]});
       const Step& step = prepared.step;
       if (step.kind == StepKind::copy) {
         prepared.kernels[0] = find_copy(step.type);
+        divide(prepared, false, device->pool->threads());
         continue;
       }
       const InnerLayout layout = kernel_layout(step);
+      bool vectors = true;
       for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
         prepared.kernels[j] = device->kernels.find(step.program[j].row, step.type, layout);
         if (prepared.kernels[j] == nullptr) {
           return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
         }
+        vectors = vectors && prepared.kernels[j] != generic_kernels().find(step.program[j].row, step.type, layout);
       }
+      divide(prepared, vectors, device->pool->threads());
     }
     *program = compiled.release();
     return kOk;
@@ -332,8 +356,7 @@ BackendStatus run(const BackendProgram* program, void* const* addresses) {
     for (std::uint32_t i = 0; i < step.nest.operands; ++i) {
       step_run.bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
     }
-    const auto chunks = static_cast<std::uint64_t>((step.nest.count + kChunkElements - 1) / kChunkElements);
-    pool.run(chunks, run_chunk, &step_run);
+    pool.run(static_cast<std::uint64_t>(parts(prepared.tiling.tiles, prepared.tiles_of_chunk)), run_chunk, &step_run);
   }
   return kOk;
 }

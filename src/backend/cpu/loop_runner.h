@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walks a part of a loop nest as blocks of two loops, the shape of a kernel. No element is known here.
+// Cuts a loop nest into tiles, blocks of its two innermost loops, and walks them. No element is known here.
 #pragma once
 
 #include <algorithm>
@@ -16,40 +16,80 @@ struct Block {
   std::int64_t offsets[kMaxOperands];
 };
 
-// Calls use(block) for blocks that hold the elements with numbers begin to end - 1, counted in the order of the loops,
-// each exactly once. Whole rows of the innermost loop go out together; cut rows at either end go alone.
-template <class Use>
-void for_each_block(const LoopNest& nest, std::int64_t begin, std::int64_t end, Use use) {
+// How a nest is cut. Tiles at the far edges may be smaller.
+struct Tiling {
+  std::int64_t rows;     // of the second innermost loop, in a tile
+  std::int64_t columns;  // of the innermost
+  std::int64_t tiles;    // in all
+};
+
+[[nodiscard]] inline std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
+
+// Tiles of about `elements`: whole rows where they are short, and a part of one where it is long. Where an operand runs
+// along the rows (`nest.crossed`), tiles are square, so that what is read of it is in whole cache lines.
+[[nodiscard]] inline Tiling make_tiling(const LoopNest& nest, std::int64_t elements) {
+  constexpr std::int64_t kSquare = 64;
+  const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
   const std::int64_t columns = nest.innermost().size;
+  Tiling tiling{};
+  tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kSquare : elements));
+  tiling.rows = std::clamp<std::int64_t>(elements / tiling.columns, 1, nest.crossed ? std::min(rows, kSquare) : rows);
+  tiling.tiles =
+      nest.count == 0 ? 0 : nest.count / (rows * columns) * parts(rows, tiling.rows) * parts(columns, tiling.columns);
+  return tiling;
+}
+
+// Calls use(block) for the tiles with numbers begin to end - 1.
+template <class Use>
+void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begin, std::int64_t end, Use use) {
   const bool has_rows = nest.rank >= 2;
+  const std::uint32_t outer_loops = has_rows ? nest.rank - 2 : 0;
+  const std::int64_t columns = nest.innermost().size;
   const std::int64_t rows = has_rows ? nest.loops[nest.rank - 2].size : 1;
-  while (begin < end) {
-    // Where element `begin` is: its column, its row in the second innermost loop, and the outer loops' part.
-    const std::int64_t column = begin % columns;
-    std::int64_t outer = begin / columns;
-    const std::int64_t row = outer % rows;
-    outer /= rows;
-    Block block{};
+  // Where tile `begin` is: its first column and row, and the index of each outer loop.
+  std::int64_t rest = begin;
+  std::int64_t column = rest % parts(columns, tiling.columns) * tiling.columns;
+  rest /= parts(columns, tiling.columns);
+  std::int64_t row = rest % parts(rows, tiling.rows) * tiling.rows;
+  rest /= parts(rows, tiling.rows);
+  std::int64_t indices[kMaxRank] = {};
+  std::int64_t outer[kMaxOperands];  // the offsets that the outer loops' indices make
+  std::copy_n(nest.offsets, nest.operands, outer);
+  for (std::uint32_t i = outer_loops; i-- > 0;) {
+    indices[i] = rest % nest.loops[i].size;
+    rest /= nest.loops[i].size;
     for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
-      block.offsets[operand] = nest.offsets[operand] + column * nest.innermost().strides[operand] +
+      outer[operand] += indices[i] * nest.loops[i].strides[operand];
+    }
+  }
+  for (std::int64_t tile = begin; tile < end; ++tile) {
+    Block block;
+    block.rows = std::min(tiling.rows, rows - row);
+    block.columns = std::min(tiling.columns, columns - column);
+    for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+      block.offsets[operand] = outer[operand] + column * nest.innermost().strides[operand] +
                                (has_rows ? row * nest.loops[nest.rank - 2].strides[operand] : 0);
     }
-    for (std::uint32_t i = nest.rank < 2 ? 0 : nest.rank - 2; i-- > 0;) {
-      const std::int64_t index = outer % nest.loops[i].size;
-      outer /= nest.loops[i].size;
+    use(block);
+    if ((column += tiling.columns) < columns) {
+      continue;
+    }
+    column = 0;
+    if ((row += tiling.rows) < rows) {
+      continue;
+    }
+    row = 0;
+    for (std::uint32_t i = outer_loops; i-- > 0;) {  // one further, as an odometer
+      const Loop& loop = nest.loops[i];
+      const bool carries = ++indices[i] == loop.size;
+      indices[i] = carries ? 0 : indices[i];
       for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
-        block.offsets[operand] += index * nest.loops[i].strides[operand];
+        outer[operand] += carries ? -(loop.size - 1) * loop.strides[operand] : loop.strides[operand];
+      }
+      if (!carries) {
+        break;
       }
     }
-    if (column == 0 && end - begin >= columns) {
-      block.rows = std::min(rows - row, (end - begin) / columns);
-      block.columns = columns;
-    } else {
-      block.rows = 1;
-      block.columns = std::min(columns - column, end - begin);
-    }
-    use(block);
-    begin += block.rows * block.columns;
   }
 }
 

@@ -95,12 +95,14 @@ void ThreadPool::forget_workers() {
   new (&job_arrived_) std::condition_variable;
   new (&worker_left_) std::condition_variable;
   jobs_ = nullptr;
+  linked_jobs_.store(0, std::memory_order_relaxed);
   workers_.store(0, std::memory_order_relaxed);
   lost_in_fork_.store(true, std::memory_order_relaxed);
   mutex_.unlock();
 }
 
 void ThreadPool::link(Job& job) {
+  linked_jobs_.fetch_add(1, std::memory_order_relaxed);
   if (jobs_ == nullptr) {
     job.previous = job.following = &job;
     jobs_ = &job;
@@ -116,6 +118,7 @@ void ThreadPool::unlink(Job& job) {
   if (job.following == nullptr) {
     return;
   }
+  linked_jobs_.fetch_sub(1, std::memory_order_relaxed);
   if (job.following == &job) {
     jobs_ = nullptr;
   } else {
@@ -146,7 +149,11 @@ void ThreadPool::work() {
     job_arrived_.wait(lock, [&] { return (job = take_turn()) != nullptr; });
     ++job->workers_inside;
     lock.unlock();
-    const bool more = job->run_one();
+    bool more = job->run_one();
+    // Alone, a job has every turn: no need to come back for it.
+    while (more && linked_jobs_.load(std::memory_order_relaxed) == 1) {
+      more = job->run_one();
+    }
     lock.lock();
     if (!more) {
       unlink(*job);

@@ -52,7 +52,8 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable job_arrived_;
   std::condition_variable worker_left_;
-  Job* jobs_ = nullptr;  // a ring of jobs that still have chunks to give; the next turn is its head's
+  std::atomic<unsigned> linked_jobs_{0};  // in the ring; written with the mutex held
+  Job* jobs_ = nullptr;                   // a ring of jobs that still have chunks to give; the next turn is its head's
 };
 
 }  // namespace anydml

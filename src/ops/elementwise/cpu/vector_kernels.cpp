@@ -67,7 +67,7 @@ HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out
   using A = Arithmetic<T, kFloor>;
   using V = typename A::V;
   const typename A::D d;
-  constexpr std::size_t kUnroll = 4;
+  constexpr std::size_t kUnroll = kB == Operand::repeated ? A::kUnrollOneDivisor : A::kUnroll;
   const std::size_t step = hn::Lanes(d) * sizeof(T);  // in bytes, as all below
   const std::size_t bytes = count * sizeof(T);
   const V a_repeated = repeated(load_element<T>(a));
@@ -81,21 +81,21 @@ HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out
       return 0;
     }
   }();
-  const auto quick = [&](V x, V y, typename A::Failed& failed) HWY_ATTR {
+  const auto quick = [&](V x, V y, typename A::Proven& proven) HWY_ATTR {
     if constexpr (kB == Operand::repeated) {
-      return A::quick(d, x, divisor, failed);
+      return A::quick(d, x, divisor, proven);
     } else {
-      return A::quick(d, x, y, failed);
+      return A::quick(d, x, y, proven);
     }
   };
-  const auto none = hn::FirstN(typename A::FailedTag(), 0);
-  const auto any_of = [](typename A::Failed failed) HWY_ATTR {
-    return !A::kAlwaysQuick && HWY_UNLIKELY(!hn::AllFalse(typename A::FailedTag(), failed));
-  };
+  const typename A::ProvenTag d_proven;
+  const auto all = hn::FirstN(d_proven, hn::Lanes(d_proven));
+  const auto is_all = [&](typename A::Proven proven)
+                          HWY_ATTR { return A::kAlwaysQuick || HWY_LIKELY(hn::AllTrue(d_proven, proven)); };
   const auto one = [&](V x, V y) HWY_ATTR {
-    auto failed = none;
-    const V result = quick(x, y, failed);
-    return any_of(failed) ? A::thorough(d, x, y) : result;
+    auto proven = all;
+    const V result = quick(x, y, proven);
+    return is_all(proven) ? result : A::thorough(d, x, y);
   };
   if (bytes < step) {  // in a vector of its own, filled up with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
@@ -117,11 +117,11 @@ HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out
   std::size_t n = 0;
   for (; n + kUnroll * step <= bytes; n += kUnroll * step) {
     V results[kUnroll];
-    auto failed = none;
+    auto proven = all;
     for (std::size_t k = 0; k < kUnroll; ++k) {  // in lock step, so that their divisions overlap
-      results[k] = quick(load_a(n + k * step), load_b(n + k * step), failed);
+      results[k] = quick(load_a(n + k * step), load_b(n + k * step), proven);
     }
-    if (any_of(failed)) {
+    if (!is_all(proven)) {
       for (std::size_t k = 0; k < kUnroll; ++k) {
         store_bytes(d, A::thorough(d, load_a(n + k * step), load_b(n + k * step)), out + n + k * step);
       }
@@ -139,43 +139,155 @@ HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out
   }
 }
 
+// Bytes that do not overlap, mostly few of them: a row of a tile.
+HWY_INLINE void copy_row(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes < 16) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  std::size_t n = 0;
+  for (; n + 16 <= bytes; n += 16) {
+    std::memcpy(to + n, from + n, 16);
+  }
+  std::memcpy(to + bytes - 16, from + bytes - 16, 16);
+}
+
+// A tile is rows x columns elements, packed, in the first-level cache.
+inline constexpr std::size_t kTileBytes = 8192;
+
+template <class T>
+HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
+  std::memcpy(to, from, sizeof(T));
+}
+
+template <class T>
+HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, std::size_t rows, std::size_t columns) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const auto signed_columns = static_cast<std::ptrdiff_t>(columns);
+  const std::size_t row_bytes = columns * sizeof(T);
+  if (from.row_stride == kSize && from.stride != kSize) {
+    // Along the columns, a few at a time: each is read as it lies, and the rows are written in pieces.
+    constexpr std::ptrdiff_t kTogether = 4;
+    for (std::ptrdiff_t column = 0; column < signed_columns; column += kTogether) {
+      const std::ptrdiff_t count = std::min(kTogether, signed_columns - column);
+      const std::byte* source = from.data + column * from.stride;
+      std::byte* target = tile + column * kSize;
+      if (count == kTogether) {
+        for (std::size_t row = 0; row < rows; ++row) {
+          copy_element<T>(target, source);
+          copy_element<T>(target + kSize, source + from.stride);
+          copy_element<T>(target + 2 * kSize, source + 2 * from.stride);
+          copy_element<T>(target + 3 * kSize, source + 3 * from.stride);
+          source += kSize;
+          target += row_bytes;
+        }
+        continue;
+      }
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::ptrdiff_t k = 0; k < count; ++k) {
+          copy_element<T>(target + k * kSize, source + k * from.stride);
+        }
+        source += kSize;
+        target += row_bytes;
+      }
+    }
+    return;
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::byte* source = from.data + static_cast<std::ptrdiff_t>(row) * from.row_stride;
+    std::byte* target = tile + row * row_bytes;
+    if (from.stride == kSize) {
+      copy_row(target, source, row_bytes);
+      continue;
+    }
+    for (std::ptrdiff_t column = 0; column < signed_columns; ++column) {
+      copy_element<T>(target + column * kSize, source + column * from.stride);
+    }
+  }
+}
+
+template <class T>
+HWY_NOINLINE void scatter(const std::byte* tile, const KernelArguments::Output& to, std::size_t rows,
+                          std::size_t columns) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::size_t row_bytes = columns * sizeof(T);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::byte* source = tile + row * row_bytes;
+    std::byte* target = to.data + static_cast<std::ptrdiff_t>(row) * to.row_stride;
+    if (to.stride == kSize) {
+      copy_row(target, source, row_bytes);
+      continue;
+    }
+    for (std::ptrdiff_t column = 0; column < static_cast<std::ptrdiff_t>(columns); ++column) {
+      copy_element<T>(target + column * to.stride, source + column * kSize);
+    }
+  }
+}
+
+// Any strides, and rows too short for vectors: gathered into tiles, and scattered from them. An operand whose part of a
+// tile is one contiguous row stays where it is.
+template <class T, bool kFloor>
+void strided_kernel(const KernelArguments& arguments) noexcept {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  constexpr std::size_t kElements = kTileBytes / sizeof(T);
+  alignas(64) std::byte a_tile[kTileBytes];
+  alignas(64) std::byte b_tile[kTileBytes];
+  alignas(64) std::byte out_tile[kTileBytes];
+  const auto& a = arguments.inputs[0];
+  const auto& b = arguments.inputs[1];
+  const auto& out = arguments.output;
+  const auto crosses = [](const KernelArguments::Input& input) {
+    return input.row_stride == kSize && input.stride != kSize;
+  };
+  const bool square = crosses(a) || crosses(b);
+  const std::size_t wide = std::min(arguments.columns, square ? std::size_t{32} : kElements);
+  const std::size_t high = std::min(arguments.rows, kElements / wide);
+  for (std::size_t row = 0; row < arguments.rows; row += high) {
+    for (std::size_t column = 0; column < arguments.columns; column += wide) {
+      const std::size_t rows = std::min(high, arguments.rows - row);
+      const std::size_t columns = std::min(wide, arguments.columns - column);
+      const auto offset = [row, column](const auto& operand) {
+        return static_cast<std::ptrdiff_t>(row) * operand.row_stride +
+               static_cast<std::ptrdiff_t>(column) * operand.stride;
+      };
+      const auto in_place = [rows, columns](const auto& operand) {
+        return operand.stride == kSize &&
+               (rows == 1 || operand.row_stride == static_cast<std::int64_t>(columns) * kSize);
+      };
+      const auto input = [&](const KernelArguments::Input& operand, std::byte* tile) -> const std::byte* {
+        KernelArguments::Input part = operand;
+        part.data += offset(operand);
+        if (in_place(operand)) {
+          return part.data;
+        }
+        gather<T>(tile, part, rows, columns);
+        return tile;
+      };
+      const std::byte* x = input(a, a_tile);
+      const std::byte* y = input(b, b_tile);
+      KernelArguments::Output part = out;
+      part.data += offset(out);
+      const bool direct = in_place(out);
+      run_row<T, kFloor, Operand::tensor, Operand::tensor>(x, y, direct ? part.data : out_tile, rows * columns);
+      if (!direct) {
+        scatter<T>(out_tile, part, rows, columns);
+      }
+    }
+  }
+}
+
 template <class T, bool kFloor, Operand kA, Operand kB>
 void kernel(const KernelArguments& arguments) noexcept {
   const auto& a = arguments.inputs[0];
   const auto& b = arguments.inputs[1];
+  if (arguments.rows > 1 && arguments.columns * sizeof(T) < 4 * HWY_LANES(u8)) {
+    strided_kernel<T, kFloor>(arguments);
+    return;
+  }
   for (std::size_t row = 0; row < arguments.rows; ++row) {
     const auto nth = static_cast<std::ptrdiff_t>(row);
     run_row<T, kFloor, kA, kB>(a.data + nth * a.row_stride, b.data + nth * b.row_stride,
                                arguments.output.data + nth * arguments.output.row_stride, arguments.columns);
-  }
-}
-
-// Any strides: gathered into tiles, and scattered from them.
-template <class T, bool kFloor>
-void strided_kernel(const KernelArguments& arguments) noexcept {
-  constexpr std::size_t kTile = 256;
-  alignas(64) std::byte a_tile[kTile * sizeof(T)];
-  alignas(64) std::byte b_tile[kTile * sizeof(T)];
-  const auto gather = [](std::byte* tile, const std::byte* from, std::int64_t stride, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(tile + i * sizeof(T), from + static_cast<std::ptrdiff_t>(i) * stride, sizeof(T));
-    }
-  };
-  const auto& a = arguments.inputs[0];
-  const auto& b = arguments.inputs[1];
-  for (std::size_t row = 0; row < arguments.rows; ++row) {
-    const auto nth = static_cast<std::ptrdiff_t>(row);
-    for (std::size_t column = 0; column < arguments.columns; column += kTile) {
-      const std::size_t count = std::min(kTile, arguments.columns - column);
-      const auto first = static_cast<std::ptrdiff_t>(column);
-      gather(a_tile, a.data + nth * a.row_stride + first * a.stride, a.stride, count);
-      gather(b_tile, b.data + nth * b.row_stride + first * b.stride, b.stride, count);
-      run_row<T, kFloor, Operand::tensor, Operand::tensor>(a_tile, b_tile, a_tile, count);
-      std::byte* out = arguments.output.data + nth * arguments.output.row_stride + first * arguments.output.stride;
-      for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(out + static_cast<std::ptrdiff_t>(i) * arguments.output.stride, a_tile + i * sizeof(T), sizeof(T));
-      }
-    }
   }
 }
 

@@ -3,8 +3,8 @@
 // bits as the scalar definition.
 //
 // Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
-//   quick(d, a, b, failed)        fast; lanes it cannot answer for are added to `failed`
-//   quick(d, a, divisor, failed)  the same for one divisor, prepared before the loop
+//   quick(d, a, b, proven)        fast; lanes it cannot answer for are taken out of `proven`
+//   quick(d, a, divisor, proven)  the same for one divisor, prepared before the loop
 //   thorough(d, a, b)             right for every input
 //
 // Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
@@ -35,6 +35,9 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors in lock step: as many as the registers hold. Arithmetic that needs more of them takes four.
+inline constexpr std::size_t kUnrollSimple = HWY_TARGET == HWY_AVX2 ? 4 : 8;
 
 template <class T, bool kFloor>
 T scalar_modulus(T a, T b) {
@@ -71,27 +74,34 @@ inline constexpr u64 kTwoTo84Bits = 0x4530'0000'0000'0000U;
 template <class U>
 using FloatOfTwice = std::conditional_t<sizeof(U) == 2, f32, f64>;
 
-// The even or the odd lanes as floats of twice their width, plus 2^23 or 2^52.
-template <bool kOdd, class DU, class F = FloatOfTwice<hn::TFromD<DU>>>
-HWY_INLINE hn::Vec<hn::Repartition<F, DU>> lifted(DU d, hn::Vec<DU> v) {
-  using U = hn::TFromD<DU>;
-  const hn::Repartition<F, DU> d_float;
-  const hn::RebindToUnsigned<decltype(d_float)> d_wide;
-  const auto high =
-      hn::BitCast(d, hn::Set(d_wide, hn::TFromD<decltype(d_wide)>(sizeof(U) == 2 ? kTwoTo23Bits : kTwoTo52Bits)));
+// The even lanes of v, or its odd ones in their places, each below `upper`, which fills the odd places.
+template <bool kOdd, class DU, class V = hn::Vec<DU>>
+HWY_INLINE V below(DU d, V v, V upper) {
 #if HWY_TARGET == HWY_NEON
-  if constexpr (kOdd && sizeof(U) == 2) {
-    return hn::BitCast(d_float, hn::Vec<DU>(vtrn2q_u16(v.raw, high.raw)));
-  } else if constexpr (kOdd) {
-    return hn::BitCast(d_float, hn::Vec<DU>(vtrn2q_u32(v.raw, high.raw)));
+  static_cast<void>(d);
+  if constexpr (sizeof(hn::TFromD<DU>) == 2) {
+    return V(kOdd ? vtrn2q_u16(v.raw, upper.raw) : vtrn1q_u16(v.raw, upper.raw));
+  } else {
+    return V(kOdd ? vtrn2q_u32(v.raw, upper.raw) : vtrn1q_u32(v.raw, upper.raw));
+  }
+#else
+  if constexpr (kOdd) {
+    constexpr int kBits = sizeof(hn::TFromD<DU>) * 8;
+    const hn::RepartitionToWide<DU> d_wide;
+    return hn::OddEven(upper, hn::BitCast(d, hn::ShiftRight<kBits>(hn::BitCast(d_wide, v))));
+  } else {
+    return hn::OddEven(upper, v);
   }
 #endif
-  if constexpr (kOdd) {
-    return hn::BitCast(d_float,
-                       hn::Or(hn::ShiftRight<sizeof(U) * 8>(hn::BitCast(d_wide, v)), hn::BitCast(d_wide, high)));
-  } else {
-    return hn::BitCast(d_float, hn::OddEven(high, v));
-  }
+}
+
+// The even or the odd lanes as floats of twice their width, plus 2^23 or 2^52.
+template <bool kOdd, class DU>
+HWY_INLINE auto lifted(DU d, hn::Vec<DU> v) {
+  using U = hn::TFromD<DU>;
+  const hn::Repartition<FloatOfTwice<U>, DU> d_float;
+  const auto upper = hn::Set(d, static_cast<U>(sizeof(U) == 2 ? kTwoTo23Bits >> 16 : kTwoTo52Bits >> 32));
+  return hn::BitCast(d_float, below<kOdd>(d, v, upper));
 }
 
 // x mod y for y > 0. 16 and 32 bits.
@@ -269,10 +279,10 @@ struct WideRemainder {
 
   static HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DF> y, hn::Vec<DF> inverse) {
     const DF d_float;
-    const auto high_bits = hn::Or(hn::ShiftRight<32>(x), hn::Set(d, kTwoTo84Bits));
-    const auto high = hn::Sub(hn::BitCast(d_float, high_bits), hn::Set(d_float, 0x1p84));
     const hn::Repartition<u32, DU> d_half;
-    const auto low_bits = hn::OddEven(hn::BitCast(d_half, hn::Set(d, kTwoTo52Bits)), hn::BitCast(d_half, x));
+    const auto high_bits = below<true>(d_half, hn::BitCast(d_half, x), hn::Set(d_half, u32{kTwoTo84Bits >> 32}));
+    const auto high = hn::Sub(hn::BitCast(d_float, high_bits), hn::Set(d_float, 0x1p84));
+    const auto low_bits = below<false>(d_half, hn::BitCast(d_half, x), hn::Set(d_half, u32{kTwoTo52Bits >> 32}));
     const auto low = hn::Sub(hn::BitCast(d_float, low_bits), hn::Set(d_float, 0x1p52));
     auto r = hn::NegMulAdd(hn::Round(hn::Mul(high, inverse)), y, high);
     r = hn::Add(r, low);
@@ -281,18 +291,27 @@ struct WideRemainder {
     return hn::Xor(hn::BitCast(d, hn::Add(r, hn::Set(d_float, 0x1p52))), hn::Set(d, kTwoTo52Bits));
   }
 
-  static HWY_INLINE hn::Mask<DU> too_large(DU d, hn::Vec<DU> y) { return hn::Ne(hn::ShiftRight<50>(y), hn::Zero(d)); }
+  static HWY_INLINE hn::Mask<DU> small_enough(DU d, hn::Vec<DU> y) {
+    return hn::Eq(hn::ShiftRight<50>(y), hn::Zero(d));
+  }
 };
 
-// The signs around an unsigned remainder m of |a| by |b|.
+// The signs around an unsigned remainder m of |a| by |b|. Signs are compared, not shifted: that is faster on Arm.
 template <bool kFloor, class D, class V = hn::Vec<D>>
 HWY_INLINE V with_sign(D d, V a, V b, V m) {
-  const V a_sign = hn::BroadcastSignBit(a);
+  const V zero = hn::Zero(d);
+  const V a_sign = hn::VecFromMask(d, hn::Lt(a, zero));
   const V r = hn::Sub(hn::Xor(m, a_sign), a_sign);
   if constexpr (kFloor) {
-    const V differ = hn::BroadcastSignBit(hn::Xor(a, b));
-    const V inexact = hn::VecFromMask(d, hn::Ne(m, hn::Zero(d)));
-    return hn::Add(r, hn::And(b, hn::And(differ, inexact)));
+#if HWY_TARGET == HWY_NEON
+    // One comparison: m is above zero where the signs differ, and nothing is above all ones.
+    const hn::RebindToUnsigned<D> d_unsigned;
+    const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
+    const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(hn::BitCast(d_unsigned, m), same));
+    return hn::Add(r, hn::And(b, hn::BitCast(d, adjust)));
+#else
+    return hn::Add(r, hn::IfThenElseZero(hn::And(hn::Lt(hn::Xor(a, b), zero), hn::Ne(m, zero)), b));
+#endif
   } else {
     return r;
   }
@@ -305,9 +324,11 @@ struct Arithmetic {  // integers of up to 32 bits
   using D = hn::ScalableTag<T>;
   using DU = hn::ScalableTag<U>;
   using V = hn::Vec<D>;
-  using FailedTag = D;
-  using Failed = hn::Mask<D>;
+  using ProvenTag = D;
+  using Proven = hn::Mask<D>;
   static constexpr bool kAlwaysQuick = true;
+  static constexpr std::size_t kUnroll = std::is_same_v<T, u8> ? kUnrollSimple : 4;
+  static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   static HWY_INLINE hn::Vec<DU> magnitude(V v) {
     if constexpr (std::is_signed_v<T>) {
@@ -333,7 +354,7 @@ struct Arithmetic {  // integers of up to 32 bits
           magnitude(static_cast<U>(std::is_signed_v<T> && value < 0 ? U(0) - U(value) : U(value))) {}
   };
 
-  static HWY_INLINE V quick(D d, V a, V b, Failed&) {
+  static HWY_INLINE V quick(D d, V a, V b, Proven&) {
     const DU d_unsigned;
     const auto x = magnitude(a);
     const auto y = hn::Max(magnitude(b), hn::Set(d_unsigned, U{1}));
@@ -349,7 +370,7 @@ struct Arithmetic {  // integers of up to 32 bits
     }
   }
 
-  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed&) {
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Proven&) {
     return signed_again(d, a, divisor.b, divisor.magnitude.remainder(magnitude(a)));
   }
 
@@ -362,9 +383,11 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
   using DU = hn::ScalableTag<u64>;
   using V = hn::Vec<D>;
   using Wide = WideRemainder<DU>;
-  using FailedTag = DU;
-  using Failed = hn::Mask<DU>;
+  using ProvenTag = DU;
+  using Proven = hn::Mask<DU>;
   static constexpr bool kAlwaysQuick = false;
+  static constexpr std::size_t kUnroll = 4;
+  static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   static HWY_INLINE hn::Vec<DU> magnitude(V v) {
     if constexpr (std::is_signed_v<T>) {
@@ -386,29 +409,29 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
     V b;
     hn::Vec<hn::ScalableTag<f64>> y;
     hn::Vec<hn::ScalableTag<f64>> inverse;
-    Failed failed;
+    Proven proven;
     HWY_INLINE explicit Divisor(T value) : b(hn::Set(D(), value)) {
       const DU d;
       const auto magnitudes = Arithmetic::magnitude(hn::Set(D(), value == 0 ? T{1} : value));
-      failed = Wide::too_large(d, magnitudes);
+      proven = Wide::small_enough(d, magnitudes);
       y = Wide::divisor(d, magnitudes);
       inverse = hn::Div(hn::Set(hn::ScalableTag<f64>(), 1.0), y);
     }
   };
 
-  static HWY_INLINE V quick(D d, V a, V b, Failed& failed) {
+  static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
     const DU d_unsigned;
     const auto b_magnitude = magnitude(b);
     // Zero becomes one: a mask is minus one.
     const auto y = hn::Sub(b_magnitude, hn::VecFromMask(d_unsigned, hn::Eq(b_magnitude, hn::Zero(d_unsigned))));
-    failed = hn::Or(failed, Wide::too_large(d_unsigned, y));
+    proven = hn::And(proven, Wide::small_enough(d_unsigned, y));
     const auto y_float = Wide::divisor(d_unsigned, y);
     const auto inverse = hn::Div(hn::Set(hn::ScalableTag<f64>(), 1.0), y_float);
     return signed_again(d, a, b, Wide::remainder(d_unsigned, magnitude(a), y_float, inverse));
   }
 
-  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed& failed) {
-    failed = hn::Or(failed, divisor.failed);
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Proven& proven) {
+    proven = hn::And(proven, divisor.proven);
     return signed_again(d, a, divisor.b, Wide::remainder(DU(), magnitude(a), divisor.y, divisor.inverse));
   }
 
@@ -420,7 +443,7 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
 
 // 0 <= r < y; false where either is NaN.
 template <class DF, class V = hn::Vec<DF>>
-HWY_INLINE hn::Mask<DF> proven(DF d, V r, V y) {
+HWY_INLINE hn::Mask<DF> is_remainder(DF d, V r, V y) {
 #if HWY_TARGET == HWY_NEON
   // As bits, in one comparison: negative numbers and NaN lie above every number y that is one.
   const hn::RebindToUnsigned<DF> d_bits;
@@ -511,9 +534,11 @@ template <class T, bool kFloor>
 requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, kFloor> {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
-  using FailedTag = D;
-  using Failed = hn::Mask<D>;
+  using ProvenTag = D;
+  using Proven = hn::Mask<D>;
   static constexpr bool kAlwaysQuick = false;
+  static constexpr std::size_t kUnroll = kUnrollSimple;
+  static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   struct Divisor {
     V b;
@@ -526,8 +551,9 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
       b = hn::Set(d, value);
       y = hn::Abs(b);
       sign = hn::And(b, hn::SignBit(d));
-      inverse = hn::Div(hn::Set(d, 1), y);
-      nudge = hn::Mul(inverse, hn::Set(d, std::numeric_limits<T>::epsilon()));
+      const V exact = hn::Div(hn::Set(d, 1), y);
+      nudge = hn::Mul(exact, hn::Set(d, std::numeric_limits<T>::epsilon()));
+      inverse = kFloor ? exact : hn::Add(exact, hn::Add(nudge, nudge));
     }
   };
 
@@ -550,33 +576,49 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     if constexpr (kFloor) {
       return hn::Or(r, b_sign);
     } else {
+#if HWY_TARGET == HWY_NEON
+      static_cast<void>(d);
+      return hn::CopySignToAbs(r, a);
+#else
       return hn::Or(r, hn::And(a, hn::SignBit(d)));
+#endif
     }
   }
 
-  static HWY_INLINE V quick(D d, V a, V b, Failed& failed) {
+  static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
     const V b_sign = hn::And(b, hn::SignBit(d));
     const V y = hn::Abs(b);
     const V x = dividend(a, b_sign);
-    const V r = settled(d, hn::NegMulAdd(integer(hn::Div(x, y)), y, x), y);
-    failed = hn::Or(failed, hn::Not(proven(d, r, y)));
+    const V r = hn::NegMulAdd(integer(hn::Div(x, y)), y, x);
+    proven = hn::And(proven, is_remainder(d, r, y));
     return signed_again(d, a, b_sign, r);
   }
 
   // A quotient from the inverse must not be too small, as that of a multiple of y could be: it is moved up by more than
-  // the roundings before. One that is too large then is settled.
-  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Failed& failed) {
+  // the roundings before.
+  static HWY_INLINE V quotient(V x, const Divisor& divisor) {
+    const V estimate = hn::Mul(x, divisor.inverse);
+    return kFloor ? hn::MulAdd(hn::Abs(x), divisor.nudge, estimate) : estimate;
+  }
+
+  static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Proven& proven) {
     const V x = dividend(a, divisor.sign);
-    const V quotient = hn::MulAdd(hn::Abs(x), divisor.nudge, hn::Mul(x, divisor.inverse));
-    const V r = settled(d, hn::NegMulAdd(integer(quotient), divisor.y, x), divisor.y);
-    failed = hn::Or(failed, hn::Not(proven(d, r, divisor.y)));
+    const V r = hn::NegMulAdd(integer(quotient(x, divisor)), divisor.y, x);
+    proven = hn::And(proven, is_remainder(d, r, divisor.y));
     return signed_again(d, a, divisor.sign, r);
   }
 
   static HWY_NOINLINE V thorough(D d, V a, V b) {
+    // Often the quotient was only rounded up to the next integer.
+    const V b_sign = hn::And(b, hn::SignBit(d));
+    const V y = hn::Abs(b);
+    const V x = dividend(a, b_sign);
+    const V r = settled(d, hn::NegMulAdd(integer(hn::Div(x, y)), y, x), y);
+    if (hn::AllTrue(d, is_remainder(d, r, y))) {
+      return signed_again(d, a, b_sign, r);
+    }
     if constexpr (std::is_same_v<T, f32>) {
-      const V m =
-          magnitude_of_any(d, hn::Abs(a), hn::Abs(b), [d](V x, V y) HWY_ATTR { return long_division(d, x, y); });
+      const V m = magnitude_of_any(d, hn::Abs(a), y, [d](V xs, V ys) HWY_ATTR { return long_division(d, xs, ys); });
       return with_float_sign<kFloor>(d, a, b, m);
     } else {
       return by_lanes<T, kFloor>(d, a, b);
@@ -584,19 +626,34 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
   }
 };
 
+template <bool kFloor>
+struct F16Divisor {
+  typename Arithmetic<f32, kFloor>::Divisor wide;
+  hn::Vec<hn::ScalableTag<u16>> y_bits;
+  hn::Vec<hn::ScalableTag<u16>> sign_bits;
+
+  HWY_INLINE explicit F16Divisor(f16 value) : wide(widen(value)) {
+    const hn::ScalableTag<u16> d;
+    y_bits = hn::Set(d, static_cast<u16>(std::bit_cast<u16>(value) & 0x7FFF));
+    sign_bits = hn::Set(d, static_cast<u16>(std::bit_cast<u16>(value) & 0x8000));
+  }
+};
+
 // FLOAT16 in FLOAT32, two vectors for one. The sum of floor may round twice, once to 24 bits: that is the same as once,
 // since 24 >= 2 * 11 + 2.
 template <bool kFloor>
 struct Arithmetic<f16, kFloor> {
+  using Wide = Arithmetic<f32, kFloor>;
   using D = hn::ScalableTag<u16>;
   using V = hn::Vec<D>;
   using DF = hn::ScalableTag<f32>;
   using F = hn::Vec<DF>;
-  using FailedTag = DF;
-  using Failed = hn::Mask<DF>;
-  static constexpr bool kAlwaysQuick = false;
-
   using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many as there are lanes of FLOAT32
+  using Divisor = F16Divisor<kFloor>;
+  static constexpr bool kAlwaysQuick = false;
+  static constexpr std::size_t kUnroll = 4;
+  static constexpr std::size_t kUnrollOneDivisor = 4;
+
   static HWY_INLINE F lower(V v) {
     const hn::Rebind<u16, DF> d_bits;
     return hn::PromoteTo(DF(), hn::BitCast(Halves(), hn::LowerHalf(d_bits, v)));
@@ -611,47 +668,79 @@ struct Arithmetic<f16, kFloor> {
                        hn::BitCast(d_bits, hn::DemoteTo(Halves(), low)));
   }
 
-  struct Divisor {
-    F b;
-    F y;
-    F inverse;
-    HWY_INLINE explicit Divisor(f16 value) {
-      const DF d;
-      b = lower(hn::Set(D(), std::bit_cast<u16>(value)));
-      y = hn::Abs(b);
-      // Moved up, so that a multiple of y does not come out below its quotient.
-      inverse = hn::Mul(hn::Div(hn::Set(d, 1.0F), y), hn::Set(d, 1 + 2 * std::numeric_limits<f32>::epsilon()));
+#if HWY_TARGET == HWY_NEON
+  // Conversions are slow here. Shifted into place, the bits of a finite number are those of a FLOAT32 number that is
+  // smaller by 2^112; infinities and NaN come out finite, and are not proven.
+  using ProvenTag = D;
+  using Proven = hn::Mask<D>;
+
+  template <class Quotients>
+  static HWY_INLINE V finite(V a, V b_sign, V y, F y0, F y1, Proven& proven, Quotients quotients) {
+    const D d;
+    const DF d_float;
+    const V sign = hn::Set(d, u16{0x8000});
+    const F scale = hn::Set(d_float, 0x1p112F);
+    const V x = hn::AndNot(sign, a);
+    proven = hn::And(proven, hn::Lt(hn::Max(x, y), hn::Set(d, u16{0x7C00})));
+    F x0 = hn::Mul(F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x.raw), 13))), scale);
+    F x1 = hn::Mul(F(vreinterpretq_f32_u32(vshll_high_n_u16(x.raw, 13))), scale);
+    if constexpr (kFloor) {  // the dividend is negative where the signs differ
+      const V differ = hn::And(hn::Xor(a, b_sign), sign);
+      x0 = hn::Or(x0, F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(differ.raw), 16))));
+      x1 = hn::Or(x1, F(vreinterpretq_f32_u32(vshll_high_n_u16(differ.raw, 16))));
     }
-  };
+    F q0, q1;
+    quotients(x0, x1, q0, q1);
+    const F r0 = hn::NegMulAdd(Wide::integer(q0), y0, x0);
+    const F r1 = hn::NegMulAdd(Wide::integer(q1), y1, x1);
+    const auto good0 = vcltq_u32(vreinterpretq_u32_f32(r0.raw), vreinterpretq_u32_f32(y0.raw));
+    const auto good1 = vcltq_u32(vreinterpretq_u32_f32(r1.raw), vreinterpretq_u32_f32(y1.raw));
+    const auto good = vuzp1q_u16(vreinterpretq_u16_u32(good0), vreinterpretq_u16_u32(good1));
+    proven = hn::And(proven, hn::MaskFromVec(V(good)));
+    if constexpr (kFloor) {
+      return hn::Or(together(r0, r1), b_sign);
+    } else {
+      const F down = hn::Set(d_float, 0x1p-112F);
+      const auto low = vshrn_n_u32(vreinterpretq_u32_f32(hn::Mul(r0, down).raw), 13);
+      return hn::Or(V(vshrn_high_n_u32(low, vreinterpretq_u32_f32(hn::Mul(r1, down).raw), 13)), hn::And(a, sign));
+    }
+  }
 
-  static HWY_INLINE F one(F a, F b, F x, F y, F quotient, Failed& failed) {
+  static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
+    const V sign = hn::Set(d, u16{0x8000});
+    const V y = hn::AndNot(sign, b);
+    const F scale = hn::Set(DF(), 0x1p112F);
+    const F y0 = hn::Mul(F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(y.raw), 13))), scale);
+    const F y1 = hn::Mul(F(vreinterpretq_f32_u32(vshll_high_n_u16(y.raw, 13))), scale);
+    return finite(a, hn::And(b, sign), y, y0, y1, proven, [&](F x0, F x1, F& q0, F& q1) HWY_ATTR {
+      q0 = hn::Div(x0, y0);
+      q1 = hn::Div(x1, y1);
+    });
+  }
+
+  static HWY_INLINE V quick(D, V a, const Divisor& divisor, Proven& proven) {
+    return finite(a, divisor.sign_bits, divisor.y_bits, divisor.wide.y, divisor.wide.y, proven,
+                  [&](F x0, F x1, F& q0, F& q1) HWY_ATTR {
+                    q0 = Wide::quotient(x0, divisor.wide);
+                    q1 = Wide::quotient(x1, divisor.wide);
+                  });
+  }
+#else
+  using ProvenTag = DF;
+  using Proven = hn::Mask<DF>;
+
+  static HWY_INLINE V quick(D, V a, V b, Proven& proven) {
     const DF d;
-    F r = hn::NegMulAdd(hn::Trunc(quotient), y, x);
-    r = settled(d, r, y);
-    failed = hn::Or(failed, hn::Not(proven(d, r, y)));
-    return with_float_sign<kFloor>(d, a, b, r);
+    const F low = Wide::quick(d, lower(a), lower(b), proven);
+    return together(low, Wide::quick(d, upper(a), upper(b), proven));
   }
 
-  static HWY_INLINE V quick(D, V a, V b, Failed& failed) {
-    const F a0 = lower(a);
-    const F a1 = upper(a);
-    const F b0 = lower(b);
-    const F b1 = upper(b);
-    const F x0 = hn::Abs(a0);
-    const F x1 = hn::Abs(a1);
-    const F y0 = hn::Abs(b0);
-    const F y1 = hn::Abs(b1);
-    return together(one(a0, b0, x0, y0, hn::Div(x0, y0), failed), one(a1, b1, x1, y1, hn::Div(x1, y1), failed));
+  static HWY_INLINE V quick(D, V a, const Divisor& divisor, Proven& proven) {
+    const DF d;
+    const F low = Wide::quick(d, lower(a), divisor.wide, proven);
+    return together(low, Wide::quick(d, upper(a), divisor.wide, proven));
   }
-
-  static HWY_INLINE V quick(D, V a, const Divisor& divisor, Failed& failed) {
-    const F a0 = lower(a);
-    const F a1 = upper(a);
-    const F x0 = hn::Abs(a0);
-    const F x1 = hn::Abs(a1);
-    return together(one(a0, divisor.b, x0, divisor.y, hn::Mul(x0, divisor.inverse), failed),
-                    one(a1, divisor.b, x1, divisor.y, hn::Mul(x1, divisor.inverse), failed));
-  }
+#endif
 
   // The quotient is below 2^40: two steps of 20 bits.
   static HWY_NOINLINE V thorough(D, V a, V b) {
