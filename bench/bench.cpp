@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <regex>
+
+#include "cases.h"
+#include "pass.h"
+#include "report.h"
+
+namespace anydml::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> types{"all"};
+  std::vector<std::string> operators{"all"};
+  std::vector<std::string> layouts{"tensor", "scalar"};
+  std::vector<std::string> sizes{"memory"};
+  std::vector<std::string> data{"ordinary"};
+  std::string filter;
+  std::string json;
+  std::string pass = "plain";
+  unsigned threads = 0;
+  double min_time = 0;
+  std::int64_t samples = 4096;
+  bool quick = false;
+  bool list = false;
+  bool latency = false;
+  bool scaling = false;
+};
+
+struct Failure {
+  int status;
+  std::string message;
+};
+
+template <class T>
+std::vector<T> parse_all(const std::vector<std::string>& texts, const char* option,
+                         bool (*parse)(std::string_view, std::vector<T>&)) {
+  std::vector<T> parsed;
+  for (const std::string& text : texts) {
+    if (!parse(text, parsed)) {
+      throw Failure{2, fmt::format("{}: '{}' is not one of its values (--help)", option, text)};
+    }
+  }
+  return parsed;
+}
+
+// Where the time per element is held against that of `tensor`, and so that must be measured too.
+std::string reference_name(Case of) {
+  of.layout = Layout::tensor;
+  return of.name();
+}
+
+std::vector<Case> select(const Options& options) {
+  const auto types = parse_all(options.types, "--types", parse_type);
+  const auto operators = parse_all(options.operators, "--operators", parse_operator);
+  const auto layouts = parse_all(options.layouts, "--layouts", parse_layout);
+  const auto sizes = parse_all(options.sizes, "--sizes", parse_size);
+  const auto data = parse_all(options.data, "--data", parse_data);
+  std::regex filter;
+  try {
+    filter = std::regex(options.filter);
+  } catch (const std::regex_error&) {
+    throw Failure{2, fmt::format("--filter: '{}' is not a regular expression", options.filter)};
+  }
+
+  std::vector<Case> cases;
+  std::map<std::string, bool> seen;
+  const auto add = [&](const Case& of) {
+    if (place(of) && seen.emplace(of.name(), true).second) {
+      cases.push_back(of);
+    }
+  };
+  // Data outside, so that memory is filled seldom; layouts inside, so that what is compared is measured close in time.
+  const auto add_all = [&](anydml_type type, const Data& kind) {
+    for (const Size& size : sizes) {
+      for (const Operator op : operators) {
+        for (const Layout layout : layouts) {
+          const Case of{type, op, layout, size, kind};
+          if (!has_data(type, kind) || !place(of) || !std::regex_search(of.name(), filter)) {
+            continue;
+          }
+          if (is_strided(layout)) {
+            add({type, op, Layout::tensor, size, kind});
+          }
+          add(of);
+        }
+      }
+    }
+  };
+  for (const anydml_type type : types) {
+    for (const Data& kind : data) {
+      if (kind.kind == Data::Kind::gap && kind.gap == kAllGaps) {
+        for (const int gap : gaps_of(type)) {
+          add_all(type, {Data::Kind::gap, gap});
+        }
+      } else {
+        add_all(type, kind);
+      }
+    }
+  }
+  return cases;
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+// One line on a terminal, which the next replaces.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
+  void show(std::size_t index, const std::string& name) const {
+    if (shown_) {
+      fmt::print(stderr, "\r\033[K[{}/{}] {}", index + 1, total_, name);
+      std::fflush(stderr);
+    }
+  }
+  void clear() const {
+    if (shown_) {
+      fmt::print(stderr, "\r\033[K");
+      std::fflush(stderr);
+    }
+  }
+
+ private:
+  std::size_t total_;
+  bool shown_;
+};
+
+void measure_cases(const std::vector<Case>& cases, Report& report) {
+  Measurer measurer(cases, report.machine.threads, report.settings);
+  const Progress progress(cases.size());
+  std::map<std::string, double> times;  // per element, by name
+  print(column_names());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    progress.show(i, cases[i].name());
+    std::string error;
+    auto result = measurer.measure(cases[i], error);
+    progress.clear();
+    if (!result) {
+      throw Failure{1, fmt::format("{}: {}", cases[i].name(), error)};
+    }
+    times[cases[i].name()] = result->ns_per_element();
+    if (is_strided(cases[i].layout)) {
+      if (const auto reference = times.find(reference_name(cases[i])); reference != times.end()) {
+        result->factor = result->ns_per_element() / reference->second;
+      }
+    }
+    print(row_text(*result));
+    report.results.push_back(std::move(*result));
+  }
+}
+
+void set_up(CLI::App& app, Options& options) {
+  app.add_option("--types", options.types, "FLOAT32, ... UINT64; floats, integers or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--operators", options.operators, "modulus_floor, modulus_truncate or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--layouts", options.layouts,
+                 "tensor, scalar, dividend, transposed, stride2, stride2_all, rows7, dims8, inplace or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option(
+         "--sizes", options.sizes,
+         "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB (memory); all: these three; a number of elements; curve: "
+         "16 to 16,777,216 elements")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--data", options.data,
+                 "ordinary, hard; all: both; gap:N: exponents N binades apart (floats); gaps: a range of them")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--filter", options.filter,
+                 "only cases whose name matches this regular expression (--list names them)");
+  app.add_option("--threads", options.threads, "threads of the library and of the pass (sets ANYDML_THREADS)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--min-time", options.min_time, "seconds for a case (0.3; quick: 0.02)")
+      ->check(CLI::Range(0.0, 600.0));
+  app.add_option("--samples", options.samples, "elements of each case that are checked")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->capture_default_str();
+  app.add_option("--pass", options.pass, "plain, or streaming: stores past the cache (x86-64)")
+      ->check(CLI::IsMember({"plain", "streaming"}))
+      ->capture_default_str();
+  app.add_option("--json", options.json, "write everything to this file");
+  app.add_flag("--quick", options.quick, "3 rounds and 0.02 s a case: to see that it runs, not for figures");
+  app.add_flag("--list", options.list, "name the cases and stop");
+  app.add_flag("--latency", options.latency, "the cost of small calls and dispatches, instead of the cases");
+  app.add_flag("--scaling", options.scaling, "the cases by 1, 2, 4 ... threads, instead of the cases by all");
+}
+
+// The options of a child that measures the same cases by another number of threads.
+std::vector<std::string> child_arguments(const Options& options, const Settings& settings) {
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    arguments.emplace_back(option);
+    arguments.push_back(fmt::format("{}", fmt::join(values, ",")));
+  };
+  add("--types", options.types);
+  add("--operators", options.operators);
+  add("--layouts", options.layouts);
+  add("--sizes", options.sizes);
+  add("--data", options.data);
+  add("--pass", {options.pass});
+  add("--samples", {std::to_string(options.samples)});
+  add("--min-time", {fmt::format("{}", settings.min_time)});
+  if (!options.filter.empty()) {
+    add("--filter", {options.filter});
+  }
+  if (options.quick) {
+    arguments.emplace_back("--quick");
+  }
+  return arguments;
+}
+
+int run_options(const Options& options, const std::vector<std::string>& arguments, const std::vector<std::string>& self,
+                bool layouts_given) {
+  Options chosen = options;
+  if (options.scaling && !layouts_given) {
+    chosen.layouts = {"tensor"};
+  }
+  const std::vector<Case> cases = select(chosen);
+  if (options.list) {
+    for (const Case& of : cases) {
+      print(of.name() + "\n");
+    }
+    return 0;
+  }
+  if (cases.empty()) {
+    throw Failure{2, "no case is left by these options"};
+  }
+  if (options.threads != 0) {
+    setenv("ANYDML_THREADS", std::to_string(options.threads).c_str(), 1);
+  }
+
+  Report report;
+  report.arguments = arguments;
+  if (options.quick) {
+    report.settings.min_time = 0.02;
+    report.settings.min_rounds = 3;
+  }
+  if (options.min_time > 0) {
+    report.settings.min_time = options.min_time;
+  }
+  report.settings.samples = options.samples;
+  report.settings.pass = options.pass == "streaming" ? PassKind::streaming : PassKind::plain;
+  report.machine.target = find_target();
+  if (std::string error; !describe_machine(report.machine, error)) {
+    throw Failure{1, error};
+  }
+  print(header_text(report.machine, report.settings) + "\n");
+
+  if (options.latency) {
+    try {
+      report.latencies = measure_latency(report.settings.min_time);
+    } catch (const LatencyFailure& failure) {
+      throw Failure{1, failure.message};
+    }
+    print(latency_text(report.latencies));
+  }
+  if (options.scaling) {
+    std::string error;
+    if (!measure_scaling(self, child_arguments(chosen, report.settings), thread_counts(report.machine.threads),
+                         report.scalings, error)) {
+      throw Failure{1, error};
+    }
+    print(scaling_text(report.scalings));
+  }
+  if (!options.latency && !options.scaling) {
+    measure_cases(cases, report);
+  }
+  if (!options.json.empty() && !write_json(report, options.json)) {
+    throw Failure{1, fmt::format("'{}' cannot be written", options.json)};
+  }
+  const auto wrong = std::count_if(report.results.begin(), report.results.end(),
+                                   [](const Result& result) { return result.check.wrong != 0; });
+  if (wrong != 0) {
+    throw Failure{1, fmt::format("{} of {} cases have wrong results", wrong, report.results.size())};
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, const std::vector<std::string>& self) {
+  Options options;
+  CLI::App app(
+      "Measures anydml's modulus operators beside a pass over memory that moves the same bytes, and checks a sample "
+      "of every result.",
+      "anydml-bench");
+  try {
+    set_up(app, options);
+    // CLI11 takes them from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    return run_options(options, arguments, self, app.count("--layouts") != 0);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "anydml-bench: {}\n", failure.message);
+    return failure.status;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "anydml-bench: no memory for tensors of this size\n");
+    return 1;
+  }
+}
+
+}  // namespace anydml::bench

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "elements.h"
+
+namespace anydml::bench {
+namespace {
+
+using Random = std::mt19937_64;
+
+constexpr std::size_t kPeriod = std::size_t{1} << 20;
+
+template <class T>
+struct Format;
+template <>
+struct Format<Half> {
+  using Bits = std::uint16_t;
+  static constexpr int kFraction = 10;
+  static constexpr int kMaxExponent = 30;
+};
+template <>
+struct Format<float> {
+  using Bits = std::uint32_t;
+  static constexpr int kFraction = 23;
+  static constexpr int kMaxExponent = 254;
+};
+template <>
+struct Format<double> {
+  using Bits = std::uint64_t;
+  static constexpr int kFraction = 52;
+  static constexpr int kMaxExponent = 2046;
+};
+
+template <class T>
+T from_double(double value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return to_half(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// The biased exponents of a pair that is `gap` binades apart, around the middle of the range.
+template <class T>
+int exponent_of(int gap, Operand operand) {
+  using F = Format<T>;
+  const int dividend = std::clamp((F::kMaxExponent + 1) / 2 + (gap + 1) / 2, 1 + gap, F::kMaxExponent);
+  return operand == Operand::dividend ? dividend : dividend - gap;
+}
+
+template <class T>
+T with_exponent(int exponent, std::uint64_t random) {
+  using F = Format<T>;
+  using Bits = typename F::Bits;
+  const auto kept = static_cast<Bits>(random) & static_cast<Bits>(static_cast<Bits>(Bits{1} << F::kFraction) - 1);
+  const auto sign = static_cast<Bits>(static_cast<Bits>(random >> 63) << (sizeof(Bits) * 8 - 1));
+  return std::bit_cast<T>(static_cast<Bits>(kept | sign | static_cast<Bits>(Bits(exponent) << F::kFraction)));
+}
+
+template <class T>
+std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random& random) {
+  std::vector<T> values(count);
+  if (data.kind == Data::Kind::hard) {
+    for (T& value : values) {
+      const std::uint64_t bits = random();
+      std::memcpy(&value, &bits, sizeof(T));
+    }
+    return values;
+  }
+  if constexpr (is_float<T>) {
+    if (data.kind == Data::Kind::gap) {
+      const int exponent = exponent_of<T>(data.gap, operand);
+      std::generate(values.begin(), values.end(), [&] { return with_exponent<T>(exponent, random()); });
+      return values;
+    }
+    std::normal_distribution<double> normal(0, operand == Operand::dividend ? 100 : 3);
+    std::generate(values.begin(), values.end(), [&] { return from_double<T>(normal(random)); });
+  } else if (operand == Operand::dividend) {
+    std::generate(values.begin(), values.end(), [&] { return static_cast<T>(random()); });
+  } else {
+    constexpr std::uint64_t kMost =
+        std::min<std::uint64_t>(1000, static_cast<std::uint64_t>(std::numeric_limits<T>::max()));
+    std::generate(values.begin(), values.end(), [&] {
+      const std::uint64_t bits = random();
+      const auto magnitude = static_cast<std::int64_t>(1 + (bits >> 1) % kMost);
+      return static_cast<T>(std::is_signed_v<T> && (bits & 1) != 0 ? -magnitude : magnitude);
+    });
+  }
+  return values;
+}
+
+}  // namespace
+
+void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Operand operand, Team& team) {
+  with_type(type, [&]<class T>() {
+    Random random(kSeed + (operand == Operand::divisor ? 1 : 0));
+    const std::size_t period = std::min(elements, operand == Operand::dividend ? kPeriod : kPeriod - 3);
+    const std::vector<T> values = draw<T>(period, data, operand, random);
+    // By the team, so that a page is first touched by the thread that will walk it.
+    team.share(elements, 4096, [&](std::size_t begin, std::size_t end) {
+      while (begin < end) {
+        const std::size_t from = begin % period;
+        const std::size_t count = std::min(end - begin, period - from);
+        std::memcpy(static_cast<T*>(to) + begin, values.data() + from, count * sizeof(T));
+        begin += count;
+      }
+    });
+  });
+}
+
+void fill_single(void* to, anydml_type type, const Data& data, Operand operand) {
+  with_type(type, [&]<class T>() {
+    T value{};
+    if constexpr (is_float<T>) {
+      constexpr int kMiddle = (Format<T>::kMaxExponent + 1) / 2;
+      switch (data.kind) {
+        case Data::Kind::ordinary:
+          value = from_double<T>(operand == Operand::dividend ? 271.828182845904523536 : 2.71828182845904523536);
+          break;
+        case Data::Kind::hard:  // as far from the other operand, on average, as another draw of bits would be
+          value = with_exponent<T>(operand == Operand::dividend ? kMiddle * 3 / 2 : kMiddle / 2, 0x2b7e151628aed2a6);
+          break;
+        default:
+          value = with_exponent<T>(exponent_of<T>(data.gap, operand), 0x2b7e151628aed2a6);
+      }
+    } else if (data.kind == Data::Kind::hard) {
+      value = static_cast<T>(operand == Operand::dividend ? 0x3243f6a8885a308d
+                                                          : 0x2b7e151628aed2a6 >> (64 - sizeof(T) * 8));
+    } else {
+      value =
+          operand == Operand::dividend ? static_cast<T>(std::numeric_limits<T>::max() / 10 * 9) : static_cast<T>(97);
+    }
+    std::memcpy(to, &value, sizeof(T));
+  });
+}
+
+bool has_data(anydml_type type, const Data& data) {
+  return with_type(type, [&]<class T>() {
+    if constexpr (is_float<T>) {
+      return data.kind != Data::Kind::gap || data.gap < Format<T>::kMaxExponent;
+    } else {
+      return data.kind != Data::Kind::gap;
+    }
+  });
+}
+
+}  // namespace anydml::bench

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What a call costs around the arithmetic: small work, where the way to it is the time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace anydml::bench {
+
+struct Latency {
+  std::string name;
+  std::string what;
+  double median_ns = 0;
+  double min_ns = 0;
+};
+
+struct LatencyFailure {
+  std::string message;
+};
+
+// `seconds` for each figure. Throws LatencyFailure.
+std::vector<Latency> measure_latency(double seconds);
+
+// The part through the DirectML API; nothing where it is not built.
+void measure_directml_latency(double seconds, std::vector<Latency>& to);
+
+}  // namespace anydml::bench

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Compiled with -O3 in every build: a slow floor would flatter what stands on it.
+#include "pass.h"
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+// The widest vectors the machine has, chosen when the program is loaded.
+#define ANYDML_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ANYDML_WIDEST
+#endif
+
+namespace anydml::bench {
+namespace {
+
+// A cache line, which compilers cut into the vectors there are. At any address, over any bytes.
+using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
+constexpr std::size_t kUnrolled = 4;
+constexpr std::uint64_t kConstant = 0x5555555555555555;
+
+}  // namespace
+
+ANYDML_WIDEST void pass_two(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes) {
+  std::size_t at = 0;
+  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
+    const auto* from_a = reinterpret_cast<const Line*>(a + at);
+    const auto* from_b = reinterpret_cast<const Line*>(b + at);
+    auto* to = reinterpret_cast<Line*>(out + at);
+    to[0] = from_a[0] ^ from_b[0];
+    to[1] = from_a[1] ^ from_b[1];
+    to[2] = from_a[2] ^ from_b[2];
+    to[3] = from_a[3] ^ from_b[3];
+  }
+  for (; at < bytes; ++at) {
+    out[at] = a[at] ^ b[at];
+  }
+}
+
+ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t bytes) {
+  std::size_t at = 0;
+  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
+    const auto* from = reinterpret_cast<const Line*>(a + at);
+    auto* to = reinterpret_cast<Line*>(out + at);
+    to[0] = from[0] ^ kConstant;
+    to[1] = from[1] ^ kConstant;
+    to[2] = from[2] ^ kConstant;
+    to[3] = from[3] ^ kConstant;
+  }
+  for (; at < bytes; ++at) {
+    out[at] = a[at] ^ static_cast<std::byte>(kConstant & 0xff);
+  }
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+template <class Value>
+void stream(std::byte* out, std::size_t bytes, Value value) {
+  std::size_t at = 0;
+  // A streaming store must be aligned; what is before the first such address is stored as ever.
+  for (; at < bytes && reinterpret_cast<std::uintptr_t>(out + at) % 64 != 0; ++at) {
+    out[at] = static_cast<std::byte>(_mm_cvtsi128_si32(value(at, 1)));
+  }
+  for (; at + 64 <= bytes; at += 64) {
+    for (std::size_t i = 0; i < 64; i += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + at + i), value(at + i, 16));
+    }
+  }
+  for (; at < bytes; ++at) {
+    out[at] = static_cast<std::byte>(_mm_cvtsi128_si32(value(at, 1)));
+  }
+  _mm_sfence();
+}
+
+__m128i load(const std::byte* from, std::size_t bytes) {
+  if (bytes == 16) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  }
+  return _mm_cvtsi32_si128(static_cast<int>(*from));
+}
+
+}  // namespace
+
+bool has_streaming_pass() { return true; }
+
+void pass_two_streaming(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes) {
+  stream(out, bytes, [&](std::size_t at, std::size_t n) { return _mm_xor_si128(load(a + at, n), load(b + at, n)); });
+}
+
+void pass_one_streaming(std::byte* out, const std::byte* a, std::size_t bytes) {
+  stream(out, bytes,
+         [&](std::size_t at, std::size_t n) { return _mm_xor_si128(load(a + at, n), _mm_set1_epi8(0x55)); });
+}
+
+#else
+
+bool has_streaming_pass() { return false; }
+void pass_two_streaming(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes) {
+  pass_two(out, a, b, bytes);
+}
+void pass_one_streaming(std::byte* out, const std::byte* a, std::size_t bytes) { pass_one(out, a, bytes); }
+
+#endif
+
+}  // namespace anydml::bench

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The same cases by one thread, two, four and on: the library reads its number of threads once, so each number is a
+// process of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace anydml::bench {
+
+struct ScalingPoint {
+  unsigned threads = 0;
+  double ns_per_element = 0;
+  double pass_gb_per_second = 0;
+  double fraction = 0;
+};
+
+struct Scaling {
+  std::string name;  // of the case
+  std::string type;
+  std::string op;
+  std::vector<ScalingPoint> points;  // by rising threads
+};
+
+// 1, 2, 4 ... and all
+std::vector<unsigned> thread_counts(unsigned cores);
+
+// `self` and `arguments` start a benchmark; the number of threads and the file for its JSON are added. False with a
+// message if one fails.
+bool measure_scaling(const std::vector<std::string>& self, const std::vector<std::string>& arguments,
+                     const std::vector<unsigned>& counts, std::vector<Scaling>& to, std::string& error);
+
+}  // namespace anydml::bench
