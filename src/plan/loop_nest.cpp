@@ -2,6 +2,7 @@
 #include "plan/loop_nest.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/checked.h"
 #include "base/small_sort.h"
@@ -28,20 +29,27 @@ InnerLayout classify(const LoopNest& nest, std::int64_t size) {
   return InnerLayout::strided;
 }
 
-// The loop along which an input lies contiguous, when the innermost is not such a one; the rank when there is none.
-std::uint32_t find_crossing(const LoopNest& nest, std::int64_t size) {
-  for (std::uint32_t input = 0; input + 1 < nest.operands; ++input) {
-    const std::int64_t inner = nest.innermost().strides[input];
-    if (inner == 0 || inner == size || inner == -size) {
-      continue;
-    }
-    for (std::uint32_t i = 0; i + 1 < nest.rank; ++i) {
-      if (nest.loops[i].strides[input] == size || nest.loops[i].strides[input] == -size) {
-        return i;
-      }
+// The smallest step that any operand takes along a loop: how near to one another its iterations lie.
+std::int64_t nearest_step(const Loop& loop, std::uint32_t operands) {
+  std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
+  for (std::uint32_t operand = 0; operand < operands; ++operand) {
+    const std::int64_t stride = loop.strides[operand];
+    if (stride != 0) {
+      nearest = std::min(nearest, stride < 0 ? -stride : stride);
     }
   }
-  return nest.rank;
+  return nearest;
+}
+
+bool is_crossed(const LoopNest& nest, std::int64_t size) {
+  for (std::uint32_t input = 0; nest.rank >= 2 && input + 1 < nest.operands; ++input) {
+    const std::int64_t inner = nest.innermost().strides[input];
+    const std::int64_t next = nest.loops[nest.rank - 2].strides[input];
+    if (inner != 0 && inner != size && inner != -size && (next == size || next == -size)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -99,10 +107,10 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
   } else {
     nest.rank = kept + 1;
   }
-  if (const std::uint32_t crossing = find_crossing(nest, element); crossing < nest.rank) {
-    std::rotate(nest.loops + crossing, nest.loops + crossing + 1, nest.loops + nest.rank - 1);
-    nest.crossed = true;
-  }
+  small_sort(nest.loops, nest.rank - 1, [&nest](const Loop& a, const Loop& b) {
+    return nearest_step(a, nest.operands) > nearest_step(b, nest.operands);
+  });
+  nest.crossed = is_crossed(nest, element);
   nest.inner = classify(nest, element);
   return nest;
 }

@@ -26,14 +26,14 @@ struct Tiling {
 [[nodiscard]] inline std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
 // Tiles of about `elements`: whole rows where they are short, and a part of one where it is long. Where an operand runs
-// along the rows (`nest.crossed`), tiles are square, so that what is read of it is in whole cache lines.
+// along the rows (`nest.crossed`), tiles are narrow and high, so that much is read of each of its pages at a time.
 [[nodiscard]] inline Tiling make_tiling(const LoopNest& nest, std::int64_t elements) {
-  constexpr std::int64_t kSquare = 64;
+  constexpr std::int64_t kNarrow = 64;
   const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
   const std::int64_t columns = nest.innermost().size;
   Tiling tiling{};
-  tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kSquare : elements));
-  tiling.rows = std::clamp<std::int64_t>(elements / tiling.columns, 1, nest.crossed ? std::min(rows, kSquare) : rows);
+  tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kNarrow : elements));
+  tiling.rows = std::clamp<std::int64_t>(elements / tiling.columns, 1, rows);
   tiling.tiles =
       nest.count == 0 ? 0 : nest.count / (rows * columns) * parts(rows, tiling.rows) * parts(columns, tiling.columns);
   return tiling;

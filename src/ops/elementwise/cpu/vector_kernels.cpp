@@ -63,7 +63,7 @@ enum class Operand { tensor, repeated };
 
 // One row of contiguous elements; a repeated operand is a single element.
 template <class T, bool kFloor, Operand kA, Operand kB>
-HWY_NOINLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) {
+HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) {
   using A = Arithmetic<T, kFloor>;
   using V = typename A::V;
   const typename A::D d;
@@ -160,48 +160,111 @@ HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
   std::memcpy(to, from, sizeof(T));
 }
 
+// The columns of a crossed operand lie far from one another, where no hardware looks ahead: this does. The addresses
+// may lie beyond the tensor, which a prefetch does not mind.
+inline constexpr std::ptrdiff_t kColumnsAhead = 16;
+
+HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
+  __builtin_prefetch(
+      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
+}
+
+// An operand that is contiguous along the rows: a few columns at a time, each read as it lies.
 template <class T>
-HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, std::size_t rows, std::size_t columns) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  const auto signed_columns = static_cast<std::ptrdiff_t>(columns);
+HWY_NOINLINE void gather_crossed(std::byte* tile, const KernelArguments::Input& from, std::size_t rows,
+                                 std::size_t columns) {
+  constexpr std::size_t kTogether = 4;
   const std::size_t row_bytes = columns * sizeof(T);
-  if (from.row_stride == kSize && from.stride != kSize) {
-    // Along the columns, a few at a time: each is read as it lies, and the rows are written in pieces.
-    constexpr std::ptrdiff_t kTogether = 4;
-    for (std::ptrdiff_t column = 0; column < signed_columns; column += kTogether) {
-      const std::ptrdiff_t count = std::min(kTogether, signed_columns - column);
-      const std::byte* source = from.data + column * from.stride;
-      std::byte* target = tile + column * kSize;
-      if (count == kTogether) {
-        for (std::size_t row = 0; row < rows; ++row) {
-          copy_element<T>(target, source);
-          copy_element<T>(target + kSize, source + from.stride);
-          copy_element<T>(target + 2 * kSize, source + 2 * from.stride);
-          copy_element<T>(target + 3 * kSize, source + 3 * from.stride);
-          source += kSize;
-          target += row_bytes;
-        }
-        continue;
-      }
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::ptrdiff_t k = 0; k < count; ++k) {
-          copy_element<T>(target + k * kSize, source + k * from.stride);
-        }
-        source += kSize;
-        target += row_bytes;
+  std::size_t column = 0;
+  for (; column + kTogether <= columns; column += kTogether) {
+    const std::byte* sources[kTogether];
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      sources[k] = from.data + static_cast<std::ptrdiff_t>(column + k) * from.stride;
+      for (std::size_t n = 0; n < rows * sizeof(T); n += 64) {
+        fetch(sources[k] + n, kColumnsAhead * from.stride);
       }
     }
+    std::byte* target = tile + column * sizeof(T);
+    std::size_t row = 0;
+    if constexpr (sizeof(T) == 4) {
+      const hn::FixedTag<u32, 4> d;
+      for (; row + 4 <= rows; row += 4) {
+        const auto load4 = [&](std::size_t k) HWY_ATTR { return load_bytes(d, sources[k] + row * sizeof(T)); };
+        const auto v0 = load4(0);
+        const auto v1 = load4(1);
+        const auto v2 = load4(2);
+        const auto v3 = load4(3);
+        const auto low02 = hn::InterleaveLower(d, v0, v2);
+        const auto low13 = hn::InterleaveLower(d, v1, v3);
+        const auto high02 = hn::InterleaveUpper(d, v0, v2);
+        const auto high13 = hn::InterleaveUpper(d, v1, v3);
+        store_bytes(d, hn::InterleaveLower(d, low02, low13), target);
+        store_bytes(d, hn::InterleaveUpper(d, low02, low13), target + row_bytes);
+        store_bytes(d, hn::InterleaveLower(d, high02, high13), target + 2 * row_bytes);
+        store_bytes(d, hn::InterleaveUpper(d, high02, high13), target + 3 * row_bytes);
+        target += 4 * row_bytes;
+      }
+    }
+    for (; row < rows; ++row) {
+      for (std::size_t k = 0; k < kTogether; ++k) {
+        copy_element<T>(target + k * sizeof(T), sources[k] + row * sizeof(T));
+      }
+      target += row_bytes;
+    }
+  }
+  for (; column < columns; ++column) {
+    const std::byte* source = from.data + static_cast<std::ptrdiff_t>(column) * from.stride;
+    for (std::size_t row = 0; row < rows; ++row) {
+      copy_element<T>(tile + row * row_bytes + column * sizeof(T), source + row * sizeof(T));
+    }
+  }
+}
+
+// One row with a stride.
+template <class T>
+HWY_INLINE void gather_row(std::byte* target, const std::byte* source, std::int64_t stride, std::size_t columns) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  std::size_t column = 0;
+  if (stride == 2 * kSize) {
+    // Every other element. The vectors reach one element further than the last they need, so the last come singly.
+    using Unsigned =
+        std::conditional_t<sizeof(T) == 1, u8,
+                           std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>>;
+    const hn::ScalableTag<Unsigned> d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (; column + lanes < columns; column += lanes) {
+      const std::byte* pairs = source + static_cast<std::ptrdiff_t>(column) * stride;
+      fetch(pairs, 2 * kTileBytes);  // of the next tile: it arrives while this one is computed
+      const auto low = load_bytes(d, pairs);
+      const auto high = load_bytes(d, pairs + lanes * sizeof(T));
+      store_bytes(d, hn::ConcatEven(d, high, low), target + column * sizeof(T));
+    }
+  }
+#pragma GCC unroll 4
+  for (; column < columns; ++column) {
+    copy_element<T>(target + column * sizeof(T), source + static_cast<std::ptrdiff_t>(column) * stride);
+  }
+}
+
+template <class T>
+HWY_INLINE bool crosses(const KernelArguments::Input& input) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  return input.row_stride == kSize && input.stride != kSize && input.stride != 0;
+}
+
+template <class T>
+HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, std::size_t rows, std::size_t columns) {
+  const std::size_t row_bytes = columns * sizeof(T);
+  if (crosses<T>(from)) {
+    gather_crossed<T>(tile, from, rows, columns);
     return;
   }
   for (std::size_t row = 0; row < rows; ++row) {
     const std::byte* source = from.data + static_cast<std::ptrdiff_t>(row) * from.row_stride;
-    std::byte* target = tile + row * row_bytes;
-    if (from.stride == kSize) {
-      copy_row(target, source, row_bytes);
-      continue;
-    }
-    for (std::ptrdiff_t column = 0; column < signed_columns; ++column) {
-      copy_element<T>(target + column * kSize, source + column * from.stride);
+    if (from.stride == static_cast<std::int64_t>(sizeof(T))) {
+      copy_row(tile + row * row_bytes, source, row_bytes);
+    } else {
+      gather_row<T>(tile + row * row_bytes, source, from.stride, columns);
     }
   }
 }
@@ -218,6 +281,7 @@ HWY_NOINLINE void scatter(const std::byte* tile, const KernelArguments::Output& 
       copy_row(target, source, row_bytes);
       continue;
     }
+#pragma GCC unroll 4
     for (std::ptrdiff_t column = 0; column < static_cast<std::ptrdiff_t>(columns); ++column) {
       copy_element<T>(target + column * to.stride, source + column * kSize);
     }
@@ -236,10 +300,7 @@ void strided_kernel(const KernelArguments& arguments) noexcept {
   const auto& a = arguments.inputs[0];
   const auto& b = arguments.inputs[1];
   const auto& out = arguments.output;
-  const auto crosses = [](const KernelArguments::Input& input) {
-    return input.row_stride == kSize && input.stride != kSize;
-  };
-  const bool square = crosses(a) || crosses(b);
+  const bool square = crosses<T>(a) || crosses<T>(b);
   const std::size_t wide = std::min(arguments.columns, square ? std::size_t{32} : kElements);
   const std::size_t high = std::min(arguments.rows, kElements / wide);
   for (std::size_t row = 0; row < arguments.rows; row += high) {
@@ -280,7 +341,7 @@ template <class T, bool kFloor, Operand kA, Operand kB>
 void kernel(const KernelArguments& arguments) noexcept {
   const auto& a = arguments.inputs[0];
   const auto& b = arguments.inputs[1];
-  if (arguments.rows > 1 && arguments.columns * sizeof(T) < 4 * HWY_LANES(u8)) {
+  if (arguments.rows > 1 && arguments.columns * sizeof(T) < HWY_LANES(u8)) {
     strided_kernel<T, kFloor>(arguments);
     return;
   }
