@@ -153,7 +153,7 @@ HWY_INLINE void copy_row(std::byte* to, const std::byte* from, std::size_t bytes
 }
 
 // A tile is rows x columns elements, packed, in the first-level cache.
-inline constexpr std::size_t kTileBytes = 8192;
+inline constexpr std::size_t kTileBytes = 16384;
 
 template <class T>
 HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
@@ -162,7 +162,8 @@ HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
 
 // The columns of a crossed operand lie far from one another, where no hardware looks ahead: this does. The addresses
 // may lie beyond the tensor, which a prefetch does not mind.
-inline constexpr std::ptrdiff_t kColumnsAhead = 16;
+inline constexpr std::ptrdiff_t kColumnsAhead = 8;
+inline constexpr std::ptrdiff_t kRowsAhead = 4;
 
 HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
   __builtin_prefetch(
@@ -288,8 +289,8 @@ HWY_NOINLINE void scatter(const std::byte* tile, const KernelArguments::Output& 
   }
 }
 
-// Any strides, and rows too short for vectors: gathered into tiles, and scattered from them. An operand whose part of a
-// tile is one contiguous row stays where it is.
+// Any strides, and rows too short for vectors: gathered into tiles, and scattered from them. Where rows are long
+// enough, only operands that are not contiguous are, and the tile is computed row by row.
 template <class T, bool kFloor>
 void strided_kernel(const KernelArguments& arguments) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
@@ -300,37 +301,53 @@ void strided_kernel(const KernelArguments& arguments) noexcept {
   const auto& a = arguments.inputs[0];
   const auto& b = arguments.inputs[1];
   const auto& out = arguments.output;
-  const bool square = crosses<T>(a) || crosses<T>(b);
-  const std::size_t wide = std::min(arguments.columns, square ? std::size_t{32} : kElements);
+  const bool narrow = crosses<T>(a) || crosses<T>(b);
+  const std::size_t wide = std::min(arguments.columns, narrow ? std::size_t{64} : kElements);
   const std::size_t high = std::min(arguments.rows, kElements / wide);
+  const bool by_rows = wide * sizeof(T) >= 2 * HWY_LANES(u8);
   for (std::size_t row = 0; row < arguments.rows; row += high) {
     for (std::size_t column = 0; column < arguments.columns; column += wide) {
       const std::size_t rows = std::min(high, arguments.rows - row);
       const std::size_t columns = std::min(wide, arguments.columns - column);
-      const auto offset = [row, column](const auto& operand) {
-        return static_cast<std::ptrdiff_t>(row) * operand.row_stride +
-               static_cast<std::ptrdiff_t>(column) * operand.stride;
+      const auto row_bytes = static_cast<std::ptrdiff_t>(columns) * kSize;
+      // The part of an operand in this tile: where its rows can be read or written as they are, or the packed tile.
+      const auto part_of = [row, column](auto operand) {
+        operand.data += static_cast<std::ptrdiff_t>(row) * operand.row_stride +
+                        static_cast<std::ptrdiff_t>(column) * operand.stride;
+        return operand;
       };
-      const auto in_place = [rows, columns](const auto& operand) {
-        return operand.stride == kSize &&
-               (rows == 1 || operand.row_stride == static_cast<std::int64_t>(columns) * kSize);
+      const auto stays = [&](const auto& operand) {
+        return operand.stride == kSize && (by_rows || rows == 1 || operand.row_stride == row_bytes);
       };
-      const auto input = [&](const KernelArguments::Input& operand, std::byte* tile) -> const std::byte* {
-        KernelArguments::Input part = operand;
-        part.data += offset(operand);
-        if (in_place(operand)) {
-          return part.data;
+      const auto input = [&](const KernelArguments::Input& operand, std::byte* tile) {
+        KernelArguments::Input part = part_of(operand);
+        if (!stays(operand)) {
+          gather<T>(tile, part, rows, columns);
+          part = {tile, row_bytes, kSize};
         }
-        gather<T>(tile, part, rows, columns);
-        return tile;
+        return part;
       };
-      const std::byte* x = input(a, a_tile);
-      const std::byte* y = input(b, b_tile);
-      KernelArguments::Output part = out;
-      part.data += offset(out);
-      const bool direct = in_place(out);
-      run_row<T, kFloor, Operand::tensor, Operand::tensor>(x, y, direct ? part.data : out_tile, rows * columns);
-      if (!direct) {
+      const KernelArguments::Input x = input(a, a_tile);
+      const KernelArguments::Input y = input(b, b_tile);
+      KernelArguments::Output part = part_of(out);
+      const KernelArguments::Output result = stays(out) ? part : KernelArguments::Output{out_tile, row_bytes, kSize};
+      const bool packed =
+          rows == 1 || (x.row_stride == row_bytes && y.row_stride == row_bytes && result.row_stride == row_bytes);
+      const std::size_t runs = packed ? 1 : rows;
+      for (std::size_t run = 0; run < runs; ++run) {
+        const auto nth = static_cast<std::ptrdiff_t>(run);
+        if (narrow) {  // some rows ahead: they are too short for the hardware to notice
+          for (std::ptrdiff_t n = 0; n < row_bytes; n += 64) {
+            fetch(x.data + n, (nth + kRowsAhead) * x.row_stride);
+            fetch(y.data + n, (nth + kRowsAhead) * y.row_stride);
+            fetch(result.data + n, (nth + kRowsAhead) * result.row_stride);
+          }
+        }
+        run_row<T, kFloor, Operand::tensor, Operand::tensor>(x.data + nth * x.row_stride, y.data + nth * y.row_stride,
+                                                             result.data + nth * result.row_stride,
+                                                             packed ? rows * columns : columns);
+      }
+      if (!stays(out)) {
         scatter<T>(out_tile, part, rows, columns);
       }
     }
