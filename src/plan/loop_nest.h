@@ -28,8 +28,8 @@ struct LoopNest {
 };
 
 // For validated tensors of equal sizes, the output last. Dimensions of size 1 go; the output is walked upwards, largest
-// stride outermost; neighbours that are contiguous in every operand become one loop. Then the outer loops are ordered by
-// the nearest step that any operand takes, so that operands that lie in different orders all profit from the caches.
+// stride outermost; neighbours that are contiguous in every operand become one loop. Then the outer loops are ordered
+// by the nearest step that any operand takes, so that operands that lie in different orders all profit from the caches.
 [[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml
