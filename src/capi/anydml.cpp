@@ -100,7 +100,7 @@ Result<OpDesc> describe(const Call& call) {
   for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
     const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
     if (tensor == nullptr) {
-      return invalid({row.name, tensor_name(row, i)}, "the tensor is null; expected a pointer to an anydml_tensor");
+      return invalid({row.name, row.tensors[i]}, "the tensor is null; expected a pointer to an anydml_tensor");
     }
     if (i < call.inputs.size()) {
       inputs[i] = spec_of(*tensor);
@@ -151,11 +151,11 @@ Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
     return {};
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const Where where{desc.row->name, tensor_name(*desc.row, i)};
+    const Where where{desc.row->name, desc.row->tensors[i]};
     if (addresses[i] == nullptr) {
       return invalid(where, "data is null; expected the address of the element at index 0");
     }
-    const Reach reach = reach_of(desc.tensors[i]);
+    const Reach reach = desc.reaches[i];
     const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
     if (address + static_cast<std::uintptr_t>(reach.first) > address ||
         address + static_cast<std::uintptr_t>(reach.end) < address) {

@@ -27,10 +27,25 @@ consteval std::uint8_t inputs_of() {
   return static_cast<std::uint8_t>(inputs);
 }
 
+consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::Operator& op) {
+  std::array<std::string_view, kMaxInputs + 1> names;
+  names.fill("tensor");  // one too many is spoken of too
+  std::size_t position = 0;
+  for (const auto wanted : {facts::is_input, facts::is_output}) {
+    for (const facts::Field& field : op.fields) {
+      if (wanted(field.kind)) {
+        names.at(position++) = field.name;
+      }
+    }
+  }
+  return names;
+}
+
 constexpr std::array<Row, kRowCount> kRows = {{
-#define ANYDML_ROW(op, Scalar, ulp) {RowId::op, #op, facts_of(#op), scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
+#define ANYDML_ROW(op, Scalar, ulp) \
+  {RowId::op, #op, facts_of(#op), scalar_types<Scalar>(), inputs_of<Scalar>(), ulp, tensors_of(*facts_of(#op))},
 #define ANYDML_INTERNAL_ROW(op, Scalar, ulp) \
-  {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp},
+  {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp, {}},
 #include "ops/elementwise/elementwise.def"
 }};
 

@@ -2,6 +2,7 @@
 // The table of operators that are built, made from the rows in elementwise.def and the facts about them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -75,6 +76,7 @@ struct Row {
   TypeSet types;                 // every type its scalar is defined for; the facts may admit fewer to DirectML
   std::uint8_t inputs;
   std::uint8_t ulp;
+  std::array<std::string_view, kMaxInputs + 1> tensors;  // what DirectML calls them: the inputs in order, the output
 };
 
 [[nodiscard]] std::span<const Row> rows();

@@ -26,9 +26,12 @@ void for_each_tensor(const facts::Operator& op, Use use) {
 Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if ((row.types & type_bit(tensors[i].type)) == 0) {
-      return invalid({row.name, tensor_name(row, i)},
+      return invalid({row.name, row.tensors[i]},
                      format_text("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types)));
     }
+  }
+  if (std::ranges::all_of(tensors, [&](const TensorDesc& tensor) { return tensor.type == tensors[0].type; })) {
+    return {};  // what must be the same is
   }
   for (const facts::SameGroup& group : row.facts->same) {
     if (group.what != facts::Same::datatype) {
@@ -47,9 +50,9 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
       }
     });
     if (other != tensors.size()) {
-      return invalid({row.name, tensor_name(row, other)},
+      return invalid({row.name, row.tensors[other]},
                      format_text("type is {}; expected {}, the type of {}", type_name(tensors[other].type),
-                                 type_name(tensors[first].type), tensor_name(row, first)));
+                                 type_name(tensors[first].type), row.tensors[first]));
     }
   }
   return {};
@@ -188,16 +191,6 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
 
 }  // namespace
 
-std::string_view tensor_name(const Row& row, std::size_t i) {
-  std::string_view name = "tensor";
-  for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
-    if (position == i) {
-      name = row.facts->fields[field].name;
-    }
-  });
-  return name;
-}
-
 Result<OpDesc> make_op_desc(const OpRequest& request) {
   const Row& row = *request.row;
   if (request.inputs.size() != row.inputs) {
@@ -208,19 +201,22 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
   desc.row = &row;
   desc.input_count = row.inputs;
   for (std::size_t i = 0; i <= row.inputs; ++i) {
-    auto tensor = make_tensor({row.name, tensor_name(row, i)}, i < row.inputs ? request.inputs[i] : *request.output);
+    auto tensor = make_tensor({row.name, row.tensors[i]}, i < row.inputs ? request.inputs[i] : *request.output);
     ANYDML_TRY(tensor);
     desc.tensors[i] = tensor.value();
   }
   ANYDML_TRY(check_types(row, std::span(desc.tensors, row.inputs + 1U)));
-  const std::string_view output_name = tensor_name(row, row.inputs);
+  const std::string_view output_name = row.tensors[row.inputs];
   for (std::size_t i = 0; i < row.inputs; ++i) {
-    ANYDML_TRY(broadcast_input({row.name, tensor_name(row, i)}, desc.tensors[i], desc.output(), output_name,
-                               request.broadcast));
+    ANYDML_TRY(
+        broadcast_input({row.name, row.tensors[i]}, desc.tensors[i], desc.output(), output_name, request.broadcast));
   }
   ANYDML_TRY(check_output({row.name, output_name}, desc.output()));
   ANYDML_TRY(take_attributes(row, request.attributes, desc));
   desc.element_count = element_count(desc.output());
+  for (std::size_t i = 0; i <= row.inputs; ++i) {
+    desc.reaches[i] = reach_of(desc.tensors[i]);
+  }
   return desc;
 }
 

@@ -38,6 +38,7 @@ struct OpDesc {
   const Row* row = nullptr;
   std::uint32_t input_count = 0;
   TensorDesc tensors[kMaxOperands];  // the inputs, broadcast to the output's sizes, then the output
+  Reach reaches[kMaxOperands];       // of the tensors
   Attributes attributes;             // in the order of the operator's desc struct
   bool has_scale_bias = false;
   Attributes scale_bias;
@@ -45,9 +46,6 @@ struct OpDesc {
 
   [[nodiscard]] const TensorDesc& output() const { return tensors[input_count]; }
 };
-
-// The field's name in DirectML for tensor i: the inputs in order, then the output.
-[[nodiscard]] std::string_view tensor_name(const Row& row, std::size_t i);
 
 Result<OpDesc> make_op_desc(const OpRequest& request);
 

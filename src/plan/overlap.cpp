@@ -98,13 +98,7 @@ SelfOverlap find_self_overlap(const TensorDesc& tensor) {
 }
 
 Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b, std::uintptr_t b_address) {
-  const Reach a_reach = reach_of(a);
-  const Reach b_reach = reach_of(b);
-  const std::uintptr_t a_first = a_address + static_cast<std::uintptr_t>(a_reach.first);
-  const std::uintptr_t a_end = a_address + static_cast<std::uintptr_t>(a_reach.end);
-  const std::uintptr_t b_first = b_address + static_cast<std::uintptr_t>(b_reach.first);
-  const std::uintptr_t b_end = b_address + static_cast<std::uintptr_t>(b_reach.end);
-  if (a_first == a_end || b_first == b_end || a_end <= b_first || b_end <= a_first) {
+  if (!ranges_meet(a_address, reach_of(a), b_address, reach_of(b))) {
     return Sharing::disjoint;
   }
   if (a_address == b_address && a.type == b.type && a.rank == b.rank) {

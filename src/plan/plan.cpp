@@ -49,8 +49,10 @@ void add_instruction(Step& step, RowId row, const Attributes& attributes, std::s
 
 StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses) {
   StagedInputs staged = 0;
+  const std::uint32_t output = desc.input_count;
   for (std::uint32_t i = 0; i < desc.input_count; ++i) {
-    if (find_sharing(desc.tensors[i], addresses[i], desc.output(), addresses[desc.input_count]) == Sharing::partial) {
+    if (ranges_meet(addresses[i], desc.reaches[i], addresses[output], desc.reaches[output]) &&
+        find_sharing(desc.tensors[i], addresses[i], desc.output(), addresses[output]) == Sharing::partial) {
       staged |= StagedInputs{1} << i;
     }
   }
