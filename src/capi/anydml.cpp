@@ -14,7 +14,9 @@
 #include "backend/core.h"
 #include "backend/dispatch_log.h"
 #include "capi/boundary.h"
+#include "capi/compiled.h"
 #include "capi/devices.h"
+#include "capi/recent_calls.h"
 #include "ops/facts/facts.h"
 #include "plan/op_desc.h"
 #include "plan/plan.h"
@@ -22,18 +24,6 @@
 
 #define ANYDML_STRING_(x) #x
 #define ANYDML_STRING(x) ANYDML_STRING_(x)
-
-struct anydml_compiled {
-  anydml::OpDesc desc;
-  const anydml::Device* device;
-  anydml::BackendProgram* program = nullptr;
-
-  ~anydml_compiled() {
-    if (program != nullptr) {
-      device->backend->destroy(program);
-    }
-  }
-};
 
 namespace anydml {
 namespace {
@@ -209,19 +199,6 @@ Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
                       compiled.device->backend->run(compiled.program, addresses.data()));
 }
 
-// Plans, compiles and runs once, with copies of those inputs that share memory with the output.
-Status plan_and_run(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
-  const Plan plan = make_plan(desc, staged);
-  auto compiled = compile(device, desc, plan);
-  ANYDML_TRY(compiled);
-  Temporary temporary(device);
-  if (plan.temporary_bytes != 0) {
-    ANYDML_TRY(from_backend(desc.row->name, *device.backend, temporary.allocate(plan.temporary_bytes)));
-    addresses[plan.temporary_slot()] = temporary.address();
-  }
-  return launch(*compiled.value(), addresses);
-}
-
 // Which inputs need staging; checks the addresses on the way.
 Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
   ANYDML_TRY(check_addresses(desc, std::span(addresses.data(), desc.input_count + 1)));
@@ -232,19 +209,70 @@ Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
   return inputs_to_stage(desc, numbers.data());
 }
 
+// Runs with copies of those inputs that share memory with the output: a plan for this one run.
+Status run_staged(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
+  const Plan plan = make_plan(desc, staged);
+  const auto compiled = compile(device, desc, plan);
+  ANYDML_TRY(compiled);
+  Temporary temporary(device);
+  ANYDML_TRY(from_backend(desc.row->name, *device.backend, temporary.allocate(plan.temporary_bytes)));
+  addresses[plan.temporary_slot()] = temporary.address();
+  return launch(*compiled.value(), addresses);
+}
+
+Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
+  const auto staged = staging(compiled.desc, addresses);
+  ANYDML_TRY(staged);
+  return staged.value() == 0 ? launch(compiled, addresses)
+                             : run_staged(*compiled.device, compiled.desc, staged.value(), addresses);
+}
+
+// The call's key. False when it says what a key has no room for: attributes, or something wrong.
+bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
+  if (!call.attributes.empty()) {
+    return false;
+  }
+  key.add(reinterpret_cast<std::uintptr_t>(call.row));
+  key.add(reinterpret_cast<std::uintptr_t>(wanted));
+  for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
+    const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
+    if (tensor == nullptr || tensor->rank < 0 || tensor->rank > static_cast<std::int32_t>(kMaxRank) ||
+        (tensor->rank > 0 && tensor->sizes == nullptr)) {
+      return false;
+    }
+    const auto rank = static_cast<std::size_t>(tensor->rank);
+    key.add(std::uint64_t{tensor->type} << 32 | rank << 1 | (tensor->strides != nullptr ? 1 : 0));
+    key.add(std::span(tensor->sizes, rank));
+    key.add(std::span(tensor->strides, tensor->strides != nullptr ? rank : 0));
+  }
+  return true;
+}
+
 Status run_once(const anydml_device* wanted, const Call& call) {
-  const auto desc = describe(call);
-  ANYDML_TRY(desc);
-  const auto device = choose_device(wanted);
-  ANYDML_TRY(device);
+  CallKey key;
+  RecentCalls* const recent = make_key(wanted, call, key) ? RecentCalls::of_thread() : nullptr;
+  const anydml_compiled* known = recent != nullptr ? recent->find(key) : nullptr;
+  std::unique_ptr<anydml_compiled> made;
+  if (known == nullptr) {
+    const auto desc = describe(call);
+    ANYDML_TRY(desc);
+    const auto device = choose_device(wanted);
+    ANYDML_TRY(device);
+    auto compiled = compile(*device.value(), desc.value(), make_plan(desc.value()));
+    ANYDML_TRY(compiled);
+    made = std::move(compiled.value());
+    known = made.get();
+  }
   Addresses addresses{};
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = call.inputs[i]->data;
   }
   addresses[call.inputs.size()] = call.output->data;
-  const auto staged = staging(desc.value(), addresses);
-  ANYDML_TRY(staged);
-  return plan_and_run(*device.value(), desc.value(), staged.value(), addresses);
+  ANYDML_TRY(run_compiled(*known, addresses));
+  if (made != nullptr && recent != nullptr) {
+    recent->add(key, std::move(made));
+  }
+  return {};
 }
 
 // The arguments that anydml_run and anydml_compile share, as C passes them.
@@ -473,12 +501,7 @@ int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inpu
       addresses[i] = const_cast<void*>(inputs[i]);  // plans write to the output and the temporary alone
     }
     addresses[input_count] = outputs[0];
-    const auto staged = anydml::staging(desc, addresses);
-    ANYDML_TRY(staged);
-    if (staged.value() != 0) {
-      return anydml::plan_and_run(*compiled->device, desc, staged.value(), addresses);
-    }
-    return anydml::launch(*compiled, addresses);
+    return anydml::run_compiled(*compiled, addresses);
   });
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "capi/recent_calls.h"
+
+#include <pthread.h>
+
+#include <new>
+#include <optional>
+
+namespace anydml {
+namespace {
+
+thread_local constinit RecentCalls* t_recent = nullptr;
+
+// Destroys a thread's calls at its end. A thread_local with a destructor would do so too, but to register one aborts
+// when memory is short, and whoever calls after it finds a dead object; here such a call makes another.
+const std::optional<pthread_key_t> g_end_of_thread = [] {
+  pthread_key_t key{};
+  const int failed = pthread_key_create(&key, [](void* recent) {
+    t_recent = nullptr;
+    delete static_cast<RecentCalls*>(recent);
+  });
+  return failed != 0 ? std::nullopt : std::optional(key);
+}();
+
+}  // namespace
+
+RecentCalls* RecentCalls::of_thread() noexcept {
+  if (t_recent == nullptr && g_end_of_thread) {
+    std::unique_ptr<RecentCalls> made(new (std::nothrow) RecentCalls);
+    if (made != nullptr && pthread_setspecific(*g_end_of_thread, made.get()) == 0) {
+      t_recent = made.release();
+    }
+  }
+  return t_recent;
+}
+
+const anydml_compiled* RecentCalls::find(const CallKey& key) const noexcept {
+  for (const Entry& entry : entries_) {
+    if (entry.key == key) {
+      return entry.compiled.get();
+    }
+  }
+  return nullptr;
+}
+
+void RecentCalls::add(const CallKey& key, std::unique_ptr<anydml_compiled> compiled) noexcept {
+  entries_[oldest_] = {.key = key, .compiled = std::move(compiled)};
+  oldest_ = (oldest_ + 1) % entries_.size();
+}
+
+}  // namespace anydml
