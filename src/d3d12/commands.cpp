@@ -35,7 +35,7 @@ std::uint64_t timestamp_now() noexcept {
 }
 
 std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset) {
-  if (memory_.empty() || memory_.back() != place.memory) {
+  if (place.memory->is_new_to(number_)) {
     memory_.push_back(place.memory);
   }
   return place.address() + offset;
@@ -85,8 +85,12 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
 }
 
 // Outside the lookup's lock: DirectML may remove its device and speak of it.
-bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& command) {
-  const auto heap = command.heap.lock();
+// heap: the previous dispatch's, and now this one's; most lists have one.
+bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& command,
+                                  std::shared_ptr<DescriptorStorage>& heap) {
+  if (heap.owner_before(command.heap) || command.heap.owner_before(heap)) {
+    heap = command.heap.lock();
+  }
   if (heap == nullptr && command.count != 0) {
     return command.dispatch->submit(nullptr, command.count);
   }
@@ -112,12 +116,17 @@ bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& comma
 }
 
 bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message) {
+  if (number_ == 0) {
+    static constinit std::atomic<std::uint64_t> last = 0;
+    number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
   work_.reserve(work_.size() + recording->commands.size());
   recordings_.push_back(recording);
   recording->in_flight.fetch_add(1, std::memory_order_relaxed);
+  std::shared_ptr<DescriptorStorage> heap;
   for (const Command& command : recording->commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command); dispatch != nullptr) {
-      resolve_dispatch(core, *dispatch);
+      resolve_dispatch(core, *dispatch, heap);
     } else if (!resolve(DeviceCore::BufferLookup(core), command, message)) {
       return false;
     }
@@ -125,10 +134,15 @@ bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& r
   return true;
 }
 
-Submission::~Submission() {
+void Submission::clear() noexcept {
   for (const auto& recording : recordings_) {
     recording->in_flight.fetch_sub(1, std::memory_order_release);
   }
+  number_ = 0;
+  recordings_.clear();
+  memory_.clear();
+  work_.clear();
+  addresses_.clear();
 }
 
 void Submission::run(DeviceCore& core) noexcept {

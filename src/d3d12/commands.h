@@ -61,17 +61,19 @@ struct Recording {
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
-// Commands with their addresses, ready to run, and everything that must live until they have.
+// Commands with their addresses, ready to run, and everything that must live until they have. Used again, it keeps its
+// memory: then nothing is allocated, however much is submitted.
 class Submission {
  public:
   Submission() = default;
-  ~Submission();
+  ~Submission() { clear(); }
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
   // Adds the commands of a closed list. False: a buffer it names is gone; message says which command.
   bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message);
   void run(DeviceCore& core) noexcept;
+  void clear() noexcept;
 
  private:
   struct Copy {
@@ -94,9 +96,10 @@ class Submission {
   using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
 
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message);
-  bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command);
+  bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command, std::shared_ptr<DescriptorStorage>& heap);
   std::byte* hold(const BufferPlace& place, std::uint64_t offset);
 
+  std::uint64_t number_ = 0;  // of this use; no two have the same
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;
   std::vector<Work> work_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/core.h"
@@ -33,11 +34,15 @@ class Memory {
   [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
+  // Whether this is the holder's first use of it since another's: it then keeps a pointer. Called under a BufferLookup.
+  [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
+
  private:
   const CoreDevice& device_;
   const MemoryKind kind_;
   const std::uint64_t bytes_;
   void* address_ = nullptr;
+  std::uint64_t last_holder_ = 0;
 };
 
 // A buffer's place in memory.

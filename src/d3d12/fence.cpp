@@ -91,19 +91,21 @@ void FenceCore::wait(std::uint64_t value) {
   if (completed() >= value) {
     return;
   }
-  std::vector<QueueAt> signalers;
-  {
-    const std::scoped_lock lock(mutex_);
-    signalers = signalers_;
-  }
-  for (const QueueAt& signaler : signalers) {
+  std::unique_lock lock(mutex_);
+  // Meanwhile others may come and go: one that is missed is not helped, no more.
+  for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
     // Only those that bring this value: the work of others may take long, and the value come from elsewhere.
-    const auto queue = signaler.value >= value ? signaler.queue.lock() : nullptr;
+    if (signalers_[i].value < value) {
+      continue;
+    }
+    auto queue = signalers_[i].queue.lock();
+    lock.unlock();
     if (queue != nullptr) {
       queue->help_until([this, value] { return completed() >= value; });
     }
+    queue.reset();  // without the lock, should it be the last
+    lock.lock();
   }
-  std::unique_lock lock(mutex_);
   risen_.wait(lock, [this, value] { return completed_.load(std::memory_order_relaxed) >= value; });
 }
 

@@ -11,6 +11,8 @@
 
 namespace anydml {
 
+QueueCore::QueueCore(std::shared_ptr<DeviceCore> device) : device_(std::move(device)) { spares_.reserve(kMostSpares); }
+
 void QueueCore::start() {
   // The thread begins with every signal blocked: they are the application's.
   sigset_t all;
@@ -39,8 +41,20 @@ void QueueCore::wake() noexcept {
 
 void QueueCore::push(Task task) {
   const std::scoped_lock lock(mutex_);
-  tasks_.push_back(std::move(task));
+  tasks_.push(std::move(task));
   arrived_.notify_all();
+}
+
+std::unique_ptr<Submission> QueueCore::new_submission() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!spares_.empty()) {
+      auto spare = std::move(spares_.back());
+      spares_.pop_back();
+      return spare;
+    }
+  }
+  return std::make_unique<Submission>();
 }
 
 void QueueCore::submit(std::unique_ptr<Submission> submission) { push(std::move(submission)); }
@@ -63,16 +77,18 @@ bool QueueCore::can_proceed() const noexcept {
   return task == nullptr || !task->is_wait || task->fence->completed() >= task->value;
 }
 
-void QueueCore::perform(Task& task) noexcept {
+std::unique_ptr<Submission> QueueCore::perform(Task& task) noexcept {
   if (auto* submission = std::get_if<std::unique_ptr<Submission>>(&task); submission != nullptr) {
     (*submission)->run(*device_);
-    return;
+    (*submission)->clear();
+    return std::move(*submission);
   }
   const FenceTask& fence = std::get<FenceTask>(task);
   if (!fence.is_wait && !fence.fence->signal(fence.value) && !device_->removed()) {
     device_->post(MessageSeverity::warning,
                   "ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
   }
+  return nullptr;
 }
 
 void QueueCore::work() {
@@ -134,7 +150,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
         return S_OK;
       }
     }
-    auto submission = std::make_unique<Submission>();
+    auto submission = queue_->new_submission();
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       const char* message = nullptr;

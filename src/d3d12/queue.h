@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <variant>
@@ -11,18 +10,21 @@
 
 #include "d3d12/commands.h"
 #include "d3d12/fence.h"
+#include "d3d12/fifo.h"
 #include "d3d12/object.h"
 
 namespace anydml {
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
-  explicit QueueCore(std::shared_ptr<DeviceCore> device) : device_(std::move(device)) {}
+  explicit QueueCore(std::shared_ptr<DeviceCore> device);
 
   // Starts the queue's thread, which lives until close() and until its work is done. Throws when there is none to have.
   void start();
   void close() noexcept;
 
+  // An empty one to fill, used before if there is one.
+  [[nodiscard]] std::unique_ptr<Submission> new_submission();
   void submit(std::unique_ptr<Submission> submission);
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
   void wait(std::shared_ptr<FenceCore> fence, std::uint64_t value);
@@ -48,7 +50,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void push(Task task);
   void work();
   [[nodiscard]] bool can_proceed() const noexcept;
-  void perform(Task& task) noexcept;
+  // The submission, if it was one, empty again.
+  std::unique_ptr<Submission> perform(Task& task) noexcept;
 
   template <class Enough>
   void run(std::unique_lock<std::mutex>& lock, const Enough& enough) {
@@ -57,13 +60,16 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     }
     running_ = true;
     while (!enough() && can_proceed()) {
+      std::unique_ptr<Submission> done;
       {
-        Task task = std::move(tasks_.front());
-        tasks_.pop_front();
+        Task task = tasks_.pop();
         lock.unlock();
-        perform(task);
+        done = perform(task);
       }  // what it held goes without the lock
       lock.lock();
+      if (done != nullptr && spares_.size() < kMostSpares) {
+        spares_.push_back(std::move(done));
+      }
     }
     running_ = false;
     if (closed_ || !tasks_.empty()) {
@@ -74,8 +80,10 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   const std::shared_ptr<DeviceCore> device_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<Task> tasks_;
-  bool running_ = false;  // some thread is at a task
+  Fifo<Task> tasks_;
+  static constexpr std::size_t kMostSpares = 16;
+  std::vector<std::unique_ptr<Submission>> spares_;  // with room for the most, so that to keep one cannot fail
+  bool running_ = false;                             // some thread is at a task
   bool closed_ = false;
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// First in, first out, in memory that is kept: once it has grown to what is used, it allocates nothing.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+namespace anydml {
+
+template <class T>
+class Fifo {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == items_.size(); }
+  [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
+
+  void push(T item) {
+    // Instead of growing, when half of it is free: each item is moved once at most for each that is added.
+    if (items_.size() == items_.capacity() && first_ > items_.size() / 2) {
+      items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+    items_.push_back(std::move(item));
+  }
+
+  [[nodiscard]] T pop() noexcept {
+    T item = std::move(items_[first_++]);
+    if (empty()) {
+      items_.clear();
+      first_ = 0;
+    }
+    return item;
+  }
+
+ private:
+  std::vector<T> items_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace anydml
