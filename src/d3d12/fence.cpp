@@ -83,8 +83,27 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
       queue->wake();
     }
   });
-  risen_.notify_all();
+  if (waiting_threads_ != 0) {
+    risen_.notify_all();
+  }
   return true;
+}
+
+void FenceCore::wake_signalers() noexcept {
+  for (const QueueAt& signaler : signalers_) {
+    if (const auto queue = signaler.queue.lock(); queue != nullptr) {
+      queue->wake();
+    }
+  }
+}
+
+std::uint64_t FenceCore::poll() noexcept {
+  // Not at the first look, which many take before they wait.
+  if (looks_left_.load(std::memory_order_relaxed) > 0 && looks_left_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    const std::scoped_lock lock(mutex_);
+    wake_signalers();
+  }
+  return completed();
 }
 
 void FenceCore::wait(std::uint64_t value) {
@@ -106,7 +125,9 @@ void FenceCore::wait(std::uint64_t value) {
     queue.reset();  // without the lock, should it be the last
     lock.lock();
   }
+  ++waiting_threads_;
   risen_.wait(lock, [this, value] { return completed_.load(std::memory_order_relaxed) >= value; });
+  --waiting_threads_;
 }
 
 void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) {
@@ -114,6 +135,7 @@ void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) 
     const std::scoped_lock lock(mutex_);
     if (completed_.load(std::memory_order_relaxed) < value) {
       events_.push_back({.value = value, .target = std::move(event)});
+      wake_signalers();
       return;
     }
   }
@@ -124,14 +146,17 @@ void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& q
   const std::scoped_lock lock(mutex_);
   if (completed_.load(std::memory_order_relaxed) < value) {
     sleepers_.push_back({.value = value, .queue = queue});
+    wake_signalers();
   }
 }
 
-void FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue) {
+bool FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue) {
   const std::scoped_lock lock(mutex_);
   if (completed_.load(std::memory_order_relaxed) < value) {
     signalers_.push_back({.value = value, .queue = queue});
+    looks_left_.store(2, std::memory_order_relaxed);
   }
+  return !events_.empty() || !sleepers_.empty() || waiting_threads_ != 0;
 }
 
 Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)

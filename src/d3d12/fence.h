@@ -51,8 +51,11 @@ class FenceCore {
   // The queue is woken when the value is reached, if it is not already.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // The queue has a signal of this value among its work.
-  void expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
+  // The queue has a signal of this value among its work. Gives whether somebody depends on it who does not run it.
+  [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
+
+  // The value, for one who may look again and again: from the second time on the queues that will raise it are awake.
+  [[nodiscard]] std::uint64_t poll() noexcept;
 
  private:
   struct Event {
@@ -64,9 +67,13 @@ class FenceCore {
     std::weak_ptr<QueueCore> queue;
   };
 
+  void wake_signalers() noexcept;  // with the mutex held
+
   std::atomic<std::uint64_t> completed_;
+  std::atomic<int> looks_left_{0};  // before the signalers are woken; 0: none are to be
   std::mutex mutex_;
   std::condition_variable risen_;
+  std::uint32_t waiting_threads_ = 0;
   std::vector<Event> events_;
   std::vector<QueueAt> sleepers_;   // queues that wait for a value
   std::vector<QueueAt> signalers_;  // queues that will signal one
@@ -77,7 +84,7 @@ class Fence final
  public:
   Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags);
 
-  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override { return fence_->completed(); }
+  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override { return fence_->poll(); }
   HRESULT STDMETHODCALLTYPE SetEventOnCompletion(UINT64 value, HANDLE event) noexcept override;
   HRESULT STDMETHODCALLTYPE Signal(UINT64 value) noexcept override;
   D3D12_FENCE_FLAGS STDMETHODCALLTYPE GetCreationFlags() noexcept override { return flags_; }

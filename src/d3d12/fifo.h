@@ -10,6 +10,8 @@ namespace anydml {
 template <class T>
 class Fifo {
  public:
+  Fifo() { items_.reserve(16); }
+
   [[nodiscard]] bool empty() const noexcept { return first_ == items_.size(); }
   [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
 

@@ -31,18 +31,31 @@ void QueueCore::start() {
 void QueueCore::close() noexcept {
   const std::scoped_lock lock(mutex_);
   closed_ = true;
+  helper_expected_ = false;
   arrived_.notify_all();
 }
 
 void QueueCore::wake() noexcept {
-  const std::scoped_lock lock(mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    helper_expected_ = false;
+  }
   arrived_.notify_all();
 }
 
 void QueueCore::push(Task task) {
-  const std::scoped_lock lock(mutex_);
-  tasks_.push(std::move(task));
-  arrived_.notify_all();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (tasks_.empty()) {
+      first_pushed_ = timestamp_now();
+    }
+    tasks_.push(std::move(task));
+    ++pushes_;
+    if (helper_expected_ && dozing_) {
+      return;
+    }
+  }
+  arrived_.notify_all();  // without the lock, which whoever wakes takes first
 }
 
 std::unique_ptr<Submission> QueueCore::new_submission() {
@@ -60,8 +73,11 @@ std::unique_ptr<Submission> QueueCore::new_submission() {
 void QueueCore::submit(std::unique_ptr<Submission> submission) { push(std::move(submission)); }
 
 void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
-  fence->expect_signal(value, shared_from_this());
+  const bool awaited = fence->expect_signal(value, shared_from_this());
   push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value});
+  if (awaited) {
+    wake();
+  }
 }
 
 void QueueCore::wait(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
@@ -91,11 +107,26 @@ std::unique_ptr<Submission> QueueCore::perform(Task& task) noexcept {
   return nullptr;
 }
 
+void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t seen = pushes_;
+  dozing_ = true;
+  arrived_.wait_for(lock, tasks_.empty() ? kInterval : std::chrono::nanoseconds(kSoon));
+  dozing_ = false;
+  if (pushes_ == seen) {  // a rest: what comes next wakes
+    helper_expected_ = false;
+  }
+}
+
 void QueueCore::work() {
   std::unique_lock lock(mutex_);
   while (!closed_ || !tasks_.empty()) {
-    if (!running_ && can_proceed()) {
+    const bool can_run = !running_ && can_proceed();
+    const bool must_wait = !running_ && !can_run && !tasks_.empty();  // for a fence, which will wake it
+    if (can_run && !(helper_expected_ && is_recent())) {
+      helper_expected_ = false;
       run(lock, [] { return false; });
+    } else if (helper_expected_ && !must_wait) {
+      doze(lock);
     } else {
       arrived_.wait(lock);
     }

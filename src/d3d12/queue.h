@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Command queues: work in order, run by a thread of the queue's own, or by a thread that waits for it.
+//
+// To wake the queue's thread is a system call and takes longer than small work does, and the thread then stands in the
+// way of the one that waits. So when the last wait came right after its submission, the next submission wakes nobody:
+// the waiting thread is expected. The queue's thread, while that goes on, looks after the queue at intervals, and takes
+// whatever the expected thread did not come for. Whoever shows that he depends on the work and will not run it (he
+// polls, or has an event set, or makes another queue wait) wakes it at once.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -29,13 +36,16 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
   void wait(std::shared_ptr<FenceCore> fence, std::uint64_t value);
 
-  // Something the queue stands before may have happened.
+  // The queue's own thread is to look: something it stands before may have happened, or nobody else will.
   void wake() noexcept;
 
   // Runs work on this thread until enough() is true, unless another thread is at it or the queue must wait.
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
+    if (!running_ && can_proceed()) {
+      helper_expected_ = is_recent();
+    }
     run(lock, enough);
   }
 
@@ -47,8 +57,14 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
 
+  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
+  static constexpr std::chrono::microseconds kInterval{200};  // at which the queue's thread looks
+
   void push(Task task);
   void work();
+  void doze(std::unique_lock<std::mutex>& lock);
+  // Whether the first of the tasks came only just now.
+  [[nodiscard]] bool is_recent() const noexcept { return timestamp_now() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // The submission, if it was one, empty again.
   std::unique_ptr<Submission> perform(Task& task) noexcept;
@@ -73,6 +89,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     }
     running_ = false;
     if (closed_ || !tasks_.empty()) {
+      helper_expected_ = false;
       arrived_.notify_all();  // the rest, or the end, is the queue's own thread's
     }
   }
@@ -83,7 +100,11 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Fifo<Task> tasks_;
   static constexpr std::size_t kMostSpares = 16;
   std::vector<std::unique_ptr<Submission>> spares_;  // with room for the most, so that to keep one cannot fail
-  bool running_ = false;                             // some thread is at a task
+  std::uint64_t first_pushed_ = 0;                   // when the queue was last empty and a task came
+  std::uint64_t pushes_ = 0;
+  bool running_ = false;          // some thread is at a task
+  bool helper_expected_ = false;  // a thread that waits
+  bool dozing_ = false;           // the queue's thread will look again by itself
   bool closed_ = false;
 };
 

@@ -518,6 +518,70 @@ TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
   EXPECT_LE(thread_count(), before);
 }
 
+// Who waits right after every submission is expected to do so again, and the queue's thread is left asleep. It must
+// take the work that nobody then comes for.
+TEST(Queues, WorkGoesOnWhenTheWaitThatWasExpectedNeverComes) {
+  const auto device = create_d3d12_device();
+  Queue queue(device.Get());
+  queue.submit();
+  for (int i = 0; i < 200; ++i) {
+    queue.execute();
+    queue.wait();
+  }
+  queue.execute();
+  // A fence is looked at once: looking again would wake the queue's thread.
+  bool reached = false;
+  std::vector<ComPtr<ID3D12Fence>> fences(1000);
+  for (auto& fence : fences) {
+    ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+    ASSERT_EQ(queue.queue->Signal(fence.Get(), 1), S_OK);
+  }
+  for (std::size_t i = 0; i < fences.size() && !reached; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    reached = fences[i]->GetCompletedValue() == 1;
+  }
+  EXPECT_TRUE(reached);
+}
+
+// Each other way to learn of the end, right after waits that made the queue expect another.
+TEST(Queues, WorkGoesOnForThoseWhoDoNotRunIt) {
+  const auto device = create_d3d12_device();
+  Queue queue(device.Get());
+  Queue other(device.Get());
+  queue.submit();
+  other.submit();
+  const int event = eventfd(0, EFD_CLOEXEC);
+  ASSERT_GE(event, 0);
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      queue.execute();
+      queue.wait();
+    }
+    queue.execute();
+    switch (round % 3) {
+      case 0:
+        while (queue.fence->GetCompletedValue() < queue.submitted) {
+          std::this_thread::yield();
+        }
+        break;
+      case 1: {
+        std::uint64_t count = 0;
+        ASSERT_EQ(queue.fence->SetEventOnCompletion(queue.submitted, reinterpret_cast<HANDLE>(std::intptr_t{event})),
+                  S_OK);
+        ASSERT_EQ(read(event, &count, sizeof(count)), static_cast<ssize_t>(sizeof(count)));
+        break;
+      }
+      default:
+        ASSERT_EQ(other.queue->Wait(queue.fence.Get(), queue.submitted), S_OK);
+        other.execute();
+        other.wait();
+        break;
+    }
+    ASSERT_EQ(queue.fence->GetCompletedValue(), queue.submitted);
+  }
+  close(event);
+}
+
 TEST(Queues, AWaitRunsNoWorkThatDoesNotBringIt) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
