@@ -108,6 +108,14 @@ std::uint64_t FenceCore::poll() noexcept {
 
 void FenceCore::wait(std::uint64_t value) {
   if (completed() >= value) {
+    std::shared_ptr<QueueCore> queue;
+    {
+      const std::scoped_lock lock(mutex_);
+      queue = last_signaler_.lock();
+    }
+    if (queue != nullptr) {
+      queue->help_until([] { return true; });  // too late this time, but the queue learns that it came
+    }
     return;
   }
   std::unique_lock lock(mutex_);
@@ -154,6 +162,7 @@ bool FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCo
   const std::scoped_lock lock(mutex_);
   if (completed_.load(std::memory_order_relaxed) < value) {
     signalers_.push_back({.value = value, .queue = queue});
+    last_signaler_ = queue;
     looks_left_.store(2, std::memory_order_relaxed);
   }
   return !events_.empty() || !sleepers_.empty() || waiting_threads_ != 0;

@@ -75,8 +75,9 @@ class FenceCore {
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
   std::vector<Event> events_;
-  std::vector<QueueAt> sleepers_;   // queues that wait for a value
-  std::vector<QueueAt> signalers_;  // queues that will signal one
+  std::vector<QueueAt> sleepers_;           // queues that wait for a value
+  std::vector<QueueAt> signalers_;          // queues that will signal one
+  std::weak_ptr<QueueCore> last_signaler_;  // which may have done so
 };
 
 class Fence final

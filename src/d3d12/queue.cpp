@@ -110,7 +110,7 @@ std::unique_ptr<Submission> QueueCore::perform(Task& task) noexcept {
 void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t seen = pushes_;
   dozing_ = true;
-  arrived_.wait_for(lock, tasks_.empty() ? kInterval : std::chrono::nanoseconds(kSoon));
+  arrived_.wait_for(lock, kInterval);
   dozing_ = false;
   if (pushes_ == seen) {  // a rest: what comes next wakes
     helper_expected_ = false;
@@ -120,12 +120,10 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 void QueueCore::work() {
   std::unique_lock lock(mutex_);
   while (!closed_ || !tasks_.empty()) {
-    const bool can_run = !running_ && can_proceed();
-    const bool must_wait = !running_ && !can_run && !tasks_.empty();  // for a fence, which will wake it
-    if (can_run && !(helper_expected_ && is_recent())) {
+    if (!running_ && can_proceed() && !(helper_expected_ && is_recent())) {
       helper_expected_ = false;
       run(lock, [] { return false; });
-    } else if (helper_expected_ && !must_wait) {
+    } else if (helper_expected_ && !must_wait()) {
       doze(lock);
     } else {
       arrived_.wait(lock);

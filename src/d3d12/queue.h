@@ -43,9 +43,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
-    if (!running_ && can_proceed()) {
-      helper_expected_ = is_recent();
-    }
+    helper_expected_ = is_recent() && !must_wait();
     run(lock, enough);
   }
 
@@ -58,7 +56,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
 
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
-  static constexpr std::chrono::microseconds kInterval{200};  // at which the queue's thread looks
+  static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread looks
 
   void push(Task task);
   void work();
@@ -66,6 +64,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Whether the first of the tasks came only just now.
   [[nodiscard]] bool is_recent() const noexcept { return timestamp_now() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
+  // For a fence, which will wake it.
+  [[nodiscard]] bool must_wait() const noexcept { return !running_ && !tasks_.empty() && !can_proceed(); }
   // The submission, if it was one, empty again.
   std::unique_ptr<Submission> perform(Task& task) noexcept;
 
