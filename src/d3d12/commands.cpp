@@ -34,7 +34,8 @@ std::uint64_t timestamp_now() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * kTimestampFrequency + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset) {
+std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
+  bytes_ += bytes;
   if (place.memory->is_new_to(number_)) {
     memory_.push_back(place.memory);
   }
@@ -52,7 +53,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
                                       : "the source of a copy was released before its list was executed";
               return false;
             }
-            work_.emplace_back(Copy{hold(*to, copy.to_offset), hold(*from, copy.from_offset), copy.bytes});
+            work_.emplace_back(
+                Copy{hold(*to, copy.to_offset, copy.bytes), hold(*from, copy.from_offset, copy.bytes), copy.bytes});
             return true;
           },
           [&](const ClearCommand& clear) {
@@ -61,7 +63,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               message = "the buffer of a clear was released before its list was executed";
               return false;
             }
-            work_.emplace_back(Clear{hold(*to, clear.view.offset), clear.view.bytes, &clear});
+            work_.emplace_back(Clear{hold(*to, clear.view.offset, clear.view.bytes), clear.view.bytes, &clear});
             return true;
           },
           [&](const TimestampCommand& timestamp) {
@@ -74,9 +76,9 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               message = "the destination of ResolveQueryData was released before its list was executed";
               return false;
             }
-            work_.emplace_back(Copy{hold(*to, resolve.to_offset),
-                                    reinterpret_cast<const std::byte*>(&resolve.queries->ticks[resolve.first]),
-                                    std::uint64_t{resolve.count} * sizeof(std::uint64_t)});
+            const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
+            work_.emplace_back(Copy{hold(*to, resolve.to_offset, bytes),
+                                    reinterpret_cast<const std::byte*>(&resolve.queries->ticks[resolve.first]), bytes});
             return true;
           },
           [](const DispatchCommand&) { return true; },
@@ -103,7 +105,7 @@ bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& comma
       resolved.descriptor = heap->descriptors[command.first + i];
       if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
         resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
-        resolved.address = hold(*place, resolved.descriptor.offset);
+        resolved.address = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
       }
       addresses_.push_back(resolved.address);
     }
@@ -139,6 +141,7 @@ void Submission::clear() noexcept {
     recording->in_flight.fetch_sub(1, std::memory_order_release);
   }
   number_ = 0;
+  bytes_ = 0;
   recordings_.clear();
   memory_.clear();
   work_.clear();

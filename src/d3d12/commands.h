@@ -75,6 +75,9 @@ class Submission {
   void run(DeviceCore& core) noexcept;
   void clear() noexcept;
 
+  // Whether it takes about as long as waking a thread; by the bytes that it may touch, since that is all that is known.
+  [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
+
  private:
   struct Copy {
     std::byte* to;
@@ -97,9 +100,13 @@ class Submission {
 
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message);
   bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command, std::shared_ptr<DescriptorStorage>& heap);
-  std::byte* hold(const BufferPlace& place, std::uint64_t offset);
+  std::byte* hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
+
+  static constexpr std::uint64_t kSmallBytes = 65'536;
+  static constexpr std::uint64_t kBytesOfAStart = 1024;  // that a command could touch in the time it takes to begin
 
   std::uint64_t number_ = 0;  // of this use; no two have the same
+  std::uint64_t bytes_ = 0;
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;
   std::vector<Work> work_;

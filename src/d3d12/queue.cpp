@@ -43,7 +43,7 @@ void QueueCore::wake() noexcept {
   arrived_.notify_all();
 }
 
-void QueueCore::push(Task task) {
+void QueueCore::push(Task task, bool is_small) {
   {
     const std::scoped_lock lock(mutex_);
     if (tasks_.empty()) {
@@ -51,6 +51,7 @@ void QueueCore::push(Task task) {
     }
     tasks_.push(std::move(task));
     ++pushes_;
+    helper_expected_ = helper_expected_ && is_small;
     if (helper_expected_ && dozing_) {
       return;
     }
@@ -70,11 +71,14 @@ std::unique_ptr<Submission> QueueCore::new_submission() {
   return std::make_unique<Submission>();
 }
 
-void QueueCore::submit(std::unique_ptr<Submission> submission) { push(std::move(submission)); }
+void QueueCore::submit(std::unique_ptr<Submission> submission) {
+  const bool is_small = submission->is_small();
+  push(std::move(submission), is_small);
+}
 
 void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
   const bool awaited = fence->expect_signal(value, shared_from_this());
-  push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value});
+  push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value}, true);
   if (awaited) {
     wake();
   }
@@ -82,7 +86,7 @@ void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
 
 void QueueCore::wait(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
   fence->wake_at(value, shared_from_this());
-  push(FenceTask{.is_wait = true, .fence = std::move(fence), .value = value});
+  push(FenceTask{.is_wait = true, .fence = std::move(fence), .value = value}, true);
 }
 
 bool QueueCore::can_proceed() const noexcept {

@@ -2,10 +2,10 @@
 // Command queues: work in order, run by a thread of the queue's own, or by a thread that waits for it.
 //
 // To wake the queue's thread is a system call and takes longer than small work does, and the thread then stands in the
-// way of the one that waits. So when the last wait came right after its submission, the next submission wakes nobody:
-// the waiting thread is expected. The queue's thread, while that goes on, looks after the queue at intervals, and takes
-// whatever the expected thread did not come for. Whoever shows that he depends on the work and will not run it (he
-// polls, or has an event set, or makes another queue wait) wakes it at once.
+// way of the one that waits. So when the last wait came right after its submission, the next small submission wakes
+// nobody: the waiting thread is expected. The queue's thread, while that goes on, looks after the queue at intervals,
+// and takes whatever the expected thread did not come for. Whoever shows that he depends on the work and will not run
+// it (he polls, or has an event set, or makes another queue wait) wakes it at once.
 #pragma once
 
 #include <chrono>
@@ -58,7 +58,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
   static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread looks
 
-  void push(Task task);
+  void push(Task task, bool is_small);
   void work();
   void doze(std::unique_lock<std::mutex>& lock);
   // Whether the first of the tasks came only just now.
