@@ -184,6 +184,10 @@ void ThreadPool::run_shared(Job& job) {
 }
 
 void ThreadPool::run(std::uint64_t count, ChunkFunction function, void* context) {
+  if (count == 1) {
+    function(context, 0);
+    return;
+  }
   if (count > 1 && lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
     start_workers();
   }

@@ -167,28 +167,68 @@ HWY_INLINE uint8x16_t remainder_bytes(uint8x16_t x, uint8x16_t y) {
   }
   return r;
 }
+#elif HWY_TARGET == HWY_AVX3
+struct ReciprocalTable {
+  alignas(64) u16 entries[64] = {};
+  constexpr ReciprocalTable() {
+    for (unsigned y = 1; y < 64; ++y) {
+      entries[y] = static_cast<u16>(y == 1 ? 65535 : 65536 / y);
+    }
+  }
+};
+inline constexpr ReciprocalTable kReciprocals;
+
+// Bytes at even and odd places in turn, as 16 bits. q from the table is x / y or one less below y = 64, and 0 from
+// there on, where x / y is at most 3.
+template <class DU>
+HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
+  const hn::Repartition<u16, DU> d_wide;
+  const auto lower = hn::Load(d_wide, kReciprocals.entries);
+  const auto upper = hn::Load(d_wide, kReciprocals.entries + 32);
+  const auto byte = hn::Set(d_wide, u16{0xFF});
+  const auto one = [&](auto xs, auto ys) HWY_ATTR {
+    const auto below_64 = _mm512_cmplt_epu16_mask(ys.raw, _mm512_set1_epi16(64));
+    const auto inverse = _mm512_maskz_permutex2var_epi16(below_64, lower.raw, ys.raw, upper.raw);
+    return hn::Sub(xs, hn::Mul(hn::MulHigh(xs, decltype(xs){inverse}), ys));
+  };
+  const auto x2 = hn::BitCast(d_wide, x);
+  const auto y2 = hn::BitCast(d_wide, y);
+  const auto even = one(hn::And(x2, byte), hn::And(y2, byte));
+  const auto odd = one(hn::ShiftRight<8>(x2), hn::ShiftRight<8>(y2));
+  auto r = hn::BitCast(d, hn::Or(even, hn::ShiftLeft<8>(odd)));
+  for (int i = 0; i < 3; ++i) {
+    r = hn::Min(r, hn::Sub(r, y));
+  }
+  return r;
+}
 #else
-// Four bytes of 32 bits at a time. The hardware's estimate of 1 / y is good to 2^-11 at least, and the quotient is
-// below 2^8, so that half a unit more than the error lies between (x + 1/2) / y and an integer.
+// Four bytes of 32 bits at a time, as FLOAT32, made and taken apart by 2^23. The hardware's estimate of 1 / y is good
+// to 2^-11 at least, and the quotient below 2^8: its error is far less than the half that the dividends are moved up
+// by.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   const hn::Repartition<f32, DU> d_float;
-  const hn::Repartition<i32, DU> d_int;
-  const auto byte = hn::Set(d_int, 0xFF);
-  const auto x4 = hn::BitCast(d_int, x);
-  const auto y4 = hn::BitCast(d_int, y);
+  const hn::Repartition<u32, DU> d_four;
+  const auto byte = hn::Set(d_four, u32{0xFF});
+  const auto lift_bits = hn::Set(d_four, kTwoTo23Bits);
+  const auto lift = hn::Set(d_float, 0x1p23F);
+  const auto lift_less_half = hn::Set(d_float, 0x1p23F - 0.5F);
+  const auto to_integer = hn::Set(d_float, 0x1.8p23F);
+  const auto half = hn::Set(d_float, 0.5F);
   const auto one = [&](auto xs, auto ys) HWY_ATTR {
-    const auto xf = hn::ConvertTo(d_float, xs);
-    const auto yf = hn::ConvertTo(d_float, ys);
-    const auto q = hn::ConvertTo(d_int, hn::Mul(hn::Add(xf, hn::Set(d_float, 0.5F)), hn::ApproximateReciprocal(yf)));
-    return hn::ConvertTo(d_int, hn::NegMulAdd(hn::ConvertTo(d_float, q), yf, xf));
+    const auto x_half = hn::Sub(hn::BitCast(d_float, hn::Or(xs, lift_bits)), lift_less_half);
+    const auto y_float = hn::Sub(hn::BitCast(d_float, hn::Or(ys, lift_bits)), lift);
+    const auto inverse = hn::ApproximateReciprocal(y_float);
+    const auto q = hn::Sub(hn::MulAdd(hn::NegMulAdd(y_float, half, x_half), inverse, to_integer), to_integer);
+    const auto r_lifted = hn::Add(hn::NegMulAdd(q, y_float, x_half), lift_less_half);
+    return hn::And(hn::BitCast(d_four, r_lifted), byte);
   };
+  const auto x4 = hn::BitCast(d_four, x);
+  const auto y4 = hn::BitCast(d_four, y);
   const auto r0 = one(hn::And(x4, byte), hn::And(y4, byte));
   const auto r1 = one(hn::And(hn::ShiftRight<8>(x4), byte), hn::And(hn::ShiftRight<8>(y4), byte));
   const auto r2 = one(hn::And(hn::ShiftRight<16>(x4), byte), hn::And(hn::ShiftRight<16>(y4), byte));
-  const hn::RebindToUnsigned<decltype(d_int)> d_unsigned;
-  const auto top = [&](auto v) HWY_ATTR { return hn::BitCast(d_int, hn::ShiftRight<24>(hn::BitCast(d_unsigned, v))); };
-  const auto r3 = one(top(x4), top(y4));
+  const auto r3 = one(hn::ShiftRight<24>(x4), hn::ShiftRight<24>(y4));
   return hn::BitCast(d, hn::Or(hn::Or(r0, hn::ShiftLeft<8>(r1)), hn::Or(hn::ShiftLeft<16>(r2), hn::ShiftLeft<24>(r3))));
 }
 #endif
