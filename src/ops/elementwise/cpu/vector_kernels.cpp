@@ -59,11 +59,39 @@ HWY_INLINE auto repeated(T value) {
   }
 }
 
-enum class Operand { tensor, repeated };
+enum class Operand {
+  tensor,
+  repeated,  // a single element
+  stepped,   // every element or every other one, as an argument says
+};
 
-// One row of contiguous elements; a repeated operand is a single element.
+// The vector at an address, or every other element from there on. That reads one element further than it needs.
+template <class D>
+HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t step) {
+  const auto low = load_bytes(d, address);
+  return HWY_LIKELY(step == 1) ? low
+                               : hn::ConcatEven(d, load_bytes(d, address + hn::Lanes(d) * sizeof(hn::TFromD<D>)), low);
+}
+
+// The same without that, one by one.
+template <class D>
+HWY_NOINLINE hn::Vec<D> load_singly(D d, const std::byte* address, std::size_t step) {
+  constexpr std::size_t kSize = sizeof(hn::TFromD<D>);
+  alignas(HWY_MAX_BYTES) std::byte lanes[HWY_MAX_BYTES];
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+    std::memcpy(lanes + i * kSize, address + i * step * kSize, kSize);
+  }
+  return load_bytes(d, lanes);
+}
+
+struct Steps {
+  std::size_t a = 1;
+  std::size_t b = 1;
+};
+
+// One row of elements, into a contiguous one.
 template <class T, bool kFloor, Operand kA, Operand kB>
-HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) {
+HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count, Steps steps = {}) {
   using A = Arithmetic<T, kFloor>;
   using V = typename A::V;
   const typename A::D d;
@@ -72,8 +100,14 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   const std::size_t bytes = count * sizeof(T);
   const V a_repeated = repeated(load_element<T>(a));
   const V b_repeated = repeated(load_element<T>(b));
-  const auto load_a = [&](std::size_t n) HWY_ATTR { return kA == Operand::tensor ? load_bytes(d, a + n) : a_repeated; };
-  const auto load_b = [&](std::size_t n) HWY_ATTR { return kB == Operand::tensor ? load_bytes(d, b + n) : b_repeated; };
+  const auto load = [&](Operand operand, const std::byte* from, std::size_t n, V repeated_element, std::size_t stepped)
+                        HWY_ATTR {
+                          return operand == Operand::repeated ? repeated_element
+                                 : operand == Operand::tensor ? load_bytes(d, from + n)
+                                                              : load_stepped(d, from + n * stepped, stepped);
+                        };
+  const auto load_a = [&](std::size_t n) HWY_ATTR { return load(kA, a, n, a_repeated, steps.a); };
+  const auto load_b = [&](std::size_t n) HWY_ATTR { return load(kB, b, n, b_repeated, steps.b); };
   const auto divisor = [&]() HWY_ATTR {
     if constexpr (kB == Operand::repeated) {
       return typename A::Divisor(load_element<T>(b));
@@ -101,21 +135,23 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
     store_bytes(d, repeated(T(1)), b_padded);
-    std::memcpy(a_padded, a, kA == Operand::tensor ? bytes : 0);
-    std::memcpy(b_padded, b, kB == Operand::tensor ? bytes : 0);
-    store_bytes(d,
-                one(kA == Operand::tensor ? load_bytes(d, a_padded) : a_repeated,
-                    kB == Operand::tensor ? load_bytes(d, b_padded) : b_repeated),
-                a_padded);
+    for (std::size_t i = 0; i < bytes; i += sizeof(T)) {
+      std::memcpy(a_padded + i, a + (kA == Operand::repeated ? 0 : i * steps.a), sizeof(T));
+      std::memcpy(b_padded + i, b + (kB == Operand::repeated ? 0 : i * steps.b), sizeof(T));
+    }
+    store_bytes(d, one(load_bytes(d, a_padded), load_bytes(d, b_padded)), a_padded);
     std::memcpy(out, a_padded, bytes);
     return;
   }
   // The last vector overlaps the one before it. Its operands are loaded first, since the output may be an input.
   const std::size_t last = bytes - step;
-  const V a_last = load_a(last);
-  const V b_last = load_b(last);
+  const bool skips = (kA == Operand::stepped && steps.a != 1) || (kB == Operand::stepped && steps.b != 1);
+  const V a_last = skips ? load_singly(d, a + last * steps.a, steps.a) : load_a(last);
+  const V b_last = skips ? load_singly(d, b + last * steps.b, steps.b) : load_b(last);
+  // Vectors that skip elements read one further than they need, which the last must not.
+  const std::size_t whole = skips ? bytes - 1 : bytes;
   std::size_t n = 0;
-  for (; n + kUnroll * step <= bytes; n += kUnroll * step) {
+  for (; n + kUnroll * step <= whole; n += kUnroll * step) {
     V results[kUnroll];
     auto proven = all;
     for (std::size_t k = 0; k < kUnroll; ++k) {  // in lock step, so that their divisions overlap
@@ -131,12 +167,24 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
       store_bytes(d, results[k], out + n + k * step);
     }
   }
-  for (; n + step <= bytes; n += step) {
+  for (; n + step <= whole; n += step) {
     store_bytes(d, one(load_a(n), load_b(n)), out + n);
   }
   if (n < bytes) {
     store_bytes(d, one(a_last, b_last), out + last);
   }
+}
+
+// The same as calls, for the rows of tiles.
+template <class T, bool kFloor>
+HWY_NOINLINE void run_stepped_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count,
+                                  Steps steps) {
+  run_row<T, kFloor, Operand::stepped, Operand::stepped>(a, b, out, count, steps);
+}
+
+template <class T, bool kFloor>
+HWY_NOINLINE void run_plain_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count, Steps) {
+  run_row<T, kFloor, Operand::tensor, Operand::tensor>(a, b, out, count);
 }
 
 // Bytes that do not overlap, mostly few of them: a row of a tile.
@@ -162,12 +210,18 @@ HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
 
 // The columns of a crossed operand lie far from one another, where no hardware looks ahead: this does. The addresses
 // may lie beyond the tensor, which a prefetch does not mind.
-inline constexpr std::ptrdiff_t kColumnsAhead = 8;
-inline constexpr std::ptrdiff_t kRowsAhead = 4;
+inline constexpr std::ptrdiff_t kColumnsAhead = 4;
+inline constexpr std::ptrdiff_t kRowsAhead = 2;
 
 HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
   __builtin_prefetch(
       reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
+}
+
+template <class T>
+HWY_INLINE bool crosses(const KernelArguments::Input& input) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  return input.row_stride == kSize && input.stride != kSize && input.stride != 0;
 }
 
 // An operand that is contiguous along the rows: a few columns at a time, each read as it lies.
@@ -221,38 +275,6 @@ HWY_NOINLINE void gather_crossed(std::byte* tile, const KernelArguments::Input& 
   }
 }
 
-// One row with a stride.
-template <class T>
-HWY_INLINE void gather_row(std::byte* target, const std::byte* source, std::int64_t stride, std::size_t columns) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  std::size_t column = 0;
-  if (stride == 2 * kSize) {
-    // Every other element. The vectors reach one element further than the last they need, so the last come singly.
-    using Unsigned =
-        std::conditional_t<sizeof(T) == 1, u8,
-                           std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>>;
-    const hn::ScalableTag<Unsigned> d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (; column + lanes < columns; column += lanes) {
-      const std::byte* pairs = source + static_cast<std::ptrdiff_t>(column) * stride;
-      fetch(pairs, 2 * kTileBytes);  // of the next tile: it arrives while this one is computed
-      const auto low = load_bytes(d, pairs);
-      const auto high = load_bytes(d, pairs + lanes * sizeof(T));
-      store_bytes(d, hn::ConcatEven(d, high, low), target + column * sizeof(T));
-    }
-  }
-#pragma GCC unroll 4
-  for (; column < columns; ++column) {
-    copy_element<T>(target + column * sizeof(T), source + static_cast<std::ptrdiff_t>(column) * stride);
-  }
-}
-
-template <class T>
-HWY_INLINE bool crosses(const KernelArguments::Input& input) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  return input.row_stride == kSize && input.stride != kSize && input.stride != 0;
-}
-
 template <class T>
 HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, std::size_t rows, std::size_t columns) {
   const std::size_t row_bytes = columns * sizeof(T);
@@ -264,8 +286,12 @@ HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, st
     const std::byte* source = from.data + static_cast<std::ptrdiff_t>(row) * from.row_stride;
     if (from.stride == static_cast<std::int64_t>(sizeof(T))) {
       copy_row(tile + row * row_bytes, source, row_bytes);
-    } else {
-      gather_row<T>(tile + row * row_bytes, source, from.stride, columns);
+      continue;
+    }
+#pragma GCC unroll 4
+    for (std::size_t column = 0; column < columns; ++column) {
+      copy_element<T>(tile + row * row_bytes + column * sizeof(T),
+                      source + static_cast<std::ptrdiff_t>(column) * from.stride);
     }
   }
 }
@@ -290,7 +316,8 @@ HWY_NOINLINE void scatter(const std::byte* tile, const KernelArguments::Output& 
 }
 
 // Any strides, and rows too short for vectors: gathered into tiles, and scattered from them. Where rows are long
-// enough, only operands that are not contiguous are, and the tile is computed row by row.
+// enough, the tile is computed row by row, and inputs of which every or every other element is taken stay where they
+// are.
 template <class T, bool kFloor>
 void strided_kernel(const KernelArguments& arguments) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
@@ -316,12 +343,10 @@ void strided_kernel(const KernelArguments& arguments) noexcept {
                         static_cast<std::ptrdiff_t>(column) * operand.stride;
         return operand;
       };
-      const auto stays = [&](const auto& operand) {
-        return operand.stride == kSize && (by_rows || rows == 1 || operand.row_stride == row_bytes);
-      };
       const auto input = [&](const KernelArguments::Input& operand, std::byte* tile) {
         KernelArguments::Input part = part_of(operand);
-        if (!stays(operand)) {
+        const bool near = operand.stride == kSize || (by_rows && operand.stride == 2 * kSize);
+        if (!near || !(by_rows || rows == 1 || operand.row_stride == row_bytes)) {
           gather<T>(tile, part, rows, columns);
           part = {tile, row_bytes, kSize};
         }
@@ -329,10 +354,15 @@ void strided_kernel(const KernelArguments& arguments) noexcept {
       };
       const KernelArguments::Input x = input(a, a_tile);
       const KernelArguments::Input y = input(b, b_tile);
-      KernelArguments::Output part = part_of(out);
-      const KernelArguments::Output result = stays(out) ? part : KernelArguments::Output{out_tile, row_bytes, kSize};
-      const bool packed =
-          rows == 1 || (x.row_stride == row_bytes && y.row_stride == row_bytes && result.row_stride == row_bytes);
+      const KernelArguments::Output part = part_of(out);
+      const bool direct = out.stride == kSize && (by_rows || rows == 1 || out.row_stride == row_bytes);
+      const KernelArguments::Output result = direct ? part : KernelArguments::Output{out_tile, row_bytes, kSize};
+      const Steps steps{static_cast<std::size_t>(x.stride / kSize), static_cast<std::size_t>(y.stride / kSize)};
+      const auto row_function = steps.a == 1 && steps.b == 1 ? run_plain_row<T, kFloor> : run_stepped_row<T, kFloor>;
+      const auto is_packed = [row_bytes](const auto& operand) {
+        return operand.stride == kSize && operand.row_stride == row_bytes;
+      };
+      const bool packed = rows == 1 || (is_packed(x) && is_packed(y) && is_packed(result));
       const std::size_t runs = packed ? 1 : rows;
       for (std::size_t run = 0; run < runs; ++run) {
         const auto nth = static_cast<std::ptrdiff_t>(run);
@@ -343,11 +373,10 @@ void strided_kernel(const KernelArguments& arguments) noexcept {
             fetch(result.data + n, (nth + kRowsAhead) * result.row_stride);
           }
         }
-        run_row<T, kFloor, Operand::tensor, Operand::tensor>(x.data + nth * x.row_stride, y.data + nth * y.row_stride,
-                                                             result.data + nth * result.row_stride,
-                                                             packed ? rows * columns : columns);
+        row_function(x.data + nth * x.row_stride, y.data + nth * y.row_stride, result.data + nth * result.row_stride,
+                     packed ? rows * columns : columns, steps);
       }
-      if (!stays(out)) {
+      if (!direct) {
         scatter<T>(out_tile, part, rows, columns);
       }
     }
