@@ -89,6 +89,36 @@ struct Steps {
   std::size_t b = 1;
 };
 
+template <class T, Operand kOperand, class D>
+HWY_INLINE hn::Vec<D> load_operand(D d, const std::byte* from, std::size_t n, std::size_t step) {
+  if constexpr (kOperand == Operand::repeated) {
+    return repeated(load_element<T>(from));
+  } else if constexpr (kOperand == Operand::tensor) {
+    return load_bytes(d, from + n);
+  } else {
+    return load_stepped(d, from + n * step, step);
+  }
+}
+
+// The vectors of one group again, thoroughly. Out of line: the loop should stay small, and need no memory.
+template <class T, bool kFloor, Operand kA, Operand kB, std::size_t kVectors>
+HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::byte* out, std::size_t n, Steps steps) {
+  using A = Arithmetic<T, kFloor>;
+  const typename A::D d;
+  const std::size_t step = hn::Lanes(d) * sizeof(T);
+  typename A::V x[kVectors];
+  typename A::V y[kVectors];
+  typename A::V results[kVectors];
+  for (std::size_t k = 0; k < kVectors; ++k) {
+    x[k] = load_operand<T, kA>(d, a, n + k * step, steps.a);
+    y[k] = load_operand<T, kB>(d, b, n + k * step, steps.b);
+  }
+  A::template thorough<kVectors>(d, x, y, results);
+  for (std::size_t k = 0; k < kVectors; ++k) {
+    store_bytes(d, results[k], out + n + k * step);
+  }
+}
+
 // One row of elements, into a contiguous one.
 template <class T, bool kFloor, Operand kA, Operand kB>
 HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count, Steps steps = {}) {
@@ -100,14 +130,12 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   const std::size_t bytes = count * sizeof(T);
   const V a_repeated = repeated(load_element<T>(a));
   const V b_repeated = repeated(load_element<T>(b));
-  const auto load = [&](Operand operand, const std::byte* from, std::size_t n, V repeated_element, std::size_t stepped)
-                        HWY_ATTR {
-                          return operand == Operand::repeated ? repeated_element
-                                 : operand == Operand::tensor ? load_bytes(d, from + n)
-                                                              : load_stepped(d, from + n * stepped, stepped);
-                        };
-  const auto load_a = [&](std::size_t n) HWY_ATTR { return load(kA, a, n, a_repeated, steps.a); };
-  const auto load_b = [&](std::size_t n) HWY_ATTR { return load(kB, b, n, b_repeated, steps.b); };
+  const auto load_a = [&](std::size_t n) HWY_ATTR {
+    return kA == Operand::repeated ? a_repeated : load_operand<T, kA>(d, a, n, steps.a);
+  };
+  const auto load_b = [&](std::size_t n) HWY_ATTR {
+    return kB == Operand::repeated ? b_repeated : load_operand<T, kB>(d, b, n, steps.b);
+  };
   const auto divisor = [&]() HWY_ATTR {
     if constexpr (kB == Operand::repeated) {
       return typename A::Divisor(load_element<T>(b));
@@ -129,7 +157,12 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   const auto one = [&](V x, V y) HWY_ATTR {
     auto proven = all;
     const V result = quick(x, y, proven);
-    return is_all(proven) ? result : A::thorough(d, x, y);
+    if (!is_all(proven)) {
+      V repaired;
+      A::template thorough<1>(d, &x, &y, &repaired);
+      return repaired;
+    }
+    return result;
   };
   if (bytes < step) {  // in a vector of its own, filled up with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
@@ -158,9 +191,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
       results[k] = quick(load_a(n + k * step), load_b(n + k * step), proven);
     }
     if (!is_all(proven)) {
-      for (std::size_t k = 0; k < kUnroll; ++k) {
-        store_bytes(d, A::thorough(d, load_a(n + k * step), load_b(n + k * step)), out + n + k * step);
-      }
+      run_thoroughly<T, kFloor, kA, kB, kUnroll>(a, b, out, n, steps);
       continue;
     }
     for (std::size_t k = 0; k < kUnroll; ++k) {

@@ -5,7 +5,7 @@
 // Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
 //   quick(d, a, b, proven)        fast; lanes it cannot answer for are taken out of `proven`
 //   quick(d, a, divisor, proven)  the same for one divisor, prepared before the loop
-//   thorough(d, a, b)             right for every input
+//   thorough<n>(d, a, b, out)     right for every input; n vectors
 //
 // Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
 // it was exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was. If
@@ -386,12 +386,24 @@ struct Arithmetic {  // integers of up to 32 bits
     }
   }
 
+  // Of one divisor the sign is known. For floor, dividends are moved up by 2^(bits - 1), so that none is negative, and
+  // the remainder of that is taken off again; for a negative divisor, that is done with -a, moved up by one less.
   struct Divisor {
     V b;
     UnsignedDivisor<U> magnitude;
+    hn::Vec<DU> flip;
+    hn::Vec<DU> moved;
+    hn::Vec<DU> sign;
     HWY_INLINE explicit Divisor(T value)
         : b(hn::Set(D(), value)),
-          magnitude(static_cast<U>(std::is_signed_v<T> && value < 0 ? U(0) - U(value) : U(value))) {}
+          magnitude(static_cast<U>(std::is_signed_v<T> && value < 0 ? U(0) - U(value) : U(value))) {
+      const DU d;
+      const bool negative = std::is_signed_v<T> && value < 0;
+      const auto up = static_cast<U>((U{1} << (sizeof(T) * 8 - 1)) - (negative ? 1 : 0));
+      flip = hn::Set(d, up);
+      moved = magnitude.remainder(flip);
+      sign = hn::Set(d, static_cast<U>(negative ? ~U{0} : U{0}));
+    }
   };
 
   static HWY_INLINE V quick(D d, V a, V b, Proven&) {
@@ -411,10 +423,22 @@ struct Arithmetic {  // integers of up to 32 bits
   }
 
   static HWY_INLINE V quick(D d, V a, const Divisor& divisor, Proven&) {
-    return signed_again(d, a, divisor.b, divisor.magnitude.remainder(magnitude(a)));
+    if constexpr (kFloor && std::is_signed_v<T>) {
+      const auto x = hn::Xor(hn::BitCast(DU(), a), divisor.flip);
+      const auto r = hn::Sub(divisor.magnitude.remainder(x), divisor.moved);
+      const auto m = hn::Min(r, hn::Add(r, divisor.magnitude.y));
+      return hn::BitCast(d, hn::Sub(hn::Xor(m, divisor.sign), divisor.sign));
+    } else {
+      return signed_again(d, a, divisor.b, divisor.magnitude.remainder(magnitude(a)));
+    }
   }
 
-  static V thorough(D d, V a, V b) { return by_lanes<T, kFloor>(d, a, b); }
+  template <std::size_t kVectors>
+  static void thorough(D d, const V* a, const V* b, V* out) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      out[i] = by_lanes<T, kFloor>(d, a[i], b[i]);
+    }
+  }
 };
 
 template <class T, bool kFloor>
@@ -475,7 +499,12 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
     return signed_again(d, a, divisor.b, Wide::remainder(DU(), magnitude(a), divisor.y, divisor.inverse));
   }
 
-  static V thorough(D d, V a, V b) { return by_lanes<T, kFloor>(d, a, b); }
+  template <std::size_t kVectors>
+  static void thorough(D d, const V* a, const V* b, V* out) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      out[i] = by_lanes<T, kFloor>(d, a[i], b[i]);
+    }
+  }
 };
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -523,16 +552,33 @@ HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
   }
 }
 
-// |a| mod |b| for any operands; `finite` computes it for lanes where 0 < y < infinity and x < infinity.
-template <class DF, class Finite, class V = hn::Vec<DF>>
-HWY_INLINE V magnitude_of_any(DF d, V x, V y, Finite finite) {
-  const auto infinity = hn::Set(d, std::numeric_limits<hn::TFromD<DF>>::infinity());
-  const auto x_finite = hn::Lt(x, infinity);
-  const auto usable = hn::And(x_finite, hn::And(hn::Gt(y, hn::Zero(d)), hn::Lt(y, infinity)));
-  const V m = finite(hn::IfThenElseZero(usable, x), hn::IfThenElse(usable, y, hn::Set(d, 1)));
-  const auto whole = hn::And(x_finite, hn::Eq(y, infinity));
-  return hn::IfThenElse(usable, m, hn::IfThenElse(whole, x, hn::NaN(d)));
-}
+// |a| mod |b| for any operands: x and y are those where 0 < |b| < infinity and |a| < infinity, and 0 and 1 elsewhere.
+template <class DF>
+struct Magnitudes {
+  using V = hn::Vec<DF>;
+  V x;
+  V y;
+  V special;  // the result where there is nothing to divide
+  hn::Mask<DF> usable;
+
+  HWY_INLINE Magnitudes(DF d, V a, V b) {
+    const auto infinity = hn::Set(d, std::numeric_limits<hn::TFromD<DF>>::infinity());
+    const V a_magnitude = hn::Abs(a);
+    const V b_magnitude = hn::Abs(b);
+    const auto a_finite = hn::Lt(a_magnitude, infinity);
+    usable = hn::And(a_finite, hn::And(hn::Gt(b_magnitude, hn::Zero(d)), hn::Lt(b_magnitude, infinity)));
+    special = hn::IfThenElse(hn::And(a_finite, hn::Eq(b_magnitude, infinity)), a_magnitude, hn::NaN(d));
+    x = hn::IfThenElseZero(usable, a_magnitude);
+    y = hn::IfThenElse(usable, b_magnitude, hn::Set(d, 1));
+  }
+
+  HWY_INLINE V special_or(V m) const { return hn::IfThenElse(usable, m, special); }
+
+  template <class Remainder>
+  HWY_INLINE V with(Remainder remainder_of) const {
+    return special_or(remainder_of(x, y));
+  }
+};
 
 // One step of the long division: r is brought into [-y / 2, y / 2], a little more for a quotient that was rounded.
 template <class V>
@@ -568,6 +614,59 @@ HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
   r0 = reduced(r0, y0, inverse0);
   r1 = reduced(r1, y1, inverse1);
   return hn::Combine(d, hn::DemoteTo(d_half, settled(d_wide, r1, y1)), hn::DemoteTo(d_half, settled(d_wide, r0, y0)));
+}
+
+// x mod y of FLOAT64 numbers: with x = X * 2^ex and y = Y * 2^ey, 1 <= X, Y < 2, it is (X * 2^(ex - ey) mod Y) * 2^ey.
+// The power of two goes in 48 bits at a time, each remainder exact for the reason above. Several vectors in lock step,
+// since a step waits for the one before it.
+template <std::size_t kVectors, class D, class V = hn::Vec<D>>
+HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
+  const hn::RebindToUnsigned<D> d_bits;
+  const auto integer_of = [&](auto bits) HWY_ATTR {  // up to 2^51
+    const V lifted_integer = hn::BitCast(d, hn::Or(bits, hn::Set(d_bits, kTwoTo52Bits)));
+    return hn::Sub(lifted_integer, hn::Set(d, 0x1p52));
+  };
+  const auto power_of_two = [&](V exponent) HWY_ATTR {  // of an integer within the normal exponents
+    return hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(d_bits, hn::Add(exponent, hn::Set(d, 0x1p52 + 1023)))));
+  };
+  // Significand and biased exponent; a subnormal is made normal first.
+  const auto split = [&](V v, V& significand) HWY_ATTR {
+    const auto small = hn::Lt(v, hn::Set(d, 0x1p-1022));
+    const auto bits = hn::BitCast(d_bits, hn::IfThenElse(small, hn::Mul(v, hn::Set(d, 0x1p54)), v));
+    const auto fraction = hn::And(bits, hn::Set(d_bits, u64{FloatParts<f64>::kFraction}));
+    significand = hn::BitCast(d, hn::Or(fraction, hn::Set(d_bits, u64{0x3FF} << 52)));
+    return hn::Sub(integer_of(hn::ShiftRight<52>(bits)), hn::IfThenElseZero(small, hn::Set(d, 54.0)));
+  };
+  V r[kVectors], divisor[kVectors], inverse[kVectors], steps[kVectors], y_exponent[kVectors];
+  V most = hn::Zero(d);
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    V x_significand;
+    const V x_exponent = split(x[i], x_significand);
+    y_exponent[i] = split(y[i], divisor[i]);
+    inverse[i] = hn::Div(hn::Set(d, 1.0), divisor[i]);
+    const V gap = hn::Max(hn::Sub(x_exponent, y_exponent[i]), hn::Zero(d));
+    steps[i] = hn::Floor(hn::Mul(hn::Add(gap, hn::Set(d, 0.5)), hn::Set(d, 1.0 / 48)));
+    most = hn::Max(most, steps[i]);
+    const V first = hn::Mul(x_significand, power_of_two(hn::NegMulAdd(steps[i], hn::Set(d, 48.0), gap)));
+    r[i] = reduced(first, divisor[i], inverse[i]);
+    inverse[i] = hn::Mul(inverse[i], hn::Set(d, 0x1p48));
+  }
+  const f64 last = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (f64 step = 0; step < last; ++step) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      const V quotient = hn::Round(hn::Mul(r[i], inverse[i]));
+      const V next = hn::NegMulAdd(quotient, divisor[i], hn::Mul(r[i], hn::Set(d, 0x1p48)));
+      r[i] = hn::IfThenElse(hn::Gt(steps[i], hn::Set(d, step)), next, r[i]);
+    }
+  }
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    // In two halves: the power by itself may not be a number.
+    const V exponent = hn::Sub(y_exponent[i], hn::Set(d, 1023.0));
+    const V half = hn::Floor(hn::Mul(exponent, hn::Set(d, 0.5)));
+    const V scaled = hn::Mul(settled(d, r[i], divisor[i]), power_of_two(half));
+    const V m = hn::Mul(scaled, power_of_two(hn::Sub(exponent, half)));
+    out[i] = hn::IfThenElse(hn::Lt(x[i], y[i]), x[i], m);
+  }
 }
 
 template <class T, bool kFloor>
@@ -648,20 +747,45 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     return signed_again(d, a, divisor.sign, r);
   }
 
-  static HWY_NOINLINE V thorough(D d, V a, V b) {
-    // Often the quotient was only rounded up to the next integer.
+  // Often the quotient was only rounded up to the next integer.
+  static HWY_INLINE bool settles(D d, V a, V b, V& result) {
     const V b_sign = hn::And(b, hn::SignBit(d));
     const V y = hn::Abs(b);
     const V x = dividend(a, b_sign);
     const V r = settled(d, hn::NegMulAdd(integer(hn::Div(x, y)), y, x), y);
-    if (hn::AllTrue(d, is_remainder(d, r, y))) {
-      return signed_again(d, a, b_sign, r);
+    result = signed_again(d, a, b_sign, r);
+    return hn::AllTrue(d, is_remainder(d, r, y));
+  }
+
+  template <std::size_t kVectors>
+  static HWY_NOINLINE void thorough(D d, const V* a, const V* b, V* out) {
+    bool all = true;
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      all = settles(d, a[i], b[i], out[i]) && all;
+    }
+    if (all) {
+      return;
     }
     if constexpr (std::is_same_v<T, f32>) {
-      const V m = magnitude_of_any(d, hn::Abs(a), y, [d](V xs, V ys) HWY_ATTR { return long_division(d, xs, ys); });
-      return with_float_sign<kFloor>(d, a, b, m);
+      for (std::size_t i = 0; i < kVectors; ++i) {
+        const V m = Magnitudes<D>(d, a[i], b[i]).with([d](V x, V y) HWY_ATTR { return long_division(d, x, y); });
+        out[i] = with_float_sign<kFloor>(d, a[i], b[i], m);
+      }
     } else {
-      return by_lanes<T, kFloor>(d, a, b);
+      constexpr std::size_t kTogether = kVectors < 4 ? kVectors : 4;
+      for (std::size_t i = 0; i < kVectors; i += kTogether) {
+        V x[kTogether], y[kTogether], m[kTogether];
+        for (std::size_t k = 0; k < kTogether; ++k) {
+          const Magnitudes<D> magnitudes(d, a[i + k], b[i + k]);
+          x[k] = magnitudes.x;
+          y[k] = magnitudes.y;
+        }
+        long_divisions<kTogether>(d, x, y, m);
+        for (std::size_t k = 0; k < kTogether; ++k) {
+          const Magnitudes<D> magnitudes(d, a[i + k], b[i + k]);
+          out[i + k] = with_float_sign<kFloor>(d, a[i + k], b[i + k], magnitudes.special_or(m[k]));
+        }
+      }
     }
   }
 };
@@ -671,9 +795,16 @@ struct F16Divisor {
   typename Arithmetic<f32, kFloor>::Divisor wide;
   hn::Vec<hn::ScalableTag<u16>> y_bits;
   hn::Vec<hn::ScalableTag<u16>> sign_bits;
+  hn::Vec<hn::ScalableTag<f32>> small_y;  // by 2^112, as Arm's kernels have it
+  hn::Vec<hn::ScalableTag<f32>> small_inverse;
+  hn::Vec<hn::ScalableTag<f32>> small_nudge;
 
   HWY_INLINE explicit F16Divisor(f16 value) : wide(widen(value)) {
     const hn::ScalableTag<u16> d;
+    const hn::ScalableTag<f32> d_float;
+    small_y = hn::Mul(wide.y, hn::Set(d_float, 0x1p-112F));
+    small_inverse = hn::Mul(wide.inverse, hn::Set(d_float, 0x1p112F));
+    small_nudge = hn::Mul(wide.nudge, hn::Set(d_float, 0x1p112F));
     y_bits = hn::Set(d, static_cast<u16>(std::bit_cast<u16>(value) & 0x7FFF));
     sign_bits = hn::Set(d, static_cast<u16>(std::bit_cast<u16>(value) & 0x8000));
   }
@@ -710,59 +841,57 @@ struct Arithmetic<f16, kFloor> {
 
 #if HWY_TARGET == HWY_NEON
   // Conversions are slow here. Shifted into place, the bits of a finite number are those of a FLOAT32 number that is
-  // smaller by 2^112; infinities and NaN come out finite, and are not proven.
+  // smaller by 2^112, and so are all remainders; quotients are what they are. Infinities and NaN come out finite, and
+  // are not proven.
   using ProvenTag = D;
   using Proven = hn::Mask<D>;
 
-  template <class Quotients>
-  static HWY_INLINE V finite(V a, V b_sign, V y, F y0, F y1, Proven& proven, Quotients quotients) {
+  static HWY_INLINE F lower_small(V magnitude) {
+    return F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(magnitude.raw), 13)));
+  }
+  static HWY_INLINE F upper_small(V magnitude) { return F(vreinterpretq_f32_u32(vshll_high_n_u16(magnitude.raw, 13))); }
+
+  template <class Quotient>
+  static HWY_INLINE V finite(V a, V b_sign, V y, F y0, F y1, Proven& proven, Quotient quotient) {
     const D d;
     const DF d_float;
     const V sign = hn::Set(d, u16{0x8000});
-    const F scale = hn::Set(d_float, 0x1p112F);
     const V x = hn::AndNot(sign, a);
     proven = hn::And(proven, hn::Lt(hn::Max(x, y), hn::Set(d, u16{0x7C00})));
-    F x0 = hn::Mul(F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x.raw), 13))), scale);
-    F x1 = hn::Mul(F(vreinterpretq_f32_u32(vshll_high_n_u16(x.raw, 13))), scale);
+    F x0 = lower_small(x);
+    F x1 = upper_small(x);
     if constexpr (kFloor) {  // the dividend is negative where the signs differ
       const V differ = hn::And(hn::Xor(a, b_sign), sign);
       x0 = hn::Or(x0, F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(differ.raw), 16))));
       x1 = hn::Or(x1, F(vreinterpretq_f32_u32(vshll_high_n_u16(differ.raw, 16))));
     }
-    F q0, q1;
-    quotients(x0, x1, q0, q1);
-    const F r0 = hn::NegMulAdd(Wide::integer(q0), y0, x0);
-    const F r1 = hn::NegMulAdd(Wide::integer(q1), y1, x1);
+    const F r0 = hn::NegMulAdd(Wide::integer(quotient(x0, y0)), y0, x0);
+    const F r1 = hn::NegMulAdd(Wide::integer(quotient(x1, y1)), y1, x1);
     const auto good0 = vcltq_u32(vreinterpretq_u32_f32(r0.raw), vreinterpretq_u32_f32(y0.raw));
     const auto good1 = vcltq_u32(vreinterpretq_u32_f32(r1.raw), vreinterpretq_u32_f32(y1.raw));
     const auto good = vuzp1q_u16(vreinterpretq_u16_u32(good0), vreinterpretq_u16_u32(good1));
     proven = hn::And(proven, hn::MaskFromVec(V(good)));
-    if constexpr (kFloor) {
-      return hn::Or(together(r0, r1), b_sign);
+    if constexpr (kFloor) {  // a sum may have more digits than fit: converted, which rounds
+      const F scale = hn::Set(d_float, 0x1p112F);
+      return hn::Or(together(hn::Mul(r0, scale), hn::Mul(r1, scale)), b_sign);
     } else {
-      const F down = hn::Set(d_float, 0x1p-112F);
-      const auto low = vshrn_n_u32(vreinterpretq_u32_f32(hn::Mul(r0, down).raw), 13);
-      return hn::Or(V(vshrn_high_n_u32(low, vreinterpretq_u32_f32(hn::Mul(r1, down).raw), 13)), hn::And(a, sign));
+      const auto low = vshrn_n_u32(vreinterpretq_u32_f32(r0.raw), 13);
+      return V(vbslq_u16(sign.raw, a.raw, vshrn_high_n_u32(low, vreinterpretq_u32_f32(r1.raw), 13)));
     }
   }
 
   static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
     const V sign = hn::Set(d, u16{0x8000});
     const V y = hn::AndNot(sign, b);
-    const F scale = hn::Set(DF(), 0x1p112F);
-    const F y0 = hn::Mul(F(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(y.raw), 13))), scale);
-    const F y1 = hn::Mul(F(vreinterpretq_f32_u32(vshll_high_n_u16(y.raw, 13))), scale);
-    return finite(a, hn::And(b, sign), y, y0, y1, proven, [&](F x0, F x1, F& q0, F& q1) HWY_ATTR {
-      q0 = hn::Div(x0, y0);
-      q1 = hn::Div(x1, y1);
-    });
+    return finite(a, hn::And(b, sign), y, lower_small(y), upper_small(y), proven,
+                  [](F xs, F ys) HWY_ATTR { return hn::Div(xs, ys); });
   }
 
   static HWY_INLINE V quick(D, V a, const Divisor& divisor, Proven& proven) {
-    return finite(a, divisor.sign_bits, divisor.y_bits, divisor.wide.y, divisor.wide.y, proven,
-                  [&](F x0, F x1, F& q0, F& q1) HWY_ATTR {
-                    q0 = Wide::quotient(x0, divisor.wide);
-                    q1 = Wide::quotient(x1, divisor.wide);
+    return finite(a, divisor.sign_bits, divisor.y_bits, divisor.small_y, divisor.small_y, proven,
+                  [&](F xs, F) HWY_ATTR {
+                    const F estimate = hn::Mul(xs, divisor.small_inverse);
+                    return kFloor ? hn::MulAdd(hn::Abs(xs), divisor.small_nudge, estimate) : estimate;
                   });
   }
 #else
@@ -783,18 +912,21 @@ struct Arithmetic<f16, kFloor> {
 #endif
 
   // The quotient is below 2^40: two steps of 20 bits.
-  static HWY_NOINLINE V thorough(D, V a, V b) {
-    const auto one_half = [](F a_half, F b_half) HWY_ATTR {
-      const DF d;
-      const F m = magnitude_of_any(d, hn::Abs(a_half), hn::Abs(b_half), [d](F x, F y) HWY_ATTR {
-        const F inverse = hn::Div(hn::Set(d, 1.0F), y);
-        F r = reduced(x, hn::Mul(y, hn::Set(d, 0x1p20F)), hn::Mul(inverse, hn::Set(d, 0x1p-20F)));
-        r = reduced(r, y, inverse);
-        return settled(d, r, y);
-      });
-      return with_float_sign<kFloor>(d, a_half, b_half, m);
-    };
-    return together(one_half(lower(a), lower(b)), one_half(upper(a), upper(b)));
+  static HWY_INLINE F thorough_half(F a, F b) {
+    const DF d;
+    const F m = Magnitudes<DF>(d, a, b).with([d](F x, F y) HWY_ATTR {
+      const F inverse = hn::Div(hn::Set(d, 1.0F), y);
+      const F r = reduced(x, hn::Mul(y, hn::Set(d, 0x1p20F)), hn::Mul(inverse, hn::Set(d, 0x1p-20F)));
+      return settled(d, reduced(r, y, inverse), y);
+    });
+    return with_float_sign<kFloor>(d, a, b, m);
+  }
+
+  template <std::size_t kVectors>
+  static HWY_NOINLINE void thorough(D, const V* a, const V* b, V* out) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      out[i] = together(thorough_half(lower(a[i]), lower(b[i])), thorough_half(upper(a[i]), upper(b[i])));
+    }
   }
 };
 
