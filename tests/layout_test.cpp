@@ -110,17 +110,22 @@ Extent extent(const Sizes& sizes, const Sizes& strides) {
   return result;
 }
 
-// A tensor's memory, one byte off any alignment, filled with everyday values and some hard ones.
+enum class Fill { mixed, small_integers, small_divisors };
+
+// A tensor's memory, one byte off any alignment, filled with everyday values and some hard ones; or with small integers
+// of either sign alone, zeros among the dividends, which fast paths answer for without help.
 template <class T>
 struct Memory {
   std::vector<std::byte> bytes;
   Extent reach;
 
-  Memory(const Sizes& sizes, const Sizes& strides, std::mt19937_64& random)
+  Memory(const Sizes& sizes, const Sizes& strides, Fill fill, std::mt19937_64& random)
       : bytes(static_cast<std::size_t>(extent(sizes, strides).count) * sizeof(T) + 1), reach(extent(sizes, strides)) {
     for (int64_t i = 0; i < reach.count; ++i) {
       u64 value = random();
-      if (random() % 8 != 0) {
+      if (fill != Fill::mixed) {
+        value = small_integer(fill, random);
+      } else if (random() % 8 != 0) {
         if constexpr (is_float<T>) {
           using F = FloatParts<T>;
           const u64 middle = (F::kInfinity >> F::kFractionBits) / 2 + random() % 9;
@@ -130,6 +135,14 @@ struct Memory {
         }
       }
       std::memcpy(bytes.data() + 1 + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
+    }
+  }
+  static u64 small_integer(Fill fill, std::mt19937_64& random) {
+    const u64 magnitude = fill == Fill::small_divisors ? 1 + random() % 11 : random() % 12;
+    if constexpr (is_float<T>) {
+      return to_bits(narrow<T>(static_cast<f32>(magnitude))) | (random() & FloatParts<T>::kSign);
+    } else {
+      return random() % 2 == 0 ? magnitude : u64{0} - magnitude;
     }
   }
   std::byte* element(int64_t offset) {
@@ -145,10 +158,10 @@ T read(const std::byte* address) {
 }
 
 template <class T>
-void check(const Layout& layout, bool floor, int in_place, std::mt19937_64& random, u64& elements) {
-  Memory<T> a(layout.sizes, layout.a, random);
-  Memory<T> b(layout.sizes, layout.b, random);
-  Memory<T> apart(layout.sizes, layout.out, random);
+void check(const Layout& layout, bool floor, int in_place, bool plain, std::mt19937_64& random, u64& elements) {
+  Memory<T> a(layout.sizes, layout.a, plain ? Fill::small_integers : Fill::mixed, random);
+  Memory<T> b(layout.sizes, layout.b, plain ? Fill::small_divisors : Fill::mixed, random);
+  Memory<T> apart(layout.sizes, layout.out, Fill::mixed, random);
   Memory<T>& out = in_place == 0 ? apart : in_place == 1 ? a : b;
   const Sizes& out_strides = in_place == 0 ? layout.out : in_place == 1 ? layout.a : layout.b;
   // What must come out: the memory as it was, and in it every element by the definition.
@@ -209,10 +222,12 @@ void check_all() {
         if ((in_place == 1 && repeats(layout.sizes, layout.a)) || (in_place == 2 && repeats(layout.sizes, layout.b))) {
           continue;
         }
-        ++runs;
-        check<T>(layout, floor, in_place, random, elements);
-        if (testing::Test::HasFatalFailure()) {
-          return;
+        for (const bool plain : {false, true}) {
+          ++runs;
+          check<T>(layout, floor, in_place, plain, random, elements);
+          if (testing::Test::HasFatalFailure()) {
+            return;
+          }
         }
       }
     }

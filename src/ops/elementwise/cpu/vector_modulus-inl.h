@@ -712,16 +712,21 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     }
   }
   static HWY_INLINE V signed_again(D d, V a, V b_sign, V r) {
+#if HWY_TARGET == HWY_NEON
+    static_cast<void>(d);
     if constexpr (kFloor) {
       return hn::Or(r, b_sign);
     } else {
-#if HWY_TARGET == HWY_NEON
-      static_cast<void>(d);
       return hn::CopySignToAbs(r, a);
-#else
-      return hn::Or(r, hn::And(a, hn::SignBit(d)));
-#endif
     }
+#else
+    const V sign = hn::SignBit(d);
+    if constexpr (kFloor) {
+      return hn::Or(hn::AndNot(sign, r), b_sign);  // r may be -0: that counts as proven here
+    } else {
+      return hn::Or(r, hn::And(a, sign));
+    }
+#endif
   }
 
   static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
