@@ -173,10 +173,10 @@ void set_up(CLI::App& app, Options& options) {
                  "tensor, scalar, dividend, transposed, stride2, stride2_all, rows7, dims8, inplace or all")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option(
-         "--sizes", options.sizes,
-         "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB (memory); all: these three; a number of elements; curve: "
-         "16 to 16,777,216 elements")
+  app.add_option("--sizes", options.sizes,
+                 "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the last cache (memory); all: these three; a number "
+                 "of elements; curve: "
+                 "16 to 16,777,216 elements")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--data", options.data,

@@ -3,8 +3,10 @@
 
 #include <bit>
 #include <charconv>
+#include <iterator>
 
 #include "elements.h"
+#include "machine.h"
 
 namespace anydml::bench {
 namespace {
@@ -14,7 +16,7 @@ constexpr std::string_view kLayouts[] = {"tensor",      "scalar", "dividend", "t
                                          "stride2_all", "rows7",  "dims8",    "inplace"};
 
 // Sizes by what a tensor takes. Three tensors of the first fit the smallest first-level cache about, 32 KiB, and of the
-// second half a MiB; the last is beyond any cache of a core.
+// second half a MiB; one of the last is at least as large as the last cache, so that three are far beyond it.
 struct NamedSize {
   std::string_view name;
   std::int64_t bytes;
@@ -216,7 +218,9 @@ bool parse_size(std::string_view text, std::vector<Size>& to) {
   bool found = false;
   for (const NamedSize& size : kSizes) {
     if (text == "all" || text == size.name) {
-      to.push_back({std::string(size.name), size.bytes, 0});
+      const bool last = &size == std::end(kSizes) - 1;
+      const auto last_cache = static_cast<std::int64_t>(std::bit_ceil(last_cache_bytes()));
+      to.push_back({std::string(size.name), last ? std::max(size.bytes, last_cache) : size.bytes, 0});
       found = true;
     }
   }

@@ -157,6 +157,15 @@ bool describe_machine(Machine& machine, std::string& error) {
   return true;
 }
 
+std::uint64_t last_cache_bytes() {
+  for (int level = 4; level > 0; --level) {
+    if (const std::uint64_t bytes = cache_bytes(level); bytes != 0) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
 unsigned usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

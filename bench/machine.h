@@ -30,6 +30,9 @@ std::string find_target();
 // Uses the library. False, with a message, where there is no device.
 bool describe_machine(Machine& machine, std::string& error);
 
+// Of the last level there is; 0: not known.
+std::uint64_t last_cache_bytes();
+
 // Processors this process may use.
 unsigned usable_cores();
 

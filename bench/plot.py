@@ -103,7 +103,7 @@ def plot_fraction(report, folder):
         axes.set_xticks(range(len(types)), types)
         axes.grid(axis="x", visible=False)
         axes.set_ylabel("% of the same-bytes pass")
-        where = {"l1": "tensors of 8 KiB", "l2": "tensors of 128 KiB", "memory": "tensors of 64 MiB"}[size]
+        where = {"l1": "tensors of 8 KiB", "l2": "tensors of 128 KiB", "memory": "tensors in memory"}[size]
         figure.suptitle(f"Speed as a fraction of a pass over the same bytes, {where}", fontweight="bold", y=1.02)
         subtitle(figure, about(report) + ", ordinary data", 0.915)
         axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.08), fontsize=9)
@@ -192,7 +192,7 @@ def plot_strides(report, folder):
         spine.set_visible(False)
     figure.colorbar(image, ax=axes, label="times contiguous", extend="max", pad=0.02)
     figure.suptitle("The price of strides: time per element over the contiguous one", fontweight="bold", y=1.04)
-    subtitle(figure, about(report) + ", modulus_floor, tensors of 64 MiB", 0.915)
+    subtitle(figure, about(report) + ", modulus_floor, tensors in memory", 0.915)
     save(figure, folder, "strides")
 
 
@@ -219,7 +219,7 @@ def plot_scaling(report, folder):
     axes.set_xlabel("threads")
     axes.set_ylabel("speed-up")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.suptitle("Speed-up by threads: modulus_floor, tensors of 64 MiB", fontweight="bold", y=1.02)
+    figure.suptitle("Speed-up by threads: modulus_floor, tensors in memory", fontweight="bold", y=1.02)
     subtitle(figure, about(report), 0.93)
     save(figure, folder, "scaling")
 
