@@ -336,24 +336,26 @@ struct WideRemainder {
   }
 };
 
-// The signs around an unsigned remainder m of |a| by |b|. Signs are compared, not shifted: that is faster on Arm.
+// The signs around an unsigned remainder m of |a| by |b|. Signs are compared, not shifted: that is faster on Arm. The
+// arithmetic is that of unsigned numbers, since lanes that are not proven may hold anything.
 template <bool kFloor, class D, class V = hn::Vec<D>>
-HWY_INLINE V with_sign(D d, V a, V b, V m) {
+HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
+  const hn::RebindToUnsigned<D> d_unsigned;
   const V zero = hn::Zero(d);
-  const V a_sign = hn::VecFromMask(d, hn::Lt(a, zero));
-  const V r = hn::Sub(hn::Xor(m, a_sign), a_sign);
+  const auto a_sign = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Lt(a, zero)));
+  const auto r = hn::Sub(hn::Xor(m, a_sign), a_sign);
   if constexpr (kFloor) {
 #if HWY_TARGET == HWY_NEON
     // One comparison: m is above zero where the signs differ, and nothing is above all ones.
-    const hn::RebindToUnsigned<D> d_unsigned;
     const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
-    const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(hn::BitCast(d_unsigned, m), same));
-    return hn::Add(r, hn::And(b, hn::BitCast(d, adjust)));
+    const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(m, same));
 #else
-    return hn::Add(r, hn::IfThenElseZero(hn::And(hn::Lt(hn::Xor(a, b), zero), hn::Ne(m, zero)), b));
+    const auto inexact = hn::Ne(hn::BitCast(d, m), zero);
+    const auto adjust = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::And(hn::Lt(hn::Xor(a, b), zero), inexact)));
 #endif
+    return hn::BitCast(d, hn::Add(r, hn::And(hn::BitCast(d_unsigned, b), adjust)));
   } else {
-    return r;
+    return hn::BitCast(d, r);
   }
 }
 
@@ -380,7 +382,7 @@ struct Arithmetic {  // integers of up to 32 bits
 
   static HWY_INLINE V signed_again(D d, V a, V b, hn::Vec<DU> m) {
     if constexpr (std::is_signed_v<T>) {
-      return with_sign<kFloor>(d, a, b, hn::BitCast(d, m));
+      return with_sign<kFloor>(d, a, b, m);
     } else {
       return m;
     }
@@ -463,7 +465,7 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
 
   static HWY_INLINE V signed_again(D d, V a, V b, hn::Vec<DU> m) {
     if constexpr (std::is_signed_v<T>) {
-      return with_sign<kFloor>(d, a, b, hn::BitCast(d, m));
+      return with_sign<kFloor>(d, a, b, m);
     } else {
       return m;
     }
