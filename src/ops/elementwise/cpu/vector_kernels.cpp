@@ -59,6 +59,12 @@ HWY_INLINE auto repeated(T value) {
   }
 }
 
+// A hint, so that the address may lie beyond the tensor.
+HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
+  __builtin_prefetch(
+      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
+}
+
 enum class Operand {
   tensor,
   repeated,  // a single element
@@ -118,6 +124,9 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
     store_bytes(d, results[k], out + n + k * step);
   }
 }
+
+// How far ahead of itself a row fetches.
+inline constexpr std::int64_t kBytesAhead = 4096;
 
 // One row of elements, into a contiguous one.
 template <class T, bool kFloor, Operand kA, Operand kB>
@@ -186,6 +195,15 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   std::size_t n = 0;
   for (; n + kUnroll * step <= whole; n += kUnroll * step) {
     V results[kUnroll];
+    // The divisions leave the machine little room to look ahead by itself.
+    for (std::size_t line = 0; line < kUnroll * step; line += 64) {
+      if constexpr (kA == Operand::tensor) {
+        fetch(a + n + line, kBytesAhead);
+      }
+      if constexpr (kB == Operand::tensor) {
+        fetch(b + n + line, kBytesAhead);
+      }
+    }
     auto proven = all;
     for (std::size_t k = 0; k < kUnroll; ++k) {  // in lock step, so that their divisions overlap
       results[k] = quick(load_a(n + k * step), load_b(n + k * step), proven);
@@ -243,11 +261,6 @@ HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
 // may lie beyond the tensor, which a prefetch does not mind.
 inline constexpr std::ptrdiff_t kColumnsAhead = 4;
 inline constexpr std::ptrdiff_t kRowsAhead = 2;
-
-HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
-  __builtin_prefetch(
-      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
-}
 
 template <class T>
 HWY_INLINE bool crosses(const KernelArguments::Input& input) {
