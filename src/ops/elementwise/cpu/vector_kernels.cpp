@@ -125,7 +125,7 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
   }
 }
 
-// How far ahead of itself a row fetches.
+// How far ahead of itself a row fetches, if it is as long: the divisions leave the machine little room to look ahead.
 inline constexpr std::int64_t kBytesAhead = 4096;
 
 // One row of elements, into a contiguous one.
@@ -192,16 +192,18 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   const V b_last = skips ? load_singly(d, b + last * steps.b, steps.b) : load_b(last);
   // Vectors that skip elements read one further than they need, which the last must not.
   const std::size_t whole = skips ? bytes - 1 : bytes;
+  const bool fetches = bytes >= kBytesAhead;
   std::size_t n = 0;
   for (; n + kUnroll * step <= whole; n += kUnroll * step) {
     V results[kUnroll];
-    // The divisions leave the machine little room to look ahead by itself.
-    for (std::size_t line = 0; line < kUnroll * step; line += 64) {
-      if constexpr (kA == Operand::tensor) {
-        fetch(a + n + line, kBytesAhead);
-      }
-      if constexpr (kB == Operand::tensor) {
-        fetch(b + n + line, kBytesAhead);
+    if (fetches) {
+      for (std::size_t line = 0; line < kUnroll * step; line += 64) {
+        if constexpr (kA == Operand::tensor) {
+          fetch(a + n + line, kBytesAhead);
+        }
+        if constexpr (kB == Operand::tensor) {
+          fetch(b + n + line, kBytesAhead);
+        }
       }
     }
     auto proven = all;
@@ -236,17 +238,24 @@ HWY_NOINLINE void run_plain_row(const std::byte* a, const std::byte* b, std::byt
   run_row<T, kFloor, Operand::tensor, Operand::tensor>(a, b, out, count);
 }
 
-// Bytes that do not overlap, mostly few of them: a row of a tile.
+// Bytes that do not overlap, mostly few of them: a row of a tile. In units of a fixed size, of which the last may
+// repeat a part of the one before: a call of memcpy costs more than the copy.
+template <std::size_t kUnit>
+HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
+    std::memcpy(to + n, from + n, kUnit);
+  }
+  std::memcpy(to + bytes - kUnit, from + bytes - kUnit, kUnit);
+}
+
 HWY_INLINE void copy_row(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes < 16) {
-    std::memcpy(to, from, bytes);
-    return;
+  if (bytes >= 16) {
+    copy_units<16>(to, from, bytes);
+  } else if (bytes >= 4) {
+    copy_units<4>(to, from, bytes);
+  } else {
+    copy_units<1>(to, from, bytes);
   }
-  std::size_t n = 0;
-  for (; n + 16 <= bytes; n += 16) {
-    std::memcpy(to + n, from + n, 16);
-  }
-  std::memcpy(to + bytes - 16, from + bytes - 16, 16);
 }
 
 // A tile is rows x columns elements, packed, in the first-level cache.
