@@ -23,7 +23,8 @@
 
 #if HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
-#include "ops/elementwise/cpu/vector_modulus-inl.h"
+#include "ops/elementwise/cpu/vector_floats-inl.h"
+#include "ops/elementwise/cpu/vector_integers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
