@@ -40,7 +40,8 @@ cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"
 check cmake_build/cpp_program "C++, find_package"
 
-cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" >/dev/null
+# A debug build: the whole library is compiled once more here.
+cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug >/dev/null
 cmake --build subdirectory_build --target c_program >/dev/null
 check subdirectory_build/c_program "C, add_subdirectory"
 
