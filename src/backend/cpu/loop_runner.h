@@ -33,7 +33,11 @@ struct Tiling {
   const std::int64_t columns = nest.innermost().size;
   Tiling tiling{};
   tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kNarrow : elements));
-  tiling.rows = std::clamp<std::int64_t>(elements / tiling.columns, 1, rows);
+  std::int64_t fitting = elements / tiling.columns;
+  if (nest.crossed && fitting > kNarrow) {
+    fitting -= fitting % kNarrow;  // in whole cache lines of what runs along the rows
+  }
+  tiling.rows = std::clamp<std::int64_t>(fitting, 1, rows);
   tiling.tiles =
       nest.count == 0 ? 0 : nest.count / (rows * columns) * parts(rows, tiling.rows) * parts(columns, tiling.columns);
   return tiling;
