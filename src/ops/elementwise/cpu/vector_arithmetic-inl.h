@@ -5,7 +5,7 @@
 // Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
 //   quick(d, a, b, proven)        fast; lanes it cannot answer for are taken out of `proven`
 //   quick(d, a, divisor, proven)  the same for one divisor, prepared before the loop
-//   thorough<n>(d, a, b, out)     right for every input; n vectors
+//   thorough<n>(d, a, b, out)     right for every input; n vectors. Not where quick proves every lane
 #if defined(ANYDML_VECTOR_ARITHMETIC_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_ARITHMETIC_INL
 #undef ANYDML_VECTOR_ARITHMETIC_INL

@@ -305,17 +305,12 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   }
 }
 
+// What integers of every width share: the way to unsigned numbers and back.
 template <class T, bool kFloor>
-requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> {
-  using U = std::make_unsigned_t<T>;
+struct Signs {
   using D = hn::ScalableTag<T>;
-  using DU = hn::ScalableTag<U>;
+  using DU = hn::ScalableTag<std::make_unsigned_t<T>>;
   using V = hn::Vec<D>;
-  using ProvenTag = D;
-  using Proven = hn::Mask<D>;
-  static constexpr bool kAlwaysQuick = true;
-  static constexpr std::size_t kUnroll = std::is_same_v<T, u8> ? kUnrollSimple : 4;
-  static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   static HWY_INLINE hn::Vec<DU> magnitude(V v) {
     if constexpr (std::is_signed_v<T>) {
@@ -332,6 +327,21 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> {
       return m;
     }
   }
+};
+
+template <class T, bool kFloor>
+requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> : Signs<T, kFloor> {
+  using U = std::make_unsigned_t<T>;
+  using typename Signs<T, kFloor>::D;
+  using typename Signs<T, kFloor>::DU;
+  using typename Signs<T, kFloor>::V;
+  using Signs<T, kFloor>::magnitude;
+  using Signs<T, kFloor>::signed_again;
+  using ProvenTag = D;
+  using Proven = hn::Mask<D>;
+  static constexpr bool kAlwaysQuick = true;
+  static constexpr std::size_t kUnroll = std::is_same_v<T, u8> ? kUnrollSimple : 4;
+  static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   // Of one divisor the sign is known. For floor, dividends are moved up by 2^(bits - 1), so that none is negative, and
   // the remainder of that is taken off again; for a negative divisor, that is done with -a, moved up by one less.
@@ -379,42 +389,21 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> {
       return signed_again(d, a, divisor.b, divisor.magnitude.remainder(magnitude(a)));
     }
   }
-
-  template <std::size_t kVectors>
-  static void thorough(D d, const V* a, const V* b, V* out) {
-    for (std::size_t i = 0; i < kVectors; ++i) {
-      out[i] = by_lanes<T, kFloor>(d, a[i], b[i]);
-    }
-  }
 };
 
 template <class T, bool kFloor>
-requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
-  using D = hn::ScalableTag<T>;
-  using DU = hn::ScalableTag<u64>;
-  using V = hn::Vec<D>;
+requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> : Signs<T, kFloor> {
+  using typename Signs<T, kFloor>::D;
+  using typename Signs<T, kFloor>::DU;
+  using typename Signs<T, kFloor>::V;
+  using Signs<T, kFloor>::magnitude;
+  using Signs<T, kFloor>::signed_again;
   using Wide = WideRemainder<DU>;
   using ProvenTag = DU;
   using Proven = hn::Mask<DU>;
   static constexpr bool kAlwaysQuick = false;
   static constexpr std::size_t kUnroll = 4;
   static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
-
-  static HWY_INLINE hn::Vec<DU> magnitude(V v) {
-    if constexpr (std::is_signed_v<T>) {
-      return hn::BitCast(DU(), hn::Abs(v));
-    } else {
-      return v;
-    }
-  }
-
-  static HWY_INLINE V signed_again(D d, V a, V b, hn::Vec<DU> m) {
-    if constexpr (std::is_signed_v<T>) {
-      return with_sign<kFloor>(d, a, b, m);
-    } else {
-      return m;
-    }
-  }
 
   struct Divisor {
     V b;
@@ -423,7 +412,7 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> {
     Proven proven;
     HWY_INLINE explicit Divisor(T value) : b(hn::Set(D(), value)) {
       const DU d;
-      const auto magnitudes = Arithmetic::magnitude(hn::Set(D(), value == 0 ? T{1} : value));
+      const auto magnitudes = Signs<T, kFloor>::magnitude(hn::Set(D(), value == 0 ? T{1} : value));
       proven = Wide::small_enough(d, magnitudes);
       y = Wide::divisor(d, magnitudes);
       inverse = hn::Div(hn::Set(hn::ScalableTag<f64>(), 1.0), y);

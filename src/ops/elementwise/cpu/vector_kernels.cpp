@@ -162,15 +162,17 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   };
   const typename A::ProvenTag d_proven;
   const auto all = hn::FirstN(d_proven, hn::Lanes(d_proven));
-  const auto is_all = [&](typename A::Proven proven)
-                          HWY_ATTR { return A::kAlwaysQuick || HWY_LIKELY(hn::AllTrue(d_proven, proven)); };
+  [[maybe_unused]] const auto is_all = [&](typename A::Proven proven)
+                                           HWY_ATTR { return HWY_LIKELY(hn::AllTrue(d_proven, proven)); };
   const auto one = [&](V x, V y) HWY_ATTR {
     auto proven = all;
     const V result = quick(x, y, proven);
-    if (!is_all(proven)) {
-      V repaired;
-      A::template thorough<1>(d, &x, &y, &repaired);
-      return repaired;
+    if constexpr (!A::kAlwaysQuick) {
+      if (!is_all(proven)) {
+        V repaired;
+        A::template thorough<1>(d, &x, &y, &repaired);
+        return repaired;
+      }
     }
     return result;
   };
@@ -211,9 +213,11 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     for (std::size_t k = 0; k < kUnroll; ++k) {  // in lock step, so that their divisions overlap
       results[k] = quick(load_a(n + k * step), load_b(n + k * step), proven);
     }
-    if (!is_all(proven)) {
-      run_thoroughly<T, kFloor, kA, kB, kUnroll>(a, b, out, n, steps);
-      continue;
+    if constexpr (!A::kAlwaysQuick) {
+      if (!is_all(proven)) {
+        run_thoroughly<T, kFloor, kA, kB, kUnroll>(a, b, out, n, steps);
+        continue;
+      }
     }
     for (std::size_t k = 0; k < kUnroll; ++k) {
       store_bytes(d, results[k], out + n + k * step);
