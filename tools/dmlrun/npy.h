@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// NumPy's .npy files: versions 1 to 3, little endian, C order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/element.h"
+#include "base/result.h"
+
+namespace anydml::dmlrun {
+
+struct NpyHeader {
+  DataType type = DataType::unknown;
+  std::vector<std::uint64_t> shape;  // empty for a single element
+  std::uint64_t data_offset = 0;
+  std::uint64_t data_bytes = 0;  // of all the elements; 0 where a size is 0
+};
+
+// As many bytes of a file's start as are enough for any header that is taken.
+inline constexpr std::size_t kNpyHeaderLimit = 65536;
+
+// From the first bytes of a file (all of them, or kNpyHeaderLimit) of file_bytes bytes. The file must hold exactly the
+// elements its header speaks of.
+[[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
+
+// A version 1 header, padded so that the elements start at a multiple of 64.
+[[nodiscard]] std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape);
+
+[[nodiscard]] bool has_npy_extension(std::string_view path);
+
+}  // namespace anydml::dmlrun
