@@ -25,12 +25,14 @@ struct NpyHeader {
 inline constexpr std::size_t kNpyHeaderLimit = 65536;
 
 // From the first bytes of a file (all of them, or kNpyHeaderLimit) of file_bytes bytes. The file must hold exactly the
-// elements its header speaks of.
+// elements its header speaks of. The error goes after the file's name: "holds 10 bytes of data; expected 24, 6 elements
+// of FLOAT32".
 [[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
 
-// A version 1 header, padded so that the elements start at a multiple of 64.
+// A version 1 header as NumPy writes it, padded so that the elements start at a multiple of 64. At most 32 sizes.
 [[nodiscard]] std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape);
 
+// .npy or .NPY.
 [[nodiscard]] bool has_npy_extension(std::string_view path);
 
 }  // namespace anydml::dmlrun
