@@ -20,8 +20,8 @@ struct Folders {
 };
 
 // The regular file that a model's text names. Links are followed before the place is judged; without allow_outside it
-// must lie under folders.input, with it also the current folder is tried. The error says what is wrong, not where in the
-// model.
+// must lie under folders.input, with it also the current folder is tried. The error says what is wrong, not where in
+// the model.
 [[nodiscard]] Result<std::filesystem::path> find_input(const Folders& folders, std::string_view source);
 
 // Where a model's text asks to write, under folders.output unless allow_outside. Nothing is created.
@@ -36,7 +36,8 @@ struct Folders {
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::uint64_t limit);
 
 // The parts one after the other, as the whole file: into a temporary file beside it, then renamed, so that the path has
-// either all or what was there before. Folders that are missing are made.
+// either all or what was there before. Folders that are missing are made. A link at the path itself is
+// replaced, not followed: find_output has followed it.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
 
 }  // namespace anydml::dmlrun

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "files.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "echo.h"
+#include "text/format.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShownBytes = 300;  // of a path
+
+Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
+
+std::string quoted(const fs::path& path) { return format_text("'{}'", echo(path.native(), kShownBytes)); }
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+Error failed(const fs::path& path, std::string_view what, const std::error_code& why) {
+  return invalid(format_text("{} {}: {}", quoted(path), what, why.message()));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t bytes;
+};
+
+Result<OpenFile> open_regular(const fs::path& path) {
+  // Without O_NONBLOCK a FIFO would wait here for its other end.
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0) {
+    return failed(path, "cannot be read", last_error());
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return invalid(format_text("{} is {}; expected a regular file", quoted(path),
+                               S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
+  }
+  return OpenFile{std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
+}
+
+// The file must be known to reach that far.
+Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const ssize_t count = ::pread(file.descriptor.number(), to.data(), to.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno != EINTR) {
+      return failed(path, "cannot be read", last_error());
+    }
+    if (count == 0) {
+      return invalid(format_text("{} ends at byte {}; expected {}, its size when it was opened", quoted(path), offset,
+                                 file.bytes));
+    }
+    if (count > 0) {
+      offset += static_cast<std::uint64_t>(count);
+      to = to.subspan(static_cast<std::size_t>(count));
+    }
+  }
+  return {};
+}
+
+// The place itself, every link on the way followed. Names at the end need not be there.
+fs::path resolve(const fs::path& path, std::error_code& error) {
+  fs::path resolved = fs::absolute(path.empty() ? fs::path(".") : path, error);
+  // Twice: names after one that is not there are only looked at once its ".." are gone, and may be links.
+  for (int pass = 0; pass < 2 && !error; ++pass) {
+    resolved = fs::weakly_canonical(resolved, error);
+  }
+  return resolved.has_filename() ? resolved : resolved.parent_path();
+}
+
+bool lies_under(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+Status check_name(std::string_view name) {
+  if (name.empty()) {
+    return invalid("the file's name is empty; expected a path");
+  }
+  if (name.find('\0') != std::string_view::npos) {
+    return invalid(format_text("'{}' holds a NUL byte; expected a path without", echo(name, kShownBytes)));
+  }
+  return {};
+}
+
+struct Place {
+  fs::path folder;  // where it was looked for
+  fs::path path;
+};
+
+// Where a name that check_name takes leads from the folder.
+Result<Place> locate(const fs::path& folder, const fs::path& name) {
+  std::error_code error;
+  Place place;
+  place.folder = resolve(folder, error);
+  if (error) {
+    return failed(folder, "cannot be looked into", error);
+  }
+  place.path = resolve(place.folder / name, error);
+  if (error) {
+    return failed(name, "cannot be found", error);
+  }
+  return place;
+}
+
+Status check_inside(const Place& place, const fs::path& name, std::string_view option) {
+  if (lies_under(place.path, place.folder)) {
+    return {};
+  }
+  return invalid(
+      format_text("{} leads to {}, outside {}; expected a file in that folder: {} names another, "
+                  "--allow-outside takes files from anywhere",
+                  quoted(name), quoted(place.path), quoted(place.folder), option));
+}
+
+struct Temporary {
+  Descriptor descriptor;
+  fs::path path;
+};
+
+// As mkostemp, but with the permissions that any new file gets: the umask cannot be read without changing it.
+Result<Temporary> make_temporary(const fs::path& folder) {
+  constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  static_assert(kLetters.size() == 64);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    unsigned char random[6] = {};
+    if (::getrandom(random, sizeof(random), 0) != sizeof(random)) {
+      return failed(folder, "cannot be written to", last_error());
+    }
+    std::string name = ".dmlrun-";
+    for (const unsigned char byte : random) {
+      name.push_back(kLetters[byte % 64]);
+    }
+    fs::path path = folder / name;
+    Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (descriptor.number() >= 0) {
+      return Temporary{std::move(descriptor), std::move(path)};
+    }
+    if (errno != EEXIST && errno != EINTR) {
+      break;
+    }
+  }
+  return failed(folder, "cannot be written to", last_error());
+}
+
+bool write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) {
+      return false;
+    }
+    if (count == 0) {
+      errno = EIO;
+      return false;
+    }
+    bytes = bytes.subspan(count > 0 ? static_cast<std::size_t>(count) : 0);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<fs::path> find_input(const Folders& folders, std::string_view source) {
+  ANYDML_TRY(check_name(source));
+  const fs::path name(source);
+  auto place = locate(folders.input, name);
+  ANYDML_TRY(place);
+  std::string looked = quoted(place.value().folder);
+  if (!folders.allow_outside) {
+    ANYDML_TRY(check_inside(place.value(), name, "--input_path"));
+  }
+  std::error_code error;
+  fs::file_status status = fs::status(place.value().path, error);
+  if (status.type() == fs::file_type::not_found && folders.allow_outside && name.is_relative()) {
+    place = locate(".", name);
+    ANYDML_TRY(place);
+    looked.append(" and ").append(quoted(place.value().folder));
+    status = fs::status(place.value().path, error);
+  }
+  const fs::path& path = place.value().path;
+  switch (status.type()) {
+    case fs::file_type::regular:
+      break;
+    case fs::file_type::not_found:
+      return invalid(
+          name.is_absolute()
+              ? format_text("{} is not there", quoted(name))
+              : format_text("{} is not there (looked in {}); --input_path names another folder", quoted(name), looked));
+    case fs::file_type::none:
+      return failed(name, "cannot be found", error);
+    case fs::file_type::directory:
+      return invalid(format_text("{} is a folder; expected a file", quoted(name)));
+    default:
+      return invalid(format_text("{} is a pipe, socket or device; expected a regular file", quoted(name)));
+  }
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
+    return failed(name, "cannot be read", last_error());
+  }
+  return path;
+}
+
+Result<fs::path> find_output(const Folders& folders, std::string_view target) {
+  ANYDML_TRY(check_name(target));
+  const fs::path name(target);
+  if (!name.has_filename()) {
+    return invalid(format_text("{} names a folder; expected a file", quoted(name)));
+  }
+  const auto place = locate(folders.output, name);
+  ANYDML_TRY(place);
+  const fs::path& path = place.value().path;
+  if (!folders.allow_outside) {
+    ANYDML_TRY(check_inside(place.value(), name, "--output_path"));
+  }
+  // What is there of it decides: the file itself or the nearest folder above.
+  fs::path nearest = path;
+  std::error_code error;
+  fs::file_status status = fs::symlink_status(nearest, error);
+  while (status.type() == fs::file_type::not_found) {
+    nearest = nearest.parent_path();
+    status = fs::symlink_status(nearest, error);
+  }
+  switch (status.type()) {
+    case fs::file_type::none:
+      return failed(name, "cannot be looked for", error);
+    case fs::file_type::symlink:
+      return invalid(
+          format_text("{}: {} is a link to what is not there; expected none", quoted(name), quoted(nearest)));
+    case fs::file_type::directory:
+      if (nearest == path) {
+        return invalid(format_text("{} is a folder; expected a file", quoted(name)));
+      }
+      return path;
+    case fs::file_type::regular:
+      if (nearest != path) {
+        return invalid(format_text("{}: {} is a file; expected a folder", quoted(name), quoted(nearest)));
+      }
+      return path;
+    default:
+      return invalid(format_text("{}: {} is a pipe, socket or device; expected a regular file or a new one",
+                                 quoted(name), quoted(nearest)));
+  }
+}
+
+Result<std::uint64_t> file_bytes(const fs::path& path) {
+  const auto file = open_regular(path);
+  ANYDML_TRY(file);
+  return file.value().bytes;
+}
+
+Status read_file(const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
+  const auto file = open_regular(path);
+  ANYDML_TRY(file);
+  const std::uint64_t bytes = file.value().bytes;
+  if (offset > bytes || to.size() > bytes - offset) {
+    return invalid(
+        format_text("{} holds {} bytes; expected {} from byte {} on", quoted(path), bytes, to.size(), offset));
+  }
+  return read_at(file.value(), path, offset, to);
+}
+
+Result<std::string> read_whole_file(const fs::path& path, std::uint64_t limit) {
+  const auto file = open_regular(path);
+  ANYDML_TRY(file);
+  const std::uint64_t bytes = file.value().bytes;
+  if (bytes > limit) {
+    return invalid(format_text("{} holds {} bytes; expected at most {}", quoted(path), bytes, limit));
+  }
+  std::string text;
+  try {
+    text.resize(bytes);
+  } catch (const std::exception&) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{} holds {} bytes, more than there is memory for; expected less", quoted(path), bytes)};
+  }
+  ANYDML_TRY(read_at(file.value(), path, 0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+Status write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
+  std::error_code error;
+  const fs::file_status before = fs::symlink_status(path, error);
+  if (before.type() == fs::file_type::directory) {
+    return invalid(format_text("{} is a folder; expected a file", quoted(path)));
+  }
+  if (fs::exists(before) && before.type() != fs::file_type::regular && before.type() != fs::file_type::symlink) {
+    // Renaming would put a file in the place of a device.
+    return invalid(format_text("{} is a pipe, socket or device; expected a regular file or a new one", quoted(path)));
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  fs::create_directories(folder, error);
+  if (error) {
+    return failed(folder, "cannot be made", error);
+  }
+  auto temporary = make_temporary(folder);
+  ANYDML_TRY(temporary);
+  Descriptor& descriptor = temporary.value().descriptor;
+  bool done =
+      std::ranges::all_of(parts, [&](std::span<const std::byte> part) { return write_all(descriptor.number(), part); });
+  done = done && descriptor.close() && ::rename(temporary.value().path.c_str(), path.c_str()) == 0;
+  if (!done) {
+    const std::error_code why = last_error();
+    ::unlink(temporary.value().path.c_str());
+    return failed(path, "cannot be written", why);
+  }
+  return {};
+}
+
+}  // namespace anydml::dmlrun
