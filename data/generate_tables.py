@@ -28,6 +28,8 @@ IN_PLACE = {
     "one or more inputs": "any_input",
     "each output may alias any input except TrainingStepTensor": "each_output_but_training_step",
 }
+# Enumerations of tensors and of compiling; those of attributes are found in the operators' structs.
+OTHER_ENUMS = ("DML_TENSOR_DATA_TYPE", "DML_TENSOR_TYPE", "DML_TENSOR_FLAGS", "DML_EXECUTION_FLAGS")
 
 
 def fail(message):
@@ -41,6 +43,14 @@ def quote(text):
 def level(name):
     major, minor = name.split("_")
     return f"FeatureLevel::v{major}_{minor}"
+
+
+def enum_prefix(enum):
+    """What stands before a value's own name: the enumeration's name, of flags in the singular."""
+    for prefix in (f"{enum['name']}_", f"{enum['name'].removesuffix('S')}_"):
+        if all(value["name"].startswith(prefix) for value in enum["values"]):
+            return prefix
+    fail(f"{enum['name']}: its values have no prefix in common with it")
 
 
 def type_mask(names, type_values):
@@ -70,6 +80,23 @@ class Arrays:
         return name
 
 
+def enum_rows(operators, structs, aliases, enums, arrays):
+    field_types = {
+        field["type"]
+        for operator in operators
+        for field in structs[aliases.get(operator["desc_struct"], operator["desc_struct"])]["fields"]
+    }
+    rows = []
+    for name, enum in enums.items():
+        if name in field_types or name in OTHER_ENUMS:
+            values = [f"{{{quote(value['name'])}, {value['value']}}}" for value in enum["values"]]
+            rows.append(
+                f"{{{quote(name)}, {quote(enum_prefix(enum))}, {'true' if enum['flags'] else 'false'}, "
+                f"{arrays.add('EnumValue', f'k{name}_values', values)}}}"
+            )
+    return rows
+
+
 def operator_row(operator, structs, aliases, type_values, arrays):
     name = operator["name"].removeprefix("DML_OPERATOR_")
     struct_name = aliases.get(operator["desc_struct"], operator["desc_struct"])
@@ -77,9 +104,9 @@ def operator_row(operator, structs, aliases, type_values, arrays):
     tensors = {tensor["field"]: tensor for tensor in operator["tensors"]}
     attributes = {attribute["field"]: attribute for attribute in operator["attributes"]}
 
-    fields, index = [], {}
-    for position, field in enumerate(struct["fields"]):
-        index[field["name"]] = position
+    index = {field["name"]: position for position, field in enumerate(struct["fields"])}
+    fields = []
+    for field in struct["fields"]:
         optional_since = "FeatureLevel::v1_0"
         if field["name"] in tensors:
             tensor = tensors[field["name"]]
@@ -95,7 +122,7 @@ def operator_row(operator, structs, aliases, type_values, arrays):
             fail(f"{name}: field {field['name']} is in the struct but not in operators.json")
         fields.append(
             f"{{{quote(field['name'])}, {quote(field['type'])}, FieldKind::{kind}, {field['offset']}, "
-            f"{field['size']}, {optional_since}}}"
+            f"{field['size']}, {optional_since}, {index[field['count_field']] if 'count_field' in field else -1}}}"
         )
 
     groups, constraints = [], []
@@ -147,6 +174,8 @@ def generate():
     if len(operators) != facts["counts"]["operators"]:
         fail(f"{len(operators)} operators, {facts['counts']['operators']} promised")
     rows = [operator_row(operator, structs, aliases, type_values, arrays) for operator in operators]
+    enum_arrays = Arrays()
+    enum_lines = enum_rows(operators, structs, aliases, enums, enum_arrays)
 
     lines = [
         "// SPDX-License-Identifier: MIT",
@@ -163,8 +192,10 @@ def generate():
         *(f"    {{{quote(name)}, static_cast<FeatureLevel>(0x{int(value):x})}}," for name, value in levels),
         "};",
         "",
-        "inline constexpr DataTypeName kDataTypes[] = {",
-        *(f"    {{{quote(name)}, {value}}}," for name, value in type_values.items()),
+        *enum_arrays.lines,
+        "",
+        "inline constexpr Enum kEnums[] = {",
+        *(f"    {row}," for row in enum_lines),
         "};",
         "",
         *arrays.lines,

@@ -27,12 +27,16 @@ TEST(Facts, HoldAllOperatorsOnce) {
 }
 
 TEST(Facts, AgreeWithTheElementTypes) {
-  for (const facts::DataTypeName& type : facts::tables::kDataTypes) {
+  const facts::Enum* types = facts::find_enum("DML_TENSOR_DATA_TYPE");
+  ASSERT_NE(types, nullptr);
+  EXPECT_EQ(types->values.size(), 14U);
+  for (const facts::EnumValue& type : types->values) {
     const auto known = static_cast<DataType>(type.value);
+    const std::string_view name = type.name.substr(types->prefix.size());
     if (is_element_type(known)) {
-      EXPECT_EQ(type_name(known), type.name);
+      EXPECT_EQ(type_name(known), name);
     } else {
-      EXPECT_TRUE(type.name == "UNKNOWN" || type.name == "UINT4" || type.name == "INT4") << type.name;
+      EXPECT_TRUE(name == "UNKNOWN" || name == "UINT4" || name == "INT4") << name;
     }
   }
 }
@@ -71,6 +75,68 @@ TEST(Facts, KnowTheModulusOperators) {
       EXPECT_EQ(facts::find_support(*op, field, FeatureLevel::v6_4)->types, kTen);
     }
   }
+}
+
+std::size_t field_of(const facts::Operator& op, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(op.fields, name, &facts::Field::name) - op.fields.begin());
+}
+
+TEST(Facts, KnowWhatCountsAnArray) {
+  const facts::Operator& join = *facts::find_operator("JOIN");
+  EXPECT_EQ(join.fields[field_of(join, "InputTensors")].count_field, field_of(join, "InputCount"));
+  const facts::Operator& convolution = *facts::find_operator("CONVOLUTION");
+  EXPECT_EQ(convolution.fields[field_of(convolution, "Dilations")].count_field,
+            field_of(convolution, "DimensionCount"));
+  std::size_t arrays = 0;
+  for (const facts::Operator& op : facts::operators()) {
+    for (const facts::Field& field : op.fields) {
+      if (field.count_field < 0) {
+        EXPECT_FALSE(facts::is_array(field.kind)) << op.name << " " << field.name;
+        continue;
+      }
+      ++arrays;
+      EXPECT_EQ(op.fields[static_cast<std::size_t>(field.count_field)].type, "UINT") << op.name << " " << field.name;
+      EXPECT_TRUE(field.type.starts_with("const ") && field.type.ends_with("*")) << op.name << " " << field.name;
+    }
+  }
+  EXPECT_EQ(arrays, 114U);
+}
+
+TEST(Facts, KnowEveryEnumerationOfAField) {
+  for (const facts::Operator& op : facts::operators()) {
+    for (const facts::Field& field : op.fields) {
+      const bool is_struct = field.type == "DML_SIZE_2D" || field.type == "DML_SCALAR_UNION";
+      EXPECT_EQ(facts::find_enum(field.type) != nullptr, field.type.starts_with("DML_") && !is_struct)
+          << op.name << " " << field.name << " " << field.type;
+    }
+  }
+  for (const facts::Enum& known : facts::tables::kEnums) {
+    std::set<std::string_view> names;
+    for (const facts::EnumValue& value : known.values) {
+      EXPECT_TRUE(value.name.starts_with(known.prefix)) << value.name;
+      EXPECT_EQ(facts::find_enum_value(known, value.name), value.value);
+      EXPECT_EQ(facts::find_enum_value(known, value.name.substr(known.prefix.size())), value.value);
+      names.insert(value.name);
+    }
+    EXPECT_EQ(names.size(), known.values.size());
+  }
+}
+
+TEST(Facts, FindAnEnumerationsValuesByEitherName) {
+  const facts::Enum* mode = facts::find_enum("DML_INTERPOLATION_MODE");
+  ASSERT_NE(mode, nullptr);
+  EXPECT_FALSE(mode->flags);
+  EXPECT_EQ(facts::find_enum_value(*mode, "LINEAR"), 1U);
+  EXPECT_EQ(facts::find_enum_value(*mode, "DML_INTERPOLATION_MODE_LINEAR"), 1U);
+  EXPECT_EQ(facts::find_enum_value(*mode, "linear"), std::nullopt);
+  EXPECT_EQ(facts::find_enum_value(*mode, ""), std::nullopt);
+  const facts::Enum* flags = facts::find_enum("DML_TENSOR_FLAGS");
+  ASSERT_NE(flags, nullptr);
+  EXPECT_TRUE(flags->flags);
+  EXPECT_EQ(facts::find_enum_value(*flags, "OWNED_BY_DML"), 1U);
+  EXPECT_EQ(facts::find_enum_value(*facts::find_enum("DML_EXECUTION_FLAGS"), "DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE"),
+            4U);
+  EXPECT_EQ(facts::find_enum("UINT"), nullptr);
 }
 
 TEST(Facts, FindTheNearestName) {

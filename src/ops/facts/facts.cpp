@@ -80,6 +80,20 @@ const Support* find_support(const Operator& op, std::size_t field, FeatureLevel 
   return best;
 }
 
+const Enum* find_enum(std::string_view type) {
+  const auto found = std::ranges::find(tables::kEnums, type, &Enum::name);
+  return found == std::end(tables::kEnums) ? nullptr : &*found;
+}
+
+std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view name) {
+  for (const EnumValue& value : known.values) {
+    if (value.name == name || value.name.substr(known.prefix.size()) == name) {
+      return value.value;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string_view level_name(FeatureLevel level) {
   const auto found = std::ranges::find(tables::kFeatureLevels, level, &FeatureLevelName::level);
   return found == std::end(tables::kFeatureLevels) ? std::string_view{"unknown"} : found->name;

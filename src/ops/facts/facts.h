@@ -37,9 +37,17 @@ struct FeatureLevelName {
   FeatureLevel level;
 };
 
-struct DataTypeName {
-  std::string_view name;  // "FLOAT32"
-  std::uint32_t value;    // DML_TENSOR_DATA_TYPE
+struct EnumValue {
+  std::string_view name;  // "DML_INTERPOLATION_MODE_LINEAR"
+  std::uint32_t value;
+};
+
+// An enumeration that attributes, tensors or the compiling of operators speak.
+struct Enum {
+  std::string_view name;
+  std::string_view prefix;  // of each value's name
+  bool flags;               // values are bits, and may be combined
+  std::span<const EnumValue> values;
 };
 
 enum class FieldKind : std::uint8_t {
@@ -61,6 +69,7 @@ struct Field {
   std::uint16_t offset;  // in the struct, LP64
   std::uint16_t size;
   FeatureLevel optional_since;  // an optional tensor is required below this level
+  std::int8_t count_field;      // of an array: the field that counts it; otherwise -1
 };
 
 enum class Same : std::uint8_t { datatype, dimension_count, sizes };
@@ -109,6 +118,9 @@ struct Operator {
 [[nodiscard]] constexpr bool is_output(FieldKind kind) {
   return kind == FieldKind::output || kind == FieldKind::optional_output || kind == FieldKind::output_array;
 }
+[[nodiscard]] constexpr bool is_array(FieldKind kind) {
+  return kind == FieldKind::input_array || kind == FieldKind::output_array;
+}
 [[nodiscard]] constexpr bool is_attribute(FieldKind kind) {
   return kind == FieldKind::attribute || kind == FieldKind::optional_attribute;
 }
@@ -125,6 +137,12 @@ struct Operator {
 
 // The row that holds for a tensor at a level; null below the level that introduced the operator.
 [[nodiscard]] const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level);
+
+// By the type of a field as the header spells it; null for what is no enumeration.
+[[nodiscard]] const Enum* find_enum(std::string_view type);
+
+// By name, with or without the prefix.
+[[nodiscard]] std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view name);
 
 [[nodiscard]] std::string_view level_name(FeatureLevel level);
 [[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // by DML_FEATURE_LEVEL's number
