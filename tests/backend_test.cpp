@@ -19,6 +19,7 @@
 #include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
+#include "schema/words.h"
 #include "support/layouts.h"
 #include "support/sanitizers.h"
 

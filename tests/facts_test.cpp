@@ -62,23 +62,60 @@ TEST(Facts, KnowTheModulusOperators) {
     EXPECT_EQ(op->fields[2].offset, 16U);
     EXPECT_EQ(op->same.size(), 3U);
     for (std::size_t field = 0; field < 3; ++field) {
-      EXPECT_EQ(facts::find_support(*op, field, FeatureLevel::v2_0), nullptr);
-      const facts::Support* first = facts::find_support(*op, field, FeatureLevel::v2_1);
-      ASSERT_NE(first, nullptr);
+      EXPECT_EQ(facts::admitted(*op, field, FeatureLevel::v2_0), std::nullopt);
+      const auto first = facts::admitted(*op, field, FeatureLevel::v2_1);
+      ASSERT_TRUE(first);
       EXPECT_EQ(first->types, kEight);
       EXPECT_EQ(first->min_rank, 4);
       EXPECT_EQ(first->max_rank, 4);
-      const facts::Support* middle = facts::find_support(*op, field, FeatureLevel::v5_2);
+      const auto middle = facts::admitted(*op, field, FeatureLevel::v5_2);
+      ASSERT_TRUE(middle);
       EXPECT_EQ(middle->types, kEight);
       EXPECT_EQ(middle->min_rank, 1);
       EXPECT_EQ(middle->max_rank, 8);
-      EXPECT_EQ(facts::find_support(*op, field, FeatureLevel::v6_4)->types, kTen);
+      const auto last = facts::admitted(*op, field, FeatureLevel::v6_4);
+      ASSERT_TRUE(last);
+      EXPECT_EQ(last->types, kTen);
     }
   }
 }
 
 std::size_t field_of(const facts::Operator& op, std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(op.fields, name, &facts::Field::name) - op.fields.begin());
+}
+
+TEST(Facts, AdmitWhatAnyFunctionOfReduceTakes) {
+  const facts::Operator& reduce = *facts::find_operator("REDUCE");
+  const auto input = facts::admitted(reduce, field_of(reduce, "InputTensor"), FeatureLevel::v2_1);
+  ASSERT_TRUE(input);
+  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN takes all eight, the others fewer
+  const auto output = facts::admitted(reduce, field_of(reduce, "OutputTensor"), FeatureLevel::v2_0);
+  ASSERT_TRUE(output);
+  EXPECT_EQ(output->types, 1U << 1 | 1U << 2 | 1U << 3);  // FLOAT32, FLOAT16; UINT32 of ARGMIN
+  EXPECT_EQ(facts::admitted(reduce, field_of(reduce, "Function"), FeatureLevel::v6_4), std::nullopt);
+}
+
+TEST(Facts, AdmitTheFirstTableFromTheStartWhereItIsYounger) {
+  const facts::Operator& top_k = *facts::find_operator("TOP_K");  // of 1_0; its page begins with 2_0
+  EXPECT_EQ(facts::admitted(top_k, 0, FeatureLevel::v1_0), facts::admitted(top_k, 0, FeatureLevel::v2_0));
+}
+
+TEST(Facts, OnlyEverAdmitMore) {
+  for (const facts::Operator& op : facts::operators()) {
+    for (std::size_t field = 0; field < op.fields.size(); ++field) {
+      std::optional<facts::Admitted> before;
+      for (const facts::FeatureLevelName& known : facts::tables::kFeatureLevels) {
+        const auto now = facts::admitted(op, field, known.level);
+        EXPECT_EQ(now.has_value(), known.level >= op.introduced && !facts::is_attribute(op.fields[field].kind));
+        if (before && now) {
+          EXPECT_EQ(before->types & ~now->types, 0U) << op.name << " " << op.fields[field].name << " " << known.name;
+          EXPECT_LE(now->min_rank, before->min_rank) << op.name;
+          EXPECT_GE(now->max_rank, before->max_rank) << op.name;
+        }
+        before = now;
+      }
+    }
+  }
 }
 
 TEST(Facts, KnowWhatCountsAnArray) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/overlap.h"
+#include "schema/words.h"
 #include "support/distributions.h"
 
 namespace anydml::test {
@@ -234,11 +235,8 @@ TEST(Sharing, SeesThatInterleavedTensorsAreDisjoint) {
 
 OpDesc modulus(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out) {
   const TensorSpec inputs[] = {a, b};
-  auto made = make_op_desc({.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR),
-                            .inputs = inputs,
-                            .output = &out,
-                            .attributes = {},
-                            .broadcast = Broadcast::numpy});
+  auto made = make_op_desc(
+      {.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR), .inputs = inputs, .output = &out, .attributes = {}});
   EXPECT_TRUE(made.ok()) << made.error().message;
   return made.value();
 }
@@ -253,22 +251,6 @@ TEST(OpDesc, BroadcastsAsNumpyDoes) {
   EXPECT_EQ(std::vector<i64>(b.sizes, b.sizes + 3), (std::vector<i64>{2, 3, 4}));
   EXPECT_EQ(std::vector<i64>(b.strides, b.strides + 3), (std::vector<i64>{0, 1, 0}));
   EXPECT_EQ(desc.element_count, 24);
-}
-
-TEST(OpDesc, WithoutBroadcastingWantsEqualSizes) {
-  const i64 big[] = {2, 3};
-  const i64 small[] = {1, 3};
-  const auto type = static_cast<u32>(DataType::FLOAT32);
-  const TensorSpec inputs[] = {{type, 2, big, nullptr}, {type, 2, small, nullptr}};
-  const auto made = make_op_desc({.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR),
-                                  .inputs = inputs,
-                                  .output = &inputs[0],
-                                  .attributes = {},
-                                  .broadcast = Broadcast::none});
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message,
-            "ELEMENT_WISE_MODULUS_FLOOR: BTensor: sizes are [1, 3]; expected exactly [2, 3], the sizes of "
-            "OutputTensor; to repeat it, give those sizes and a stride of 0 where it is 1");
 }
 
 TEST(Plan, IsOneStepWithoutTemporary) {

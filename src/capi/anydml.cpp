@@ -20,6 +20,7 @@
 #include "ops/facts/facts.h"
 #include "plan/op_desc.h"
 #include "plan/plan.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 #define ANYDML_STRING_(x) #x
@@ -131,8 +132,7 @@ Result<OpDesc> describe(const Call& call) {
   return make_op_desc({.row = &row,
                        .inputs = std::span(inputs.data(), call.inputs.size()),
                        .output = &output,
-                       .attributes = std::span(attributes.data(), call.attributes.size()),
-                       .broadcast = Broadcast::numpy});
+                       .attributes = std::span(attributes.data(), call.attributes.size())});
 }
 
 // Every element's address must exist; an empty tensor has none.
@@ -326,8 +326,8 @@ int modulus(RowId id, const anydml_tensor* a, const anydml_tensor* b, const anyd
 TypeSet newest_types(const facts::Operator& op) {
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     if (facts::is_input(op.fields[i].kind)) {
-      const facts::Support* support = facts::find_support(op, i, facts::kNewestLevel);
-      return support == nullptr ? 0 : support->types;
+      const auto admitted = facts::admitted(op, i, facts::kNewestLevel);
+      return admitted ? admitted->types : 0;
     }
   }
   return 0;

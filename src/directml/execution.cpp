@@ -5,6 +5,7 @@
 #include "com/com_object.h"
 #include "directml/bindings.h"
 #include "plan/plan.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -2,12 +2,10 @@
 #include "directml/operator_desc.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <optional>
 #include <vector>
 
-#include "base/checked.h"
+#include "schema/check.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -15,12 +13,10 @@ namespace {
 
 constexpr std::uint64_t kBufferOffsetAlignment = 16;  // DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
-// A tensor as it was given, in the core's terms.
-struct GivenTensor {
-  TensorSpec spec;
+// Sizes and strides as the core has them.
+struct Wide {
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];
-  TensorBinding binding;
 };
 
 // A member of the desc struct, which the caller promises to be of the operator's type.
@@ -31,117 +27,32 @@ T read_field(const void* desc, const facts::Field& field) {
   return value;
 }
 
-// The least number of bytes that holds the tensor; nothing when it does not fit 63 bits.
-std::optional<std::uint64_t> implied_bytes(const GivenTensor& tensor, std::size_t element) {
-  std::optional<std::int64_t> last = 0;  // the place of the last element
-  if (tensor.spec.strides == nullptr) {
-    last = 1;
-    for (std::int64_t i = 0; last && i < tensor.spec.rank; ++i) {
-      last = checked_multiply(*last, tensor.sizes[i]);
-    }
-    last = last ? checked_subtract(*last, 1) : last;
-  } else {
-    for (std::int64_t i = 0; last && i < tensor.spec.rank; ++i) {
-      const auto reach = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
-      last = reach ? checked_add(*last, *reach) : std::nullopt;
-    }
+// What is wrong with it the schema says: here it is only read, as far as its own words allow.
+schema::GivenTensor read_tensor(std::size_t field, const DML_TENSOR_DESC& given) {
+  schema::GivenTensor tensor{
+      .field = field, .tensor_type = static_cast<std::uint32_t>(given.Type), .has_desc = given.Desc != nullptr};
+  if (given.Type == DML_TENSOR_TYPE_BUFFER && tensor.has_desc) {
+    const auto& desc = *static_cast<const DML_BUFFER_TENSOR_DESC*>(given.Desc);
+    tensor.type = static_cast<std::uint32_t>(desc.DataType);
+    tensor.flags = static_cast<std::uint32_t>(desc.Flags);
+    tensor.rank = desc.DimensionCount;
+    tensor.sizes = desc.Sizes;
+    tensor.strides = desc.Strides;
+    tensor.total_bytes = desc.TotalTensorSizeInBytes;
+    tensor.alignment = desc.GuaranteedBaseOffsetAlignment;
   }
-  const auto count = last ? checked_add(*last, std::int64_t{1}) : last;
-  const auto bytes = count ? checked_multiply(*count, static_cast<std::int64_t>(element)) : count;
-  const auto padded = bytes ? checked_add(*bytes, std::int64_t{3}) : bytes;
-  return padded ? std::optional(static_cast<std::uint64_t>(*padded) & ~std::uint64_t{3}) : std::nullopt;
+  return tensor;
 }
 
-// The level from which the operator's field takes the type, for messages; empty when none does.
-std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32_t type) {
-  const facts::Support* first = nullptr;
-  for (const facts::Support& support : op.support) {
-    if (support.field == field && type < 16 && (support.types >> type & 1) != 0 &&
-        (first == nullptr || support.level < first->level)) {
-      first = &support;
-    }
+TensorSpec widen(const schema::GivenTensor& tensor, Wide& wide) {
+  std::copy_n(tensor.sizes, tensor.rank, wide.sizes);
+  if (tensor.strides != nullptr) {
+    std::copy_n(tensor.strides, tensor.rank, wide.strides);
   }
-  return first == nullptr ? std::string()
-                          : format_text(" (it takes this one from {})", facts::level_name(first->level));
-}
-
-Status read_tensor(Where where, const DML_TENSOR_DESC* given, bool is_output, const facts::Operator& op,
-                   std::size_t field, const facts::Support& support, facts::FeatureLevel level, GivenTensor& tensor) {
-  if (given == nullptr) {
-    return invalid(where, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional");
-  }
-  if (given->Type != DML_TENSOR_TYPE_BUFFER) {
-    return invalid(where,
-                   format_text("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", static_cast<unsigned>(given->Type)));
-  }
-  if (given->Desc == nullptr) {
-    return invalid(where, "Desc is null; expected a DML_BUFFER_TENSOR_DESC");
-  }
-  const auto& desc = *static_cast<const DML_BUFFER_TENSOR_DESC*>(given->Desc);
-  const std::string at_level = format_text(" at feature level {}", facts::level_name(level));
-  const auto type = static_cast<DataType>(desc.DataType);
-  const auto type_number = static_cast<std::uint32_t>(desc.DataType);
-  if (type_number >= 16 || (support.types >> type_number & 1) == 0) {
-    return invalid(where,
-                   format_text("DataType is {}; expected {}{}{}",
-                               is_element_type(type) ? std::string(type_name(type)) : format_text("{}", type_number),
-                               type_names(support.types), at_level, taken_from(op, field, type_number)));
-  }
-  if ((desc.Flags & ~DML_TENSOR_FLAG_OWNED_BY_DML) != 0) {
-    return invalid(
-        where, format_text("Flags is {:#x}; expected NONE (0) or OWNED_BY_DML (1)", static_cast<unsigned>(desc.Flags)));
-  }
-  const bool owned = (desc.Flags & DML_TENSOR_FLAG_OWNED_BY_DML) != 0;
-  if (owned && is_output) {
-    return invalid(where, "Flags is OWNED_BY_DML; expected NONE, since only inputs can be owned");
-  }
-  if (desc.DimensionCount < support.min_rank || desc.DimensionCount > support.max_rank) {
-    return invalid(
-        where, support.min_rank == support.max_rank
-                   ? format_text("DimensionCount is {}; expected {}{}", desc.DimensionCount, support.min_rank, at_level)
-                   : format_text("DimensionCount is {}; expected {} to {}{}", desc.DimensionCount, support.min_rank,
-                                 support.max_rank, at_level));
-  }
-  if (desc.Sizes == nullptr) {
-    return invalid(where, format_text("Sizes is null; expected {} sizes", desc.DimensionCount));
-  }
-  tensor.spec = {.type = type_number, .rank = desc.DimensionCount, .sizes = tensor.sizes, .strides = nullptr};
-  for (UINT i = 0; i < desc.DimensionCount; ++i) {
-    if (desc.Sizes[i] == 0) {
-      return invalid(where, format_text("Sizes[{}] is 0; expected 1 or more", i));
-    }
-    tensor.sizes[i] = desc.Sizes[i];
-  }
-  if (desc.Strides != nullptr) {
-    std::copy_n(desc.Strides, desc.DimensionCount, tensor.strides);
-    tensor.spec.strides = tensor.strides;
-  }
-  const std::size_t element = element_size(type);
-  const auto least = implied_bytes(tensor, element);
-  if (!least) {
-    return invalid(
-        where, format_text("Sizes {} {}reach further than 64 bits count", shape_text(tensor.sizes, desc.DimensionCount),
-                           desc.Strides == nullptr
-                               ? ""
-                               : format_text("with Strides {} ", shape_text(tensor.strides, desc.DimensionCount))));
-  }
-  if (desc.TotalTensorSizeInBytes < *least || desc.TotalTensorSizeInBytes % 4 != 0) {
-    return invalid(where,
-                   format_text("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
-                               "multiple of 4",
-                               desc.TotalTensorSizeInBytes, *least));
-  }
-  const UINT alignment = desc.GuaranteedBaseOffsetAlignment;
-  if (alignment != 0 && (!std::has_single_bit(alignment) || alignment < element)) {
-    return invalid(where, format_text("GuaranteedBaseOffsetAlignment is {}; expected 0 or a power of two from {}, the "
-                                      "size of an element",
-                                      alignment, element));
-  }
-  tensor.binding = {.name = where.tensor,
-                    .bytes = desc.TotalTensorSizeInBytes,
-                    .alignment = std::max<std::uint64_t>(alignment, kBufferOffsetAlignment),
-                    .owned = owned};
-  return {};
+  return {.type = tensor.type,
+          .rank = tensor.rank,
+          .sizes = wide.sizes,
+          .strides = tensor.strides == nullptr ? nullptr : wide.strides};
 }
 
 // The attributes as named numbers; a ScaleBias gives two.
@@ -181,9 +92,8 @@ Result<const Row*> choose_row(const DML_OPERATOR_DESC* desc, facts::FeatureLevel
                                                           "DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR",
                                                           number)};
   }
-  if (op->introduced > level) {
-    return invalid({op->name, {}}, format_text("is of feature level {}; this device offers {}",
-                                               facts::level_name(op->introduced), facts::level_name(level)));
+  if (const auto newer = schema::check_level(*op, level)) {
+    return invalid(*op, *newer);
   }
   const Row* row = find_row(*op);
   if (row == nullptr) {
@@ -204,41 +114,41 @@ Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC
   const Row& row = *chosen.value();
   const facts::Operator& op = *row.facts;
 
-  GivenTensor tensors[kMaxOperands];
-  std::size_t inputs = 0;
+  schema::GivenTensor given[kMaxOperands];
+  std::size_t count = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
-    const facts::Field& field = op.fields[i];
-    if (facts::is_attribute(field.kind)) {
+    if (facts::is_attribute(op.fields[i].kind)) {
       continue;
     }
-    const facts::Support* support = facts::find_support(op, i, level);
-    if (support == nullptr) {
-      return invalid({op.name, field.name}, format_text("is not known at feature level {}", facts::level_name(level)));
+    if (const auto* tensor = read_field<const DML_TENSOR_DESC*>(desc->Desc, op.fields[i]); tensor != nullptr) {
+      given[count++] = read_tensor(i, *tensor);
     }
-    const bool is_output = facts::is_output(field.kind);
-    // The output comes after the inputs, whatever the order of the fields.
-    GivenTensor& tensor = tensors[is_output ? row.inputs : inputs++];
-    ANYDML_TRY(read_tensor({op.name, field.name}, read_field<const DML_TENSOR_DESC*>(desc->Desc, field), is_output, op,
-                           i, *support, level, tensor));
+  }
+  const auto tensors = std::span(given, count);
+  if (const auto violations = schema::check_operator(op, level, tensors); !violations.empty()) {
+    return invalid(op, violations.front());
   }
   std::vector<NamedScalar> attributes;
   ANYDML_TRY(read_attributes(row, desc->Desc, attributes));
 
-  TensorSpec specs[kMaxOperands];
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
-    specs[i] = tensors[i].spec;
-  }
-  auto described = make_op_desc({.row = &row,
-                                 .inputs = std::span(specs, row.inputs),
-                                 .output = &specs[row.inputs],
-                                 .attributes = attributes,
-                                 .broadcast = Broadcast::none});
-  ANYDML_TRY(described);
   auto def = std::make_shared<OperatorDef>();
-  def->desc = described.value();
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
-    def->tensors[i] = tensors[i].binding;
+  Wide wide[kMaxOperands];
+  TensorSpec specs[kMaxOperands];
+  std::size_t inputs = 0;
+  for (const schema::GivenTensor& tensor : tensors) {
+    const facts::Field& field = op.fields[tensor.field];
+    // The output comes after the inputs, whatever the order of the fields.
+    const std::size_t position = facts::is_output(field.kind) ? row.inputs : inputs++;
+    specs[position] = widen(tensor, wide[position]);
+    def->tensors[position] = {.name = field.name,
+                              .bytes = tensor.total_bytes,
+                              .alignment = std::max<std::uint64_t>(tensor.alignment, kBufferOffsetAlignment),
+                              .owned = (tensor.flags & schema::kOwnedByDml) != 0};
   }
+  auto described = make_op_desc(
+      {.row = &row, .inputs = std::span(specs, row.inputs), .output = &specs[row.inputs], .attributes = attributes});
+  ANYDML_TRY(described);
+  def->desc = described.value();
   return std::shared_ptr<const OperatorDef>(std::move(def));
 }
 

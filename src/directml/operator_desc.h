@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From DML_OPERATOR_DESC to a validated operator, by the facts about it and the level of the device. What DirectML says
-// beyond the core's own rules is checked here: levels, total sizes, flags, alignments.
+// From DML_OPERATOR_DESC to a validated operator, by the facts about it and the level of the device. The rules are the
+// schema's; of those that are broken the first is the answer.
 #pragma once
 
 #include <memory>

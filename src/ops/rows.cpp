@@ -49,6 +49,18 @@ constexpr std::array<Row, kRowCount> kRows = {{
 #include "ops/elementwise/elementwise.def"
 }};
 
+// Whether the facts want the sizes of all tensors the same: plans go by NumPy's rule, so DirectML's must come from
+// them.
+consteval bool wants_same_sizes(const facts::Operator& op) {
+  std::uint32_t tensors = 0;
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    tensors |= facts::is_attribute(op.fields[i].kind) ? 0U : 1U << i;
+  }
+  return std::ranges::any_of(op.same, [tensors](const facts::SameGroup& group) {
+    return group.what == facts::Same::sizes && group.fields == tensors;
+  });
+}
+
 // A row must define a scalar for each type the facts promise, and take as many tensors as the facts list.
 template <template <class> class ScalarOp>
 consteval bool keeps_promises(const facts::Operator& op) {
@@ -57,7 +69,7 @@ consteval bool keeps_promises(const facts::Operator& op) {
   const auto attributes = std::ranges::count_if(op.fields, facts::is_attribute, &facts::Field::kind);
   const bool has_types = std::ranges::all_of(
       op.support, [](const facts::Support& support) { return (support.types & ~scalar_types<ScalarOp>()) == 0; });
-  return has_types && inputs == inputs_of<ScalarOp>() && outputs == 1 &&
+  return has_types && wants_same_sizes(op) && inputs == inputs_of<ScalarOp>() && outputs == 1 &&
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
 #define ANYDML_ROW(op, Scalar, ulp) static_assert(keeps_promises<Scalar>(*facts_of(#op)));

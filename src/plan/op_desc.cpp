@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plan/overlap.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -33,54 +34,22 @@ Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
   if (std::ranges::all_of(tensors, [&](const TensorDesc& tensor) { return tensor.type == tensors[0].type; })) {
     return {};  // what must be the same is
   }
-  for (const facts::SameGroup& group : row.facts->same) {
-    if (group.what != facts::Same::datatype) {
-      continue;  // the shapes are compared after broadcasting
-    }
-    std::size_t first = tensors.size();
-    std::size_t other = tensors.size();
-    for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
-      if ((group.fields >> field & 1) == 0) {
-        return;
-      }
-      if (first == tensors.size()) {
-        first = position;
-      } else if (other == tensors.size() && tensors[position].type != tensors[first].type) {
-        other = position;
-      }
-    });
-    if (other != tensors.size()) {
-      return invalid({row.name, row.tensors[other]},
-                     format_text("type is {}; expected {}, the type of {}", type_name(tensors[other].type),
-                                 type_name(tensors[first].type), row.tensors[first]));
-    }
-  }
-  return {};
+  schema::TensorType types[kMaxOperands];
+  for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
+    types[position] = {{.field = field}, static_cast<std::uint32_t>(tensors[position].type)};
+  });
+  const auto differing = schema::check_same_types(*row.facts, std::span(types, tensors.size()));
+  return differing.empty() ? Status() : invalid(*row.facts, differing.front());
 }
 
-// Whether the input would fit by NumPy's rule, for those who expect it.
-bool may_repeat(const TensorDesc& input, const TensorDesc& output) {
-  for (std::uint32_t i = 0; i < input.rank; ++i) {
-    if (input.sizes[i] != output.sizes[i] && input.sizes[i] != 1) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Gives the input the output's sizes, with stride 0 where it repeats.
-Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name,
-                       Broadcast rule) {
+// Gives the input the output's sizes, with stride 0 where it repeats. Where sizes must be the same, nothing does.
+Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name) {
   const auto mismatch = [&] {
-    return invalid(where,
-                   format_text("sizes are {}; expected {} {}, the sizes of {}{}", shape_text(input.sizes, input.rank),
-                               rule == Broadcast::numpy ? "sizes that broadcast to" : "exactly",
-                               shape_text(output.sizes, output.rank), output_name,
-                               rule == Broadcast::none && input.rank == output.rank && may_repeat(input, output)
-                                   ? "; to repeat it, give those sizes and a stride of 0 where it is 1"
-                                   : ""));
+    return invalid(
+        where, format_text("sizes are {}; expected sizes that broadcast to {}, the sizes of {}",
+                           shape_text(input.sizes, input.rank), shape_text(output.sizes, output.rank), output_name));
   };
-  if (input.rank > output.rank || (rule == Broadcast::none && input.rank != output.rank)) {
+  if (input.rank > output.rank) {
     return mismatch();
   }
   TensorDesc widened = output;
@@ -89,7 +58,7 @@ Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output,
   for (std::uint32_t i = 0; i < output.rank; ++i) {
     const bool present = i >= missing;
     const std::int64_t size = present ? input.sizes[i - missing] : 1;
-    if (size != output.sizes[i] && (rule == Broadcast::none || size != 1)) {
+    if (size != output.sizes[i] && size != 1) {
       return mismatch();
     }
     widened.strides[i] = present && size == output.sizes[i] ? input.strides[i - missing] : 0;
@@ -191,6 +160,10 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
 
 }  // namespace
 
+Error invalid(const facts::Operator& op, const schema::Violation& violation) {
+  return invalid({op.name, schema::place_name(op, violation.place)}, violation.reason);
+}
+
 Result<OpDesc> make_op_desc(const OpRequest& request) {
   const Row& row = *request.row;
   if (request.inputs.size() != row.inputs) {
@@ -208,8 +181,7 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
   ANYDML_TRY(check_types(row, std::span(desc.tensors, row.inputs + 1U)));
   const std::string_view output_name = row.tensors[row.inputs];
   for (std::size_t i = 0; i < row.inputs; ++i) {
-    ANYDML_TRY(
-        broadcast_input({row.name, row.tensors[i]}, desc.tensors[i], desc.output(), output_name, request.broadcast));
+    ANYDML_TRY(broadcast_input({row.name, row.tensors[i]}, desc.tensors[i], desc.output(), output_name));
   }
   ANYDML_TRY(check_output({row.name, output_name}, desc.output()));
   ANYDML_TRY(take_attributes(row, request.attributes, desc));

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "ops/rows.h"
 #include "plan/tensor.h"
+#include "schema/check.h"
 
 namespace anydml {
 
@@ -20,17 +21,11 @@ struct NamedScalar {
   Scalar value;
 };
 
-enum class Broadcast {
-  none,   // DirectML: all tensors have the same sizes, and stride 0 repeats an element
-  numpy,  // an input is aligned to the output at the last dimension, and a size of 1 or a missing dimension repeats
-};
-
 struct OpRequest {
   const Row* row;
   std::span<const TensorSpec> inputs;
   const TensorSpec* output;
   std::span<const NamedScalar> attributes;
-  Broadcast broadcast;
 };
 
 // A validated operator over tensors of one shape. Immutable once made; holds no pointer of the caller's.
@@ -47,6 +42,12 @@ struct OpDesc {
   [[nodiscard]] const TensorDesc& output() const { return tensors[input_count]; }
 };
 
+// The first of an operator's violations, as an error.
+[[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
+
+// Sizes follow NumPy's rule: an input is aligned to the output at the last dimension, and a size of 1 or a missing
+// dimension repeats. DirectML's, all sizes the same, is among the facts (schema/check.h), and what keeps it never
+// repeats.
 Result<OpDesc> make_op_desc(const OpRequest& request);
 
 // The line of a dispatch in the log, whichever API it came through.

@@ -2,30 +2,14 @@
 #include "plan/tensor.h"
 
 #include <span>
+#include <utility>
 
 #include "base/checked.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
-
-Status check_count(Where where, const TensorDesc& tensor) {
-  std::int64_t count = 1;
-  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    if (tensor.sizes[i] == 0) {
-      return {};  // empty, whatever the other sizes say
-    }
-  }
-  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    const auto product = checked_multiply(count, tensor.sizes[i]);
-    if (!product || *product > kMaxElements) {
-      return invalid(where, format_text("sizes {} hold too many elements; expected at most {}",
-                                        shape_text(tensor.sizes, tensor.rank), kMaxElements));
-    }
-    count = *product;
-  }
-  return {};
-}
 
 // Fails where some element's byte offset, or the span of all of them, does not fit 63 bits.
 Status check_reach(Where where, const TensorDesc& tensor) {
@@ -55,25 +39,6 @@ Status check_reach(Where where, const TensorDesc& tensor) {
 Error invalid(Where where, std::string text) {
   return {ErrorKind::invalid_argument, where.tensor.empty() ? format_text("{}: {}", where.op, text)
                                                             : format_text("{}: {}: {}", where.op, where.tensor, text)};
-}
-
-std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
-  std::string text = "[";
-  for (std::uint32_t i = 0; i < rank; ++i) {
-    text.append(i == 0 ? "" : ", ").append(std::to_string(values[i]));
-  }
-  return text.append("]");
-}
-
-std::string type_names(TypeSet types) {
-  std::string text;
-#define ANYDML_LIST(T, name, value)                      \
-  if ((types & type_bit(DataType::name)) != 0) {         \
-    text.append(text.empty() ? "" : ", ").append(#name); \
-  }
-  ANYDML_FOR_EACH_TYPE(ANYDML_LIST)
-#undef ANYDML_LIST
-  return text;
 }
 
 bool set_packed_strides(TensorDesc& tensor) {
@@ -109,7 +74,9 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
     }
     tensor.sizes[i] = spec.sizes[i];
   }
-  ANYDML_TRY(check_count(where, tensor));
+  if (auto reason = too_many_elements(std::span(tensor.sizes, tensor.rank))) {
+    return invalid(where, std::move(*reason));
+  }
   if (spec.strides != nullptr) {
     for (std::uint32_t i = 0; i < tensor.rank; ++i) {
       tensor.strides[i] = spec.strides[i];

@@ -8,11 +8,9 @@
 
 #include "base/element.h"
 #include "base/result.h"
+#include "schema/tensor_rules.h"
 
 namespace anydml {
-
-inline constexpr std::uint32_t kMaxRank = 8;
-inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
 
 // What the caller wrote: nothing about it can be relied on.
 struct TensorSpec {
@@ -52,11 +50,5 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 // Both need a validated tensor. A tensor broadcast by stride 0 counts every element it stands for.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
-
-// "FLOAT32, INT8"
-[[nodiscard]] std::string type_names(TypeSet types);
-
-// "[3, 4]"
-[[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 
 }  // namespace anydml

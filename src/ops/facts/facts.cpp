@@ -40,6 +40,14 @@ std::size_t edit_distance(std::string_view written, std::string_view name) {
   return row[name.size()];
 }
 
+// Whether the row is the one for its tensor and functions at the level: the last until then, or else the first.
+bool holds(const Operator& op, const Support& row, FeatureLevel level) {
+  return std::ranges::none_of(op.support, [&](const Support& other) {
+    return other.field == row.field && other.only_for == row.only_for &&
+           (row.level <= level ? other.level > row.level && other.level <= level : other.level < row.level);
+  });
+}
+
 }  // namespace
 
 std::span<const Operator> operators() { return tables::kOperators; }
@@ -70,14 +78,23 @@ std::string_view nearest_operator_name(std::string_view name) {
   return best;
 }
 
-const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level) {
-  const Support* best = nullptr;
-  for (const Support& row : op.support) {
-    if (row.field == field && row.level <= level && (best == nullptr || row.level > best->level)) {
-      best = &row;
-    }
+std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level) {
+  if (level < op.introduced) {
+    return std::nullopt;
   }
-  return best;
+  std::optional<Admitted> all;
+  for (const Support& row : op.support) {
+    if (row.field != field || !holds(op, row, level)) {
+      continue;
+    }
+    if (!all) {
+      all = {.types = row.types, .min_rank = row.min_rank, .max_rank = row.max_rank};
+    }
+    all->types |= row.types;
+    all->min_rank = std::min(all->min_rank, row.min_rank);
+    all->max_rank = std::max(all->max_rank, row.max_rank);
+  }
+  return all;
 }
 
 const Enum* find_enum(std::string_view type) {

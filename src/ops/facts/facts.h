@@ -90,6 +90,15 @@ struct Support {
   std::string_view only_for;  // REDUCE: the functions this row speaks of; otherwise empty
 };
 
+// What the rows say together of a tensor at a level.
+struct Admitted {
+  TypeSet types;  // 0: the documents leave them blank
+  std::uint8_t min_rank;
+  std::uint8_t max_rank;
+
+  bool operator==(const Admitted&) const = default;
+};
+
 enum class InPlace : std::uint8_t {
   none,
   first_input,
@@ -135,8 +144,10 @@ struct Operator {
 // for nothing.
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
-// The row that holds for a tensor at a level; null below the level that introduced the operator.
-[[nodiscard]] const Support* find_support(const Operator& op, std::size_t field, FeatureLevel level);
+// Nothing below the level that introduced the operator, and for an attribute. Rows for one function or another (REDUCE)
+// count together. Where the documents' first table is younger than the operator it holds from the start, since tables
+// only widen.
+[[nodiscard]] std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level);
 
 // By the type of a field as the header spells it; null for what is no enumeration.
 [[nodiscard]] const Enum* find_enum(std::string_view type);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "schema/tensor_rules.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/element.h"
+#include "schema/words.h"
+#include "text/format.h"
+
+namespace anydml {
+
+std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) {
+    return std::nullopt;  // empty, whatever the other sizes say
+  }
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) {
+    const auto product = checked_multiply(count, size);
+    if (!product || *product > kMaxElements) {
+      return format_text("sizes {} hold too many elements; expected at most {}",
+                         shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())), kMaxElements);
+    }
+    count = *product;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t element_bits(std::uint32_t type) {
+  constexpr std::uint32_t kUint4 = 12;  // no elements of our own: element.h knows whole bytes
+  constexpr std::uint32_t kInt4 = 13;
+  return type == kUint4 || type == kInt4 ? 4
+                                         : static_cast<std::uint32_t>(element_size(static_cast<DataType>(type)) * 8);
+}
+
+std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
+                                           const std::uint32_t* strides) {
+  if (std::ranges::find(sizes, 0U) != sizes.end()) {
+    return 0;
+  }
+  std::optional<std::int64_t> count = 1;  // of elements up to the last
+  for (std::size_t i = 0; count && i < sizes.size(); ++i) {
+    if (strides == nullptr) {
+      count = checked_multiply(*count, sizes[i]);
+    } else {
+      const auto reach = checked_multiply(std::int64_t{sizes[i]} - 1, strides[i]);
+      count = reach ? checked_add(*count, *reach) : std::nullopt;
+    }
+  }
+  const std::uint32_t bits = element_bits(type);
+  const auto bytes = !count     ? std::nullopt
+                     : bits < 8 ? std::optional((*count / 8) * bits + (*count % 8 * bits + 7) / 8)
+                                : checked_multiply(*count, bits / 8);
+  const auto padded = bytes ? checked_add(*bytes, 3) : std::nullopt;
+  return padded ? std::optional(static_cast<std::uint64_t>(*padded) & ~std::uint64_t{3}) : std::nullopt;
+}
+
+}  // namespace anydml

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What holds of every tensor, whatever the operator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace anydml {
+
+inline constexpr std::uint32_t kMaxRank = 8;
+inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
+
+// What is wrong with the number of elements; nothing when it is kMaxElements at most. One size of 0 makes it 0.
+[[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
+
+// The bits of an element of a DML_TENSOR_DATA_TYPE, UINT4 and INT4 included; 0 for what is none.
+[[nodiscard]] std::uint32_t element_bits(std::uint32_t type);
+
+// The least TotalTensorSizeInBytes, as DirectML's DMLCalcBufferTensorSize has it: up to the last element, rounded up to
+// a multiple of 4. Strides are in elements; null: packed. Nothing when it does not fit 63 bits.
+[[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
+                                                         const std::uint32_t* strides);
+
+}  // namespace anydml

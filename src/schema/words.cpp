@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "schema/words.h"
+
+#include "ops/facts/facts.h"
+
+namespace anydml {
+
+std::string type_names(TypeSet types) {
+  const facts::Enum& known = *facts::find_enum("DML_TENSOR_DATA_TYPE");
+  std::string text;
+  for (const facts::EnumValue& type : known.values) {
+    if ((types >> type.value & 1) != 0) {
+      text.append(text.empty() ? "" : ", ").append(type.name.substr(known.prefix.size()));
+    }
+  }
+  return text;
+}
+
+std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
+  std::string text = "[";
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    text.append(i == 0 ? "" : ", ").append(std::to_string(values[i]));
+  }
+  return text.append("]");
+}
+
+}  // namespace anydml

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Types and shapes as sentences have them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/element.h"
+
+namespace anydml {
+
+// "FLOAT32, INT8"
+[[nodiscard]] std::string type_names(TypeSet types);
+
+// "[3, 4]"
+[[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
+
+}  // namespace anydml
