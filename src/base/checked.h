@@ -31,6 +31,23 @@ namespace anydml {
   return product;
 }
 
+// Of sizes in bytes, which have no sign.
+[[nodiscard]] inline std::optional<std::uint64_t> checked_add_bytes(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return std::nullopt;
+  }
+  return sum;
+}
+
+[[nodiscard]] inline std::optional<std::uint64_t> checked_multiply_bytes(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    return std::nullopt;
+  }
+  return product;
+}
+
 // The absolute value without the overflow of INT64_MIN.
 [[nodiscard]] constexpr std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);

@@ -2,42 +2,23 @@
 #include "ops/facts/facts.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 
+#include "base/edit_distance.h"
 #include "ops/facts/facts_tables.h"
 
 namespace anydml::facts {
 namespace {
 
 constexpr std::string_view kPrefix = "DML_OPERATOR_";
-constexpr std::size_t kLongestName = 64;
 
 constexpr bool names_fit() {
-  return std::ranges::all_of(tables::kOperators, [](const Operator& op) { return op.name.size() <= kLongestName; });
+  return std::ranges::all_of(tables::kOperators,
+                             [](const Operator& op) { return op.name.size() <= kLongestComparedName; });
 }
 static_assert(names_fit());
 
 std::string_view without_prefix(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-}
-
-char upper(char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter; }
-
-// Levenshtein distance without regard to case, one row at a time; `written` is no longer than twice the longest name.
-std::size_t edit_distance(std::string_view written, std::string_view name) {
-  std::array<std::size_t, kLongestName + 1> row{};
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < name.size(); ++j) {
-      const std::size_t replace = diagonal + (upper(written[i]) == name[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[name.size()];
 }
 
 // Whether the row is the one for its tensor and functions at the level: the last until then, or else the first.
@@ -59,11 +40,8 @@ const Operator* find_operator(std::string_view name) {
 
 std::string_view nearest_operator_name(std::string_view name) {
   const std::string_view written = without_prefix(name);
-  if (written.empty() || written.size() > 2 * kLongestName) {
-    return {};
-  }
   std::string_view best;
-  std::size_t least = written.size() / 3 + 1;  // farther than that nothing was meant
+  std::size_t least = least_distance_of_strangers(written);
   for (const Operator& op : tables::kOperators) {
     constexpr std::string_view kFamily = "ELEMENT_WISE_";
     std::size_t distance = edit_distance(written, op.name);

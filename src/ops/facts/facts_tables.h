@@ -1253,7 +1253,7 @@ inline constexpr Support kCONVOLUTION_support[] = {
 inline constexpr std::string_view kCONVOLUTION_constraints[] = {
     "size: InputTensor {N, Cin, [D], [H], W}; FilterTensor {FN, FC, [FD], [FH], FW}; OutputTensor {N, Cout, [D], [H], W}; BiasTensor {1, Cout, 1...}",
     "value: DimensionCount == InputTensor.DimensionCount - 2",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kGEMM_fields[] = {
     {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
@@ -1284,7 +1284,7 @@ inline constexpr Support kGEMM_support[] = {
 inline constexpr std::string_view kGEMM_constraints[] = {
     "size: A {[N],[C],M,K} or {..,K,M} if TransA; B {[N],[C],K,N} or {..,N,K} if TransB; C and Output {[N],[C],M,N}",
     "fused: from 6_1 also ACTIVATION_SOFTMAX and ACTIVATION_SOFTMAX1 (level history)",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kREDUCE_fields[] = {
     {"Function", "DML_REDUCE_FUNCTION", FieldKind::attribute, 0, 4, FeatureLevel::v1_0, -1},
@@ -1744,7 +1744,7 @@ inline constexpr Support kBATCH_NORMALIZATION_support[] = {
 };
 inline constexpr std::string_view kBATCH_NORMALIZATION_constraints[] = {
     "size: each dimension of MeanTensor VarianceTensor ScaleTensor BiasTensor is 1 (broadcast) or InputTensor.Sizes of it",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kMEAN_VARIANCE_NORMALIZATION_fields[] = {
     {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
@@ -1769,7 +1769,7 @@ inline constexpr Support kMEAN_VARIANCE_NORMALIZATION_support[] = {
 inline constexpr std::string_view kMEAN_VARIANCE_NORMALIZATION_constraints[] = {
     "size: each dimension of ScaleTensor and BiasTensor is 1 or InputTensor.Sizes of it",
     "null: below 5_2 ScaleTensor and BiasTensor are both present or both null; from 5_2 each may be null alone",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kLOCAL_RESPONSE_NORMALIZATION_fields[] = {
     {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
@@ -2108,7 +2108,7 @@ inline constexpr Support kELEMENT_WISE_ADD1_support[] = {
 };
 inline constexpr std::string_view kELEMENT_WISE_ADD1_constraints[] = {
     "fused: FusedActivation only when OutputTensor is FLOAT16 or FLOAT32",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kACTIVATION_SHRINK_fields[] = {
     {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
@@ -2712,7 +2712,7 @@ inline constexpr Support kMEAN_VARIANCE_NORMALIZATION1_support[] = {
 inline constexpr std::string_view kMEAN_VARIANCE_NORMALIZATION1_constraints[] = {
     "size: ScaleTensor BiasTensor: below 4_0 the channel dimension must match InputTensor and the others are 1 or match; from 4_0 any dimension may be 1",
     "null: below 5_2 ScaleTensor and BiasTensor are both present or both null; from 5_2 each may be null alone",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kRESAMPLE1_fields[] = {
     {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
@@ -3608,7 +3608,7 @@ inline constexpr Support kBATCH_NORMALIZATION_TRAINING_support[] = {
 };
 inline constexpr std::string_view kBATCH_NORMALIZATION_TRAINING_constraints[] = {
     "size: each dimension of ScaleTensor BiasTensor is 1 (broadcast) or InputTensor.Sizes of it",
-    "fused: see contract.md for the permitted activations",
+    "fused: only with an activation that can be fused",
 };
 inline constexpr Field kBATCH_NORMALIZATION_TRAINING_GRAD_fields[] = {
     {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},

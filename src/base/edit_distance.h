@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// How far one name is from another, for messages that say what was probably meant.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string_view>
+
+namespace anydml {
+
+inline constexpr std::size_t kLongestComparedName = 64;
+
+// Levenshtein distance without regard to case, one row at a time; longer names than that are as far as can be.
+[[nodiscard]] inline std::size_t edit_distance(std::string_view written, std::string_view name) {
+  if (name.size() > kLongestComparedName || written.size() > 2 * kLongestComparedName) {
+    return static_cast<std::size_t>(-1);
+  }
+  const auto upper = [](char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  };
+  std::array<std::size_t, kLongestComparedName + 1> row{};
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < name.size(); ++j) {
+      const std::size_t replace = diagonal + (upper(written[i]) == upper(name[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[name.size()];
+}
+
+// Farther than that nothing was meant.
+[[nodiscard]] constexpr std::size_t least_distance_of_strangers(std::string_view written) {
+  return written.size() / 3 + 1;
+}
+
+}  // namespace anydml
