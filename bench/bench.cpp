@@ -300,7 +300,7 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
   CLI::App app(
       "Measures anydml's modulus operators beside a pass over memory that moves the same bytes, and checks a sample "
       "of every result.",
-      "anydml-bench");
+      "dmlrun bench");
   try {
     set_up(app, options);
     // CLI11 takes them from the back.
@@ -309,10 +309,10 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Failure& failure) {
-    fmt::print(stderr, "anydml-bench: {}\n", failure.message);
+    fmt::print(stderr, "dmlrun bench: {}\n", failure.message);
     return failure.status;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "anydml-bench: no memory for tensors of this size\n");
+    fmt::print(stderr, "dmlrun bench: no memory for tensors of this size\n");
     return 1;
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The benchmark as a library: the program anydml-bench is this and nothing more, and another program can offer it as
-// one of its commands.
+// The benchmark, which is a command of dmlrun.
 #pragma once
 
 #include <string>

@@ -62,8 +62,4 @@ std::vector<Latency> measure_latency(double seconds) {
   return results;
 }
 
-#if !defined(ANYDML_BENCH_DIRECTML)
-void measure_directml_latency(double, std::vector<Latency>&) {}
-#endif
-
 }  // namespace anydml::bench

@@ -21,7 +21,7 @@ struct LatencyFailure {
 // `seconds` for each figure. Throws LatencyFailure.
 std::vector<Latency> measure_latency(double seconds);
 
-// The part through the DirectML API; nothing where it is not built.
+// The part through the DirectML API.
 void measure_directml_latency(double seconds, std::vector<Latency>& to);
 
 }  // namespace anydml::bench

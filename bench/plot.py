@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plots of what anydml-bench and peers.py wrote.
+"""Plots of what dmlrun bench and peers.py wrote.
 
 usage: plot.py FILE.json ... [--out FOLDER]       as SVG and PNG; needs matplotlib (peers.py installs it in build/peers)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The benchmark runs, finds nothing wrong and writes the JSON that plot.py reads. Nothing here depends on a time.
 
-usage: smoke.py ANYDML-BENCH FOLDER
+usage: smoke.py DMLRUN FOLDER
 """
 import json
 import math
@@ -19,7 +19,7 @@ STRIDED = ["transposed", "stride2", "stride2_all", "rows7", "dims8"]
 def run(program, folder, *options, status=0):
     file = folder / "smoke.json"
     file.unlink(missing_ok=True)
-    command = [program, *options, "--json", str(file)]
+    command = [program, "bench", *options, "--json", str(file)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == status, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return json.loads(file.read_text()) if status == 0 and file.exists() else done

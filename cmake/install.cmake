@@ -18,6 +18,20 @@ if(ANYDML_BUILD_DIRECTML)
   install(FILES docs/directml.md docs/directml-errors.md docs/porting.md docs/feature-levels.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
+if(ANYDML_BUILD_TOOLS)
+  install(TARGETS dmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES tools/dmlrun/dmlrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES docs/dmlrun.md docs/dmlrun-errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY examples/models DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  if(NOT CMAKE_CROSSCOMPILING)  # they are made by the program
+    install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/bash
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dmlrun)
+    install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/zsh
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _dmlrun)
+    install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME dmlrun.fish)
+  endif()
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
 install(FILES LICENSE NOTICE docs/numerics.md docs/errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

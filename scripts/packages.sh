@@ -20,20 +20,20 @@ is_present() {
   esac
 }
 
-# missing_packages run|test|bench: the packages that are not there, one a line
+# missing_packages run|test: the packages that are not there, one a line
 missing_packages() {
   local purpose package probe
   while read -r purpose package probe; do
     case $purpose in
       run) ;;
-      test | bench) [ "$1" = "$purpose" ] || continue ;;
+      test) [ "$1" = test ] || continue ;;
       *) continue ;;
     esac
     is_present "$probe" || echo "$package"
   done <packages.txt
 }
 
-# ensure_packages run|test|bench install|no-install
+# ensure_packages run|test install|no-install
 ensure_packages() {
   local missing root log
   missing=$(missing_packages "$1" | tr '\n' ' ')

@@ -65,6 +65,12 @@ if ./directml_plain >/dev/null 2>&1; then
 fi
 run_directml env LD_LIBRARY_PATH="$(pkg-config --variable=libdir anydml-directml)" ./directml_plain
 echo "DirectML, LD_LIBRARY_PATH: the same output"
+if [ -x prefix/bin/dmlrun ]; then
+  grep -q "Resource 'Out': 6, 10, -2" <<<"$(prefix/bin/dmlrun prefix/share/doc/anydml/examples/models/add.json)"
+  run_directml prefix/bin/dmlrun exec -- ./directml_plain
+  [ -f prefix/share/man/man1/dmlrun.1 ] && [ -f prefix/share/bash-completion/completions/dmlrun ]
+  echo "dmlrun: runs an example, and a program with the libraries beside it"
+fi
 mkdir beside && cp prefix/lib*/anydml/*.so prefix/lib*/libanydml.so.0 beside 2>/dev/null
 run_directml env LD_LIBRARY_PATH="$PWD/beside" ./directml_plain
 echo "DirectML, libraries copied beside: the same output"

@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dmlrun as people and scripts use it: the examples, wrong models, the facts, files, completion, the manual page.
+
+usage: dmlrun_test.py DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY]
+       dmlrun_test.py DMLRUN SOURCE WORK --update     write the examples' expected output and docs/dmlrun-errors.md anew
+"""
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+DMLRUN, SOURCE, WORK = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+EXAMPLES = SOURCE / "examples" / "models"
+BAD = SOURCE / "tests" / "dmlrun" / "bad"
+ERRORS = SOURCE / "docs" / "dmlrun-errors.md"
+NUMPY = next((argument for argument in sys.argv[4:] if not argument.startswith("-")), None)
+
+
+def run(*arguments, folder=None, environment=None, status=0, binary=False):
+    done = subprocess.run([DMLRUN, *map(str, arguments)], capture_output=True, cwd=folder,
+                          env={**os.environ, **(environment or {})})
+    if not binary:
+        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+    assert status is None or done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def empty_folder(name):
+    folder = WORK / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def masked(text):
+    """What differs from run to run and from machine to machine: times, names, folders, the bits of NaNs."""
+    text = re.sub(r"Running on '.*'", "Running on '...'", text)
+    text = re.sub(r"[0-9.]+ ms", "... ms", text)
+    text = re.sub(r"[0-9.e+-]+ GB/s", "... GB/s", text)
+    text = re.sub(r"written to '.*/", "written to '.../", text)
+    return re.sub(r"nan \(0x[0-9A-F]+\)", "nan (0x...)", text)
+
+
+def of_this_machine(text):
+    """masked, and in JSON and tables too."""
+    text = re.sub(r'"(adapter|average|min|median|max|gigabytesPerSecond)": .*', r'"\1": ...', masked(text))
+    return re.sub(r"^\S+ CPU, \d+ threads .*", "an adapter", re.sub(r"^adapter .*", "adapters", text, flags=re.M),
+                  flags=re.M)
+
+
+def example_output(model):
+    return masked(run(model, folder=empty_folder("example")).stdout)
+
+
+def bad_models():
+    """(name, what is wrong, sentence) of each row of the page."""
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", ERRORS.read_text(), re.M)
+    return [(name, what, sentence.replace("\\|", "|")) for name, what, sentence in rows]
+
+
+def bad_sentence(name):
+    """What dmlrun says of a bad model, which ends with status 2, in one line, and leaves nothing behind."""
+    folder = empty_folder("bad")
+    done = run(BAD / f"{name}.json", "--max-memory", "8GiB", folder=folder, status=2)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("dmlrun: "), (name, done.stderr)
+    assert re.fullmatch(r"(Running on '.*'\n)?", done.stdout), (name, done.stdout)
+    assert not list(folder.iterdir()), name
+    assert all(letter.isprintable() for letter in lines[0]), name
+    sentence = lines[0].removeprefix("dmlrun: ").removeprefix(f"{BAD}/").replace(str(folder.resolve()), "FOLDER")
+    sentence = sentence.replace(str(BAD.resolve()), "FOLDER").replace(str(SOURCE.resolve()), "SOURCE")
+    return re.sub(r"leads to '(?!/etc)[^']*'", "leads to '...'", sentence)
+
+
+class Examples(unittest.TestCase):
+    def test_output_is_as_expected(self):
+        models = sorted(EXAMPLES.glob("*.json"))
+        self.assertGreater(len(models), 10)
+        for model in models:
+            with self.subTest(model.name):
+                self.assertEqual(example_output(model), (EXAMPLES / "expected" / f"{model.stem}.txt").read_text())
+
+    def test_through_copies_and_compute_queues(self):
+        for model in sorted(EXAMPLES.glob("*.json")):
+            with self.subTest(model.name):
+                done = run("run", "--disable_custom_heaps", "-q", "compute", model, folder=empty_folder("example"))
+                self.assertEqual(masked(done.stdout), (EXAMPLES / "expected" / f"{model.stem}.txt").read_text())
+
+    def test_check_finds_nothing_wrong(self):
+        for model in sorted(EXAMPLES.glob("*.json")):
+            with self.subTest(model.name):
+                self.assertIn("runs at feature level 6_4", run("check", model).stdout)
+
+    def test_files_written_are_numpys(self):
+        folder = empty_folder("example")
+        run(EXAMPLES / "files.json", "--output_path", folder / "a" / "b")
+        data = (folder / "a" / "b" / "wrapped.npy").read_bytes()
+        values = struct.unpack("<12f", data[-48:])
+        self.assertEqual(data[:10], b"\x93NUMPY\x01\x00v\x00")
+        self.assertIn(b"'shape': (3, 4)", data)
+        self.assertEqual(values[4:6], (270.0, 269.5))
+        self.assertEqual((folder / "a" / "b" / "wrapped.dat").read_bytes(), data[-48:])
+        self.assertEqual(sorted(path.name for path in (folder / "a" / "b").iterdir()), ["wrapped.dat", "wrapped.npy"])
+
+
+class BadModels(unittest.TestCase):
+    def test_each_has_its_sentence(self):
+        rows = bad_models()
+        self.assertEqual(sorted(name for name, _, _ in rows), sorted(path.stem for path in BAD.glob("*.json")))
+        for name, _, sentence in rows:
+            with self.subTest(name):
+                self.assertEqual(bad_sentence(name), sentence)
+
+    def test_check_finds_them_too(self):
+        for path in sorted(BAD.glob("*.json")):
+            with self.subTest(path.stem):
+                done = run("check", path, "--max-memory", "8GiB", status=2)
+                self.assertEqual(done.stderr, "")
+                self.assertRegex(done.stdout.splitlines()[-1], r": \d+ problems? at feature level 6_4$")
+
+    def test_check_lists_all(self):
+        done = run("check", "--feature-level", "2_1", "--json", EXAMPLES / "integers_64.json", status=2)
+        report = json.loads(done.stdout)
+        self.assertEqual(len(report["problems"]), 6)
+        self.assertEqual((report["runs"], report["needsFeatureLevel"]), (False, "6_0"))
+
+    def test_absent_unreadable_and_odd_models(self):
+        folder = empty_folder("odd")
+        os.mkfifo(folder / "pipe.json")
+        (folder / "folder.json").mkdir()
+        for name in ("absent.json", "pipe.json", "folder.json"):
+            done = run(folder / name, status=2)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        (folder / "large.json").write_text("[" + "1," * 100000 + "1]")
+        self.assertIn("bytes", run(folder / "large.json", "--max-memory", "1MiB", status=2).stderr)
+
+    def test_outside_files_only_when_allowed(self):
+        folder = empty_folder("outside")
+        model = json.loads((BAD / "write_outside.json").read_text())
+        model["resources"]["A"] = {"initialValues": {"sourcePath": str(EXAMPLES / "angles.npy")}}
+        model["dispatchables"], model["commands"] = {}, [
+            {"type": "print", "resource": "A"},
+            {"type": "writeFile", "resource": "A", "targetPath": str(folder / "there" / "copy.npy")}]
+        inner = folder / "inner"
+        inner.mkdir()
+        (inner / "model.json").write_text(json.dumps(model))
+        self.assertIn("--allow-outside", run("model.json", folder=inner, status=2).stderr)
+        run("model.json", "--allow-outside", folder=inner)
+        copy = (folder / "there" / "copy.npy").read_bytes()
+        self.assertEqual(copy[-48:], (EXAMPLES / "angles.npy").read_bytes()[-48:])
+
+    def test_a_write_that_fails_leaves_what_was_there(self):
+        folder = empty_folder("full")
+        (folder / "wrapped.npy").write_text("before")
+        # A limit on the size of files stands for a disk that is full.
+        script = f"ulimit -f 0; trap '' XFSZ; '{DMLRUN}' '{EXAMPLES / 'files.json'}'"
+        done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual((folder / "wrapped.npy").read_text(), "before")
+        self.assertEqual([path.name for path in folder.iterdir()], ["wrapped.npy"])
+
+
+class Timing(unittest.TestCase):
+    def test_verbosity(self):
+        model = EXAMPLES / "add.json"
+        lines = masked(run("-i", 5, "-w", 2, "-v", 1, model).stdout).splitlines()
+        self.assertEqual(lines, [
+            "Running on '...'", "Initialize 'add': ... ms", "Dispatch 'add': 5 iterations, ... GB/s",
+            "CPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "GPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "CPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "GPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "Resource 'Out': 6, 10, -2"])
+        every = masked(run("-i", 3, "-v", 2, "--max_gpu_time_measurements", 2, model).stdout)
+        self.assertIn("GPU samples buffer has 1 samples overwritten.\n", every)
+        self.assertIn("iteration 0: ... ms (CPU)\niteration 1: ... ms (CPU), ... ms (GPU)\n", every)
+        self.assertNotIn("(GPU)", run("--max_gpu_time_measurements", 0, model).stdout)
+
+    def test_repeat_interval_and_time_limit(self):
+        model = EXAMPLES / "add.json"
+        self.assertIn(": 4 iterations", run("-i", 4, "-r", 7, "-I", 1, model).stdout)
+        iterations = int(re.search(r": (\d+) iterations", run("-t", 50, model).stdout)[1])
+        self.assertGreaterEqual(iterations, 1)
+
+    def test_json(self):
+        report = json.loads(run("--json", "-i", 3, EXAMPLES / "half_precision.json").stdout)
+        dispatch, printed = report["commands"]
+        self.assertEqual((dispatch["type"], dispatch["iterations"]), ("dispatch", 3))
+        self.assertEqual(dispatch["cpuMilliseconds"]["samples"], 2)
+        self.assertEqual(dispatch["bytes"], 60)
+        self.assertEqual(printed["values"][:2] + printed["values"][6:8], [1.5, 0.5, "nan", "-inf"])
+        self.assertEqual(json.loads(run("--json", BAD / "not_json.json", status=2).stdout)["runs"], False)
+
+    def test_print_commands(self):
+        self.assertIn("Command 1: print 'Out'\n", run("--print_commands", EXAMPLES / "add.json").stdout)
+
+
+class Facts(unittest.TestCase):
+    def test_operators_are_as_the_facts_have_them(self):
+        facts = json.loads((SOURCE / "data" / "operators.json").read_text())["operators"]
+        rows = (SOURCE / "src" / "ops" / "elementwise" / "elementwise.def").read_text()
+        built = set(re.findall(r"^ANYDML_ROW\((\w+)", rows, re.M))
+        shown = {one["name"]: one for one in json.loads(run("operators", "--json").stdout)}
+        self.assertEqual(len(shown), 177)
+        self.assertEqual(set(shown), {one["name"].removeprefix("DML_OPERATOR_") for one in facts})
+        for fact in facts:
+            name = fact["name"].removeprefix("DML_OPERATOR_")
+            one = shown[name]
+            with self.subTest(name):
+                self.assertEqual((one["number"], one["featureLevel"], one["built"], one["descStruct"]),
+                                 (fact["enum_value"], fact["introduced"], name in built, fact["desc_struct"]))
+                self.assertEqual(one["inPlace"] != "no", bool(fact["in_place"]))
+                fields = {field["name"]: field for field in one["fields"]}
+                self.assertEqual({name: field["kind"] for name, field in fields.items()
+                                  if "attribute" not in field["kind"]},
+                                 {tensor["field"]: tensor["kind"] for tensor in fact["tensors"]})
+                self.assertEqual({name for name, field in fields.items() if "attribute" in field["kind"]},
+                                 {attribute["field"] for attribute in fact["attributes"]})
+                support = [(name, row["featureLevel"], row["dimensions"], tuple(sorted(row["dataTypes"])),
+                            row.get("onlyFor", ""))
+                           for name, field in fields.items() for row in field.get("support", [])]
+                self.assertEqual(sorted(support), sorted(
+                    (row["tensor"], row["feature_level"], row["dimension_counts"], tuple(sorted(row["data_types"])),
+                     " ".join(row.get("for", []))) for row in fact["support"]))
+
+    def test_lists(self):
+        everything = run("operators").stdout.splitlines()
+        missing = run("operators", "--missing").stdout.splitlines()
+        self.assertEqual(len(everything), 177 + 3)
+        built = sum(1 for line in everything if re.match(r"[A-Z_0-9]+ +yes ", line))
+        self.assertEqual(len(missing), 177 - built + 3)
+        self.assertIn(f"{built} of DirectML's 177 operators are built", everything[-1])
+        self.assertNotIn("ELEMENT_WISE_MODULUS_FLOOR", run("operators", "--missing").stdout)
+
+    def test_one(self):
+        for name in ("ELEMENT_WISE_MODULUS_FLOOR", "DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR", "modulus_floor"):
+            self.assertIn("feature level  2_1 and newer", run("operators", name).stdout)
+        self.assertIn("did you mean 'CONVOLUTION'", run("operators", "CONVOLUTON", status=2).stderr)
+
+
+class Calculator(unittest.TestCase):
+    def test_numbers(self):
+        self.assertEqual(run("modulus", "--floor", "--type", "float16", "--", "-7", "3").stdout,
+                         "FLOAT16\n a  b  floor  bits\n-7  3      2  0x4000\n")
+        self.assertEqual(run("modulus", "--", "-7,7.5", "2").stdout,
+                         "FLOAT64\n  a  b  floor  bits                truncate  bits\n"
+                         " -7  2      1  0x3FF0000000000000        -1  0xBFF0000000000000\n"
+                         "7.5  2    1.5  0x3FF8000000000000       1.5  0x3FF8000000000000\n")
+        self.assertIn("'seven' is not a number", run("modulus", "seven", "3", status=2).stderr)
+        self.assertIn("300 is not a UINT8", run("modulus", "--type", "uint8", "300", "3", status=2).stderr)
+        self.assertIn("do not broadcast", run("modulus", "1,2,3", "1,2", status=2).stderr)
+        self.assertIn("--floor or --truncate", run("modulus", "7", "3", "-o", "x.npy", status=2).stderr)
+        self.assertIn("is not a type", run("modulus", "--type", "f3", "7", "3", status=2).stderr)
+
+    def test_arrays_as_numpy_has_them(self):
+        if NUMPY is None:
+            self.skipTest("no Python with NumPy")
+        script = f"""
+import subprocess, sys, numpy as np
+rng = np.random.default_rng(1)
+for kind, a_shape, b_shape in [("f4", (3, 1, 5), (4, 1)), ("f8", (), (7,)), ("i1", (100,), ()), ("u8", (2, 3), (3,)),
+                               ("f2", (50, 60), (60,)), ("i4", (0, 3), (1, 3)), ("i8", (5, 1), (1, 6))]:
+    if kind[0] == "f":
+        a, b = rng.normal(0, 100, a_shape).astype(kind), rng.normal(0, 3, b_shape).astype(kind)
+    else:
+        a = rng.integers(-100 if kind[0] == "i" else 0, 100, a_shape).astype(kind)
+        b = rng.integers(1, 9, b_shape).astype(kind)
+    np.save("a.npy", a); np.save("b.npy", b)
+    for flag, function in [("--floor", np.mod), ("--truncate", np.fmod)]:
+        subprocess.run([{str(DMLRUN)!r}, "modulus", flag, "a.npy", "b.npy", "-o", "out.npy"], check=True,
+                       stdout=subprocess.DEVNULL)
+        out, expected = np.load("out.npy"), function(a, b)
+        assert out.dtype == expected.dtype and out.shape == expected.shape, (kind, out.shape)
+        assert out.tobytes() == np.asarray(expected).tobytes(), (kind, flag)
+"""
+        subprocess.run([NUMPY, "-c", script], check=True, cwd=empty_folder("numpy"))
+
+
+class Documents(unittest.TestCase):
+    def test_what_they_show_is_what_is_printed(self):
+        for page in ("docs/dmlrun.md", "README.md"):
+            text = (SOURCE / page).read_text()
+            shown = "".join(re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S))
+            commands = re.findall(r"^\$ dmlrun (.*)\n((?:(?!\$ ).*\n)*)", shown, re.M)
+            self.assertTrue(commands, page)
+            for command, expected in commands:
+                with self.subTest(command):
+                    done = run(*shlex.split(command), folder=EXAMPLES, status=None)
+                    self.assertEqual(of_this_machine(done.stdout + done.stderr), of_this_machine(expected))
+
+
+class CommandLine(unittest.TestCase):
+    def test_nothing_is_help(self):
+        self.assertEqual(run().stdout, run("--help").stdout)
+        for command in ("run", "check", "operators", "adapters", "modulus", "bench", "exec", "completion"):
+            self.assertIn(command, run("--help").stdout)
+            self.assertTrue(run(command, "--help").stdout)
+
+    def test_version(self):
+        version = re.search(r"project\(anydml VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(run("--version").stdout, f"dmlrun {version}\n")
+
+    def test_wrong_arguments(self):
+        for arguments in (["run"], ["--iterations", "0", "x.json"], ["--no-such-option", "x.json"], ["check"],
+                          ["modulus", "1"], ["operators", "a", "b"], ["completion", "tcsh"], ["-v", "3", "x.json"],
+                          ["-i", "many", "x.json"], ["--max-memory", "lots", "x.json"], ["exec"],
+                          ["--feature-level", "9_9", EXAMPLES / "add.json"], ["-a", "Radeon", EXAMPLES / "add.json"]):
+            with self.subTest(arguments):
+                done = run(*arguments, status=2)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_adapters(self):
+        adapters = json.loads(run("adapters", "--json").stdout)
+        self.assertGreaterEqual(len(adapters), 1)
+        self.assertEqual(adapters[0]["featureLevel"], "6_4")
+        self.assertIn(adapters[0]["description"], run("adapters").stdout)
+        self.assertEqual(run("-s").stdout, run("adapters").stdout)
+        self.assertIn(adapters[0]["description"], run("-a", "CPU", EXAMPLES / "add.json").stdout)
+        self.assertIn("DirectML", run("-S").stdout)
+
+    def test_levels(self):
+        model = EXAMPLES / "integers_64.json"
+        self.assertIn("at feature level 5_0", run("--dml_feature_level", "5.0", model, status=2).stderr)
+        capped = run(model, environment={"ANYDML_FEATURE_LEVEL": "5_0"}, status=2)
+        self.assertIn("at feature level 5_0", capped.stderr)
+        self.assertEqual(run("--feature-level", "6_0", model).stderr, "")
+
+    def test_options_of_dxdispatch_are_taken(self):
+        done = run("-m", EXAMPLES / "add.json", "--clear_shader_caches", "--post_dispatch_barriers", "uav", "-d")
+        self.assertIn("Resource 'Out': 6, 10, -2", done.stdout)
+        self.assertEqual(done.stderr, "dmlrun: --clear_shader_caches has no effect here\n"
+                                      "dmlrun: --post_dispatch_barriers has no effect here\n")
+
+    def test_exec(self):
+        shown = run("exec", "--", "sh", "-c", "echo $LD_LIBRARY_PATH \"$1\"", "sh", "--help",
+                    environment={"LD_LIBRARY_PATH": "/before"}).stdout
+        folder, _, rest = shown.strip().partition(":")
+        self.assertTrue((Path(folder) / "libdirectml.so").exists(), shown)
+        self.assertEqual(rest, "/before --help")
+        self.assertEqual(run("exec", "--", "sh", "-c", "exit 7", status=7).stdout, "")
+        self.assertIn("No such file", run("exec", "--", "/no/such/program", status=127).stderr)
+
+    def test_completion(self):
+        folder = empty_folder("completion")
+        for shell in ("bash", "zsh", "fish"):
+            script = folder / shell
+            script.write_text(run("completion", shell).stdout)
+            self.assertIn("dispatch_iterations", script.read_text())
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", script], check=True)
+        complete = ("source ./bash; COMP_WORDS=(dmlrun {}); COMP_CWORD={}; _dmlrun; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        for words, position, expected in (("op", 1, ["operators"]), ("check --feat", 2, ["--feature-level"]),
+                                          ("operators ELEMENT_WISE_MOD", 2, ["ELEMENT_WISE_MODULUS_TRUNCATE",
+                                                                             "ELEMENT_WISE_MODULUS_FLOOR"])):
+            done = subprocess.run(["bash", "-c", complete.format(words, position)], capture_output=True, text=True,
+                                  cwd=folder, check=True)
+            self.assertEqual(sorted(done.stdout.split()), sorted(expected))
+
+    def test_manual_page_has_every_option(self):
+        page = (SOURCE / "tools" / "dmlrun" / "dmlrun.1").read_text().replace("\\-", "-")
+        for command in ("run", "check", "operators", "adapters", "modulus", "exec", "completion"):
+            self.assertIn(f".SS dmlrun {command}", page)
+            for option in re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", run(command, "--help").stdout.split("Options:")[1]):
+                if option not in ("--help", "-h"):
+                    self.assertIn(option, page, command)
+        if shutil.which("man"):
+            done = subprocess.run(["man", "--warnings", "-l", str(SOURCE / "tools" / "dmlrun" / "dmlrun.1")],
+                                  capture_output=True, text=True, env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+def update():
+    for model in sorted(EXAMPLES.glob("*.json")):
+        (EXAMPLES / "expected").mkdir(exist_ok=True)
+        (EXAMPLES / "expected" / f"{model.stem}.txt").write_text(example_output(model))
+    text = ERRORS.read_text()
+    for name, what, _ in bad_models():
+        sentence = bad_sentence(name).replace("|", "\\|")
+        text = re.sub(rf"^\| `{name}` \| .*$", lambda _: f"| `{name}` | {what} | {sentence} |", text, flags=re.M)
+    ERRORS.write_text(text)
+
+
+if __name__ == "__main__":
+    WORK.mkdir(parents=True, exist_ok=True)
+    if "--update" in sys.argv:
+        update()
+    else:
+        unittest.main(argv=sys.argv[:1])

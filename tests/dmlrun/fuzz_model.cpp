@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as a model: reading and checking it ends, finds its faults or finds none, and touches no file.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "model_reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace anydml;
+  using namespace anydml::dmlrun;
+  auto parsed = JsonDocument::parse(std::string(reinterpret_cast<const char*>(data), size));
+  if (!parsed) {
+    return 0;
+  }
+  const JsonDocument& document = parsed.value();
+  const ReadOptions options{.folders = {.input = "/nonexistent", .output = "/nonexistent"}, .max_memory = 1 << 20};
+  Problems problems;
+  const Model model = read_model(document, options, problems);
+  for (const facts::FeatureLevel level : {facts::FeatureLevel::v1_0, facts::FeatureLevel::v2_1, facts::kNewestLevel}) {
+    Problems of_level;
+    check_level(model, level, of_level);
+    check_built(model, of_level);
+  }
+  for (const Problem& problem : problems.list()) {  // a line each, for people
+    if (problem.reason.empty() || (problem.path + problem.reason).find('\n') != std::string::npos) {
+      std::abort();
+    }
+  }
+  // What a run would rely on.
+  if (problems.none()) {
+    for (const Resource& resource : model.resources) {
+      if (resource.bytes > options.max_memory || resource.value_bytes > resource.bytes || resource.bytes % 4 != 0) {
+        std::abort();
+      }
+    }
+    for (const Command& command : model.commands) {
+      if (const auto* dispatch = std::get_if<DispatchCommand>(&command.what)) {
+        for (const Binding& binding : dispatch->bindings) {
+          const auto* tensors = tensors_of(model.dispatchables.at(dispatch->dispatchable).op.fields.at(binding.field));
+          if (tensors == nullptr || tensors->size() != binding.sources.size()) {
+            std::abort();
+          }
+          for (const BindingSource& source : binding.sources) {
+            if (source.offset_bytes >= model.resources.at(source.resource).bytes) {
+              std::abort();
+            }
+          }
+        }
+      }
+    }
+  }
+  return 0;
+}

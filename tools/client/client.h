@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// What every DirectML program has to set up before it can run an operator: a device with a queue, buffers, an operator
+// with its bindings. Written against the public headers alone, as any client is. Failures are thrown.
+#pragma once
+
+// clang-format off
+#include <wsl/winadapter.h>
+#include <wsl/wrladapter.h>
+#include <directx/d3d12.h>
+#include <directx/dxcore.h>
+#include <dxguids/dxguids.h>
+#include <anydml/DirectML.h>
+#include <anydml/directml_guids.h>
+// clang-format on
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace anydml::client {
+
+using Microsoft::WRL::ComPtr;
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(HRESULT result, const std::string& message) : std::runtime_error(message), result_(result) {}
+  [[nodiscard]] HRESULT result() const { return result_; }
+
+ private:
+  HRESULT result_;
+};
+
+// Throws what the library says of its last failure, or the call's name and the number.
+void check(HRESULT result, const char* call);
+
+// One of the three that need nothing but a type.
+[[nodiscard]] inline D3D12_HEAP_PROPERTIES heap_of(D3D12_HEAP_TYPE type) {
+  D3D12_HEAP_PROPERTIES properties{};
+  properties.Type = type;
+  return properties;
+}
+
+struct Adapter {
+  ComPtr<IDXCoreAdapter> adapter;
+  std::string description;
+  std::uint64_t driver_version = 0;
+  std::uint64_t dedicated_memory = 0;
+  std::uint64_t shared_memory = 0;
+  bool is_hardware = false;
+  bool is_integrated = false;
+  std::int32_t luid_high = 0;
+  std::uint32_t luid_low = 0;
+};
+
+[[nodiscard]] std::vector<Adapter> list_adapters();
+
+struct DeviceOptions {
+  IUnknown* adapter = nullptr;  // null: the first
+  D3D12_COMMAND_LIST_TYPE list_type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
+  DML_FEATURE_LEVEL minimum_level = DML_FEATURE_LEVEL_1_0;
+  bool debug = false;
+  bool custom_heaps = true;  // memory that CPU and device share, where the device has it
+};
+
+// A device, and a list that is recorded, executed and waited for.
+class Device {
+ public:
+  explicit Device(const DeviceOptions& options = {});
+
+  [[nodiscard]] ID3D12Device* d3d12() const { return d3d12_.Get(); }
+  [[nodiscard]] IDMLDevice* dml() const { return dml_.Get(); }
+  [[nodiscard]] ID3D12GraphicsCommandList* list() const { return list_.Get(); }
+  [[nodiscard]] IDMLCommandRecorder* recorder() const { return recorder_.Get(); }
+  [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest it offers
+  [[nodiscard]] std::uint64_t timestamp_frequency() const;
+
+  void close();    // the list; throws what recording ran into
+  void execute();  // the closed list, which can be executed again
+  void wait() const;
+  void poll() const;  // as wait, but asking again and again
+  void reopen();      // the list, empty
+  void run() {        // what was recorded, to its end
+    close();
+    execute();
+    wait();
+    reopen();
+  }
+
+  // A buffer for tensors.
+  [[nodiscard]] ComPtr<ID3D12Resource> create_buffer(std::uint64_t bytes);
+  // fill(span of all its bytes), then it is the buffer's; contents are only looked at within read.
+  template <class Fill>
+  void write(ID3D12Resource* buffer, Fill fill);
+  template <class Use>
+  void read(ID3D12Resource* buffer, Use use);
+
+  [[nodiscard]] ComPtr<ID3D12Resource> create_committed(const D3D12_HEAP_PROPERTIES& heap, std::uint64_t bytes,
+                                                        D3D12_RESOURCE_STATES state, D3D12_RESOURCE_FLAGS flags) const;
+
+ private:
+  void copy(ID3D12Resource* to, ID3D12Resource* from, std::uint64_t bytes);
+
+  ComPtr<ID3D12Device> d3d12_;
+  ComPtr<IDMLDevice> dml_;
+  ComPtr<ID3D12CommandQueue> queue_;
+  ComPtr<ID3D12CommandAllocator> allocator_;
+  ComPtr<ID3D12GraphicsCommandList> list_;
+  ComPtr<ID3D12Fence> fence_;
+  ComPtr<IDMLCommandRecorder> recorder_;
+  std::uint64_t submitted_ = 0;
+  bool shared_memory_ = false;
+};
+
+// A buffer's bytes while they are mapped.
+class Mapped {
+ public:
+  explicit Mapped(ID3D12Resource* buffer);
+  ~Mapped() { buffer_->Unmap(0, nullptr); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  ID3D12Resource* buffer_;
+  std::span<std::byte> bytes_;
+};
+
+// A compiled operator, initialised, with its own descriptors and memory.
+class Operation {
+ public:
+  // `owned`: bindings of the inputs that DirectML keeps, one for each input with a null buffer for the others; may be
+  // empty where there are none.
+  Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
+            std::span<const DML_BUFFER_BINDING> owned = {});
+
+  // A binding with a null buffer is none.
+  void bind(std::span<const DML_BUFFER_BINDING> inputs, std::span<const DML_BUFFER_BINDING> outputs);
+  void record(Device& device, std::uint64_t times = 1) const;
+
+ private:
+  void initialise(Device& device, std::span<const DML_BUFFER_BINDING> owned);
+  void create_heap(const Device& device, UINT descriptors);
+  [[nodiscard]] DML_BINDING_TABLE_DESC table_desc(IDMLDispatchable* dispatchable) const;
+
+  ComPtr<IDMLCompiledOperator> compiled_;
+  ComPtr<ID3D12DescriptorHeap> heap_;
+  ComPtr<IDMLBindingTable> table_;
+  ComPtr<ID3D12Resource> persistent_;
+  ComPtr<ID3D12Resource> temporary_;
+  UINT64 persistent_bytes_ = 0;
+  UINT64 temporary_bytes_ = 0;
+};
+
+template <class Fill>
+void Device::write(ID3D12Resource* buffer, Fill fill) {
+  if (shared_memory_) {
+    fill(Mapped(buffer).bytes());
+    return;
+  }
+  const std::uint64_t bytes = buffer->GetDesc().Width;
+  const auto staging = create_committed(heap_of(D3D12_HEAP_TYPE_UPLOAD), bytes, D3D12_RESOURCE_STATE_GENERIC_READ,
+                                        D3D12_RESOURCE_FLAG_NONE);
+  fill(Mapped(staging.Get()).bytes());
+  copy(buffer, staging.Get(), bytes);
+}
+
+template <class Use>
+void Device::read(ID3D12Resource* buffer, Use use) {
+  if (shared_memory_) {
+    use(std::span<const std::byte>(Mapped(buffer).bytes()));
+    return;
+  }
+  const std::uint64_t bytes = buffer->GetDesc().Width;
+  const auto staging = create_committed(heap_of(D3D12_HEAP_TYPE_READBACK), bytes, D3D12_RESOURCE_STATE_COPY_DEST,
+                                        D3D12_RESOURCE_FLAG_NONE);
+  copy(staging.Get(), buffer, bytes);
+  use(std::span<const std::byte>(Mapped(staging.Get()).bytes()));
+}
+
+}  // namespace anydml::client

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The tool's commands. Each returns the exit status: 0, 1 where the machine fails, 2 where what was asked for is wrong.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor.h"
+
+namespace anydml::dmlrun {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrong = 2;
+
+struct ModelArguments {
+  std::string model;
+  std::string input_path;
+  std::string output_path;
+  bool allow_outside = false;
+  std::uint64_t max_memory = 0;  // 0: half of the machine's
+  std::string feature_level;     // empty: the newest
+  bool json = false;
+};
+
+struct RunArguments {
+  ModelArguments model;
+  ExecutionOptions execution;
+  int verbosity = 0;
+  std::string adapter;  // part of its name
+  std::string queue = "direct";
+  bool show_adapters = false;
+  bool show_dependencies = false;
+  bool debug = false;
+  bool custom_heaps = true;
+};
+
+struct OperatorsArguments {
+  std::string name;
+  bool missing = false;
+  bool json = false;
+};
+
+struct ModulusArguments {
+  bool floor = false;
+  bool truncate = false;
+  std::string type;
+  std::string a;
+  std::string b;
+  std::string output;
+};
+
+int run_model(const RunArguments& arguments);
+int check_model(const ModelArguments& arguments);
+int show_adapters(bool json);
+int show_operators(const OperatorsArguments& arguments);
+int calculate_modulus(const ModulusArguments& arguments);
+int execute_program(const std::vector<std::string>& command);
+
+// "dmlrun: reason" on the error stream.
+int complain(const std::string& reason, int status);
+
+}  // namespace anydml::dmlrun

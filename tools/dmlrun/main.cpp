@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// The command line: what can be asked for, and which command answers.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "bench.h"
+#include "commands.h"
+#include "completion.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+constexpr const char* kDescription =
+    "Runs DirectML models in DxDispatch's JSON format on any machine, and shows what the runtime can do.";
+constexpr const char* kFooter =
+    "\nExamples:\n"
+    "  dmlrun model.json                        run a model\n"
+    "  dmlrun -i 1000 -w 10 model.json          and time it\n"
+    "  dmlrun check --feature-level 2_1 m.json  would it run on an older DirectML?\n"
+    "  dmlrun operators MODULUS_FLOOR           what an operator takes\n"
+    "  dmlrun modulus -- -7 3                   a calculator\n"
+    "  dmlrun exec -- ./program                 a DirectML program, with these libraries\n"
+    "\nExit status: 0 done, 1 the machine failed, 2 something was asked for wrongly.\n"
+    "anydml is not affiliated with Microsoft.";
+
+struct Arguments {
+  RunArguments run;
+  ModelArguments check;
+  OperatorsArguments operators;
+  ModulusArguments modulus;
+  bool adapters_json = false;
+  std::vector<std::string> program;
+  std::string shell;
+};
+
+void add_model_options(CLI::App& app, ModelArguments& arguments, const char* level_option) {
+  app.add_option("model,-m,--model", arguments.model, "Path of the model, a JSON file")->type_name("MODEL.json");
+  app.add_option("--input_path,--input-path", arguments.input_path,
+                 "Folder of the model's input files [its own folder]")
+      ->type_name("FOLDER");
+  app.add_option("--output_path,--output-path", arguments.output_path,
+                 "Folder of the files it writes [the current one]")
+      ->type_name("FOLDER");
+  app.add_flag("--allow-outside", arguments.allow_outside, "Let the model read and write files outside those folders");
+  app.add_option("--max-memory", arguments.max_memory,
+                 "What the buffers may take together, such as 512MiB [half of the machine's]")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("SIZE");
+  app.add_option(level_option, arguments.feature_level, "DirectML feature level, such as 2_1 [the newest]")
+      ->type_name("LEVEL");
+  app.add_flag("--json", arguments.json, "Print JSON, for machines");
+}
+
+// Options of DxDispatch that mean nothing here. They are taken, so that command lines go on working.
+void add_ignored_options(CLI::App& app) {
+  const auto ignore = [&app](const std::string& name, bool has_value) {
+    const auto say = [name](const std::string&) {
+      std::fprintf(stderr, "dmlrun: %s has no effect here\n", name.substr(name.rfind(',') + 1).c_str());
+    };
+    if (has_value) {
+      app.add_option_function<std::string>(name, say)->group("");
+    } else {
+      app.add_flag_callback(name, [say] { say({}); })->group("");
+    }
+  };
+  for (const char* flag :
+       {"--clear_shader_caches", "--disable_gpu_timeout", "--enable_dred", "--disable_background_processing",
+        "--set_stable_power_state", "--disable_agility_sdk", "--print_hlsl_disassembly", "--present_separator",
+        "--xbox_allow_precompile", "-p,--print_onnx_bindings", "--enable_onnx_profiling"}) {
+    ignore(flag, false);
+  }
+  for (const char* option :
+       {"--post_dispatch_barriers", "-c,--pix_capture_type", "-o,--pix_capture_name",
+        "-f,--onnx_free_dim_name_override", "-F,--onnx_free_dim_denotation_override", "-e,--onnx_session_config_entry",
+        "-b,--onnx_bindings", "-l,--onnx_graph_optimization_level", "-L,--onnx_logging_level", "-x,--onnx_ep"}) {
+    ignore(option, true);
+  }
+}
+
+void add_run(CLI::App& app, RunArguments& arguments) {
+  CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json)");
+  add_model_options(run, arguments.model, "--dml_feature_level,--feature-level");
+  ExecutionOptions& execution = arguments.execution;
+  run.add_flag("--print_commands,--print-commands", execution.print_commands, "Print each command before it runs");
+  const char* timing = "Timing";
+  run.add_option("-i,--dispatch_iterations,--iterations", execution.iterations, "Iterations of each dispatch")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}).description(""))
+      ->type_name("N")
+      ->group(timing);
+  run.add_option("-r,--dispatch_repeat,--repeat", execution.repeat, "Dispatches within each iteration, averaged")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}).description(""))
+      ->type_name("N")
+      ->group(timing);
+  run.add_option("-t,--milliseconds_to_run,--time-limit", execution.milliseconds_to_run,
+                 "Time for each dispatch, instead of a number of iterations")
+      ->check(CLI::Range(0.0, 1e12).description(""))
+      ->type_name("MS")
+      ->group(timing);
+  run.add_option("-I,--dispatch_interval,--interval", execution.minimum_interval,
+                 "At least so much time from one iteration's start to the next")
+      ->check(CLI::Range(0.0, 1e12).description(""))
+      ->type_name("MS")
+      ->group(timing);
+  run.add_option("-w,--warmup_samples,--warm-up", execution.warm_up, "First iterations that the medians leave out")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(timing);
+  run.add_option("-v,--timing_verbosity,--verbosity", arguments.verbosity,
+                 "0: medians; 1: cold and hot, and initialisation; 2: every iteration")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 2).description(""))
+      ->type_name("0-2")
+      ->group(timing);
+  run.add_option("--max_gpu_time_measurements", execution.device_samples,
+                 "Readings of the device's clock that are kept; 0 for none")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->type_name("N")
+      ->group(timing);
+  const char* device = "Device";
+  run.add_option("-a,--adapter", arguments.adapter, "Part of the name of the adapter to use")
+      ->type_name("TEXT")
+      ->group(device);
+  run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group(device);
+  run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group(device);
+  run.add_option("-q,--queue_type", arguments.queue, "Kind of command queue")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"direct", "compute"}))
+      ->group(device);
+  run.add_flag("-d,--debug", arguments.debug, "Use DirectML's debug flag")->group(device);
+  run.add_flag_callback(
+         "--disable_custom_heaps", [&] { arguments.custom_heaps = false; },
+         "Copy to and from the device even where it shares the CPU's memory")
+      ->group(device);
+  add_ignored_options(run);
+}
+
+void describe(CLI::App& app, Arguments& arguments) {
+  app.description(kDescription);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "dmlrun " ANYDML_TOOL_VERSION);
+  add_run(app, arguments.run);
+
+  CLI::App& check = *app.add_subcommand("check", "Say whether a model would run, and everything that is wrong with it");
+  add_model_options(check, arguments.check, "--feature-level,--dml_feature_level");
+  check.get_option("model")->required();
+
+  CLI::App& operators = *app.add_subcommand("operators", "List DirectML's operators: levels, types, what is built");
+  operators.add_option("name", arguments.operators.name, "One operator, with or without its prefix")->type_name("NAME");
+  operators.add_flag("--missing", arguments.operators.missing, "Only those that are not built here yet");
+  operators.add_flag("--json", arguments.operators.json, "Print JSON, for machines");
+
+  CLI::App& adapters = *app.add_subcommand("adapters", "List the adapters");
+  adapters.add_flag("--json", arguments.adapters_json, "Print JSON, for machines");
+
+  CLI::App& modulus = *app.add_subcommand("modulus", "Calculate: numbers, lists such as 7,-7, or .npy files");
+  modulus.add_option("a", arguments.modulus.a, "The dividend (negative numbers after --)")->required()->type_name("A");
+  modulus.add_option("b", arguments.modulus.b, "The divisor")->required()->type_name("B");
+  modulus.add_flag("--floor", arguments.modulus.floor, "The result has the divisor's sign, as Python's %");
+  modulus.add_flag("--truncate", arguments.modulus.truncate, "The result has the dividend's sign, as C's % and fmod");
+  modulus.add_option("--type", arguments.modulus.type, "Element type [the file's; int64 or float64 for numbers]")
+      ->type_name("TYPE");
+  modulus.add_option("-o,--output", arguments.modulus.output, "Write the result to an .npy file")->type_name("OUT.npy");
+
+  app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help names its options)");
+
+  CLI::App& exec = *app.add_subcommand("exec", "Run a program with these DirectML libraries found first");
+  exec.add_option("program", arguments.program, "The program and its arguments, after --")->type_name("PROGRAM...");
+  exec.positionals_at_end();
+
+  CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for a shell");
+  completion.add_option("shell", arguments.shell, "The shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.footer(kFooter);  // last: commands take over what is there before them
+}
+
+int answer(const CLI::App& app, const Arguments& arguments) {
+  if (app.got_subcommand("run")) {
+    return run_model(arguments.run);
+  }
+  if (app.got_subcommand("check")) {
+    return check_model(arguments.check);
+  }
+  if (app.got_subcommand("operators")) {
+    return show_operators(arguments.operators);
+  }
+  if (app.got_subcommand("adapters")) {
+    return show_adapters(arguments.adapters_json);
+  }
+  if (app.got_subcommand("modulus")) {
+    return calculate_modulus(arguments.modulus);
+  }
+  if (app.got_subcommand("exec")) {
+    return execute_program(arguments.program);
+  }
+  std::fputs(completion_script(app, arguments.shell).c_str(), stdout);
+  return kDone;
+}
+
+int main_of(std::vector<std::string> words) {
+  CLI::App app;
+  app.name("dmlrun");
+  Arguments arguments;
+  describe(app, arguments);
+  if (words.empty()) {
+    std::fputs(app.help().c_str(), stdout);
+    return kDone;
+  }
+  // Programs' own options are theirs.
+  if (words[0] == "bench") {
+    return bench::run({words.begin() + 1, words.end()}, {"/proc/self/exe", "bench"});
+  }
+  if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
+    return execute_program({words.begin() + (words[1] == "--" ? 2 : 1), words.end()});
+  }
+  // Without a command it is a model to run, as DxDispatch has it.
+  constexpr std::string_view kOwn[] = {"-h", "--help", "--version"};
+  const bool has_command = std::ranges::find(kOwn, words[0]) != std::end(kOwn) ||
+                           std::ranges::any_of(app.get_subcommands({}), [&](const CLI::App* command) {
+                             return command->get_name() == words[0];
+                           });
+  if (!has_command) {
+    words.insert(words.begin(), "run");
+  }
+  try {
+    std::ranges::reverse(words);
+    app.parse(words);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return complain(std::string(error.what()) + " (dmlrun --help says what there is)", kWrong);
+  }
+  return answer(app, arguments);
+}
+
+}  // namespace
+}  // namespace anydml::dmlrun
+
+int main(int argc, char** argv) {
+  try {
+    return anydml::dmlrun::main_of(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    return anydml::dmlrun::complain("there is not enough memory", anydml::dmlrun::kFailed);
+  } catch (const std::exception& error) {
+    return anydml::dmlrun::complain(error.what(), anydml::dmlrun::kFailed);
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// A model as it was read: buffers, operators and commands, checked among themselves. Values are not in memory yet,
+// except those that were written out in the file.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/element.h"
+#include "ops/facts/facts.h"
+#include "values.h"
+
+namespace anydml::dmlrun {
+
+struct ConstantValues {
+  ElementBits value;
+};
+struct SequenceValues {
+  ElementBits first;
+  ElementBits step;
+};
+struct FileValues {
+  std::filesystem::path path;
+  std::uint64_t offset;
+};
+using InitialValues = std::variant<std::vector<std::byte>, ConstantValues, SequenceValues, FileValues>;
+
+struct Resource {
+  std::string name;
+  DataType type = DataType::unknown;  // unknown: a list of mixed types
+  InitialValues values;
+  std::uint64_t value_bytes = 0;  // what the values take
+  std::uint64_t bytes = 0;        // of the buffer
+};
+
+struct TensorValue {
+  std::uint32_t type = 0;
+  std::uint32_t flags = 0;
+  std::vector<std::uint32_t> sizes;
+  std::vector<std::uint32_t> strides;  // empty: packed
+  std::uint64_t total_bytes = 0;
+  std::uint32_t alignment = 0;
+};
+
+struct OperatorModel;
+
+// A member of a desc struct, in the five ways one can be held there.
+struct InlineWords {  // numbers, enumerations, unions, sizes: 4 or 8 bytes in the struct itself
+  std::array<std::uint32_t, 2> words;
+};
+struct PointedWords {  // arrays of 32-bit numbers, and a ScaleBias
+  std::vector<std::uint32_t> words;
+};
+using FieldValue =
+    std::variant<std::monostate, InlineWords, PointedWords, std::vector<TensorValue>, std::vector<OperatorModel>>;
+
+struct OperatorModel {
+  const facts::Operator* facts = nullptr;
+  std::vector<FieldValue> fields;  // as facts->fields
+};
+
+struct BindingSource {
+  std::size_t resource = 0;
+  std::uint64_t offset_bytes = 0;
+};
+
+struct Binding {
+  std::size_t field = 0;  // of the operator
+  std::vector<BindingSource> sources;
+  std::string path;
+};
+
+struct Dispatchable {
+  std::string name;
+  std::string path;  // of its desc, for messages
+  OperatorModel op;
+  std::uint32_t execution_flags = 0;
+  std::vector<Binding> initial_bindings;
+};
+
+struct DispatchCommand {
+  std::size_t dispatchable = 0;
+  std::vector<Binding> bindings;
+};
+struct PrintCommand {
+  std::size_t resource = 0;
+  bool verbose = false;
+};
+struct WriteFileCommand {
+  std::size_t resource = 0;
+  std::filesystem::path path;
+  std::string target;  // as the model writes it
+  std::vector<std::uint64_t> dimensions;
+};
+struct Command {
+  std::string path;
+  std::variant<DispatchCommand, PrintCommand, WriteFileCommand> what;
+};
+
+struct Model {
+  std::vector<Resource> resources;
+  std::vector<Dispatchable> dispatchables;
+  std::vector<Command> commands;
+};
+
+// The tensors of a field: one, several for an array, none where an optional one is absent.
+[[nodiscard]] inline const std::vector<TensorValue>* tensors_of(const FieldValue& field) {
+  return std::get_if<std::vector<TensorValue>>(&field);
+}
+
+}  // namespace anydml::dmlrun

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+#include "model_reader.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/checked.h"
+#include "operator_reader.h"
+#include "ops/rows.h"
+#include "resource_reader.h"
+#include "schema/check.h"
+#include "text/format.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return lower(x) == lower(y);
+  });
+}
+
+// The index of what a name stands for; reported, with what was probably meant, where it stands for nothing.
+template <class Named>
+std::optional<std::size_t> find_named(const Cursor& at, const std::vector<Named>& all, std::string_view what) {
+  const auto name = at.string(format_text("the name of a {}", what));
+  if (!name) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == *name) {
+      return i;
+    }
+    names.push_back(all[i].name);
+  }
+  at.fail(format_text("{} is not a {} of this model{}", in_quotes(*name), what, suggestion(*name, names)));
+  return std::nullopt;
+}
+
+class ModelReader {
+ public:
+  ModelReader(const ReadOptions& options, Model& model) : options_(options), model_(model) {}
+
+  void read(const Cursor& root) {
+    Members members(root, "an object with resources, dispatchables and commands");
+    (void)members.optional("$schema");
+    const auto resources = members.required("resources");
+    const auto dispatchables = members.required("dispatchables");
+    const auto commands = members.required("commands");
+    if (resources) {
+      resources->for_each_member("an object of buffers",
+                                 [&](std::string_view name, const Cursor& at) { add_resource(at, name); });
+    }
+    if (dispatchables) {
+      dispatchables->for_each_member("an object of operators",
+                                     [&](std::string_view name, const Cursor& at) { add_dispatchable(at, name); });
+    }
+    if (commands) {
+      commands->for_each_item("an array of commands", [&](const Cursor& at) { add_command(at); });
+    }
+    members.finish();
+  }
+
+ private:
+  void add_resource(const Cursor& at, std::string_view name) {
+    Resource resource = read_resource(at, name, options_.folders);
+    memory_ = checked_add_bytes(memory_, resource.bytes).value_or(~std::uint64_t{0});
+    if (memory_ > options_.max_memory && !over_) {
+      over_ = true;
+      at.fail(format_text("has {}; that is {} of buffers so far, and --max-memory allows {}",
+                          bytes_text(resource.bytes), bytes_text(memory_), bytes_text(options_.max_memory)));
+    }
+    model_.resources.push_back(std::move(resource));
+  }
+
+  void add_dispatchable(const Cursor& at, std::string_view name) {
+    Dispatchable& dispatchable = model_.dispatchables.emplace_back();
+    dispatchable.name = name;
+    Members members(at, "an object with type");
+    const auto type_at = members.required("type");
+    const auto type = type_at ? type_at->string("the name of an operator") : std::nullopt;
+    if (!type) {
+      return;
+    }
+    for (const auto& [kind, needs] : {std::pair{"hlsl", "a shader compiler"}, std::pair{"onnx", "ONNX Runtime"},
+                                      std::pair{"dmlSerializedGraph", "DirectML graphs (CompileGraph)"}}) {
+      if (same_word(*type, kind)) {
+        type_at->fail(format_text("is {}, which needs {}; that is not run here, expected an operator", kind, needs));
+        return;
+      }
+    }
+    const facts::Operator* op = read_operator_type(*type_at);
+    if (op == nullptr) {
+      return;
+    }
+    auto desc = members.optional("desc");
+    auto other = members.optional("Desc");
+    desc = desc ? desc : other;
+    if (desc) {
+      dispatchable.path = desc->path();
+      Members fields(*desc, "an object with the operator's fields");
+      if (fields.ok()) {
+        dispatchable.op = read_operator_fields(fields, *op);
+        fields.finish();
+      }
+    } else {
+      dispatchable.path = at.path();
+      dispatchable.op = read_operator_fields(members, *op);
+    }
+    if (const auto flags = members.optional("executionFlags")) {
+      dispatchable.execution_flags = read_flags(*flags, "DML_EXECUTION_FLAGS");
+    }
+    if (const auto compile = members.optional("dmlCompileType")) {
+      const auto how = compile->string("DmlCompileOp");
+      if (how && same_word(*how, "DmlCompileGraph")) {
+        compile->fail(
+            "is DmlCompileGraph: DirectML graphs (CompileGraph) are not built here yet; expected DmlCompileOp");
+      } else if (how && !same_word(*how, "DmlCompileOp")) {
+        compile->fail(format_text("{} is not a way to compile; expected DmlCompileOp", in_quotes(*how)));
+      }
+    }
+    const auto bindings = members.optional("bindings");
+    if (dispatchable.op.facts != nullptr) {
+      read_bindings(bindings ? *bindings : at, bindings.has_value(), dispatchable, true, dispatchable.initial_bindings);
+    }
+    members.finish();
+  }
+
+  // A binding's buffer, and where in it the tensor starts.
+  std::optional<BindingSource> read_source(const Cursor& at) {
+    BindingSource source;
+    std::optional<std::size_t> resource;
+    if (at.json().is(JsonKind::object)) {
+      Members members(at, "the name of a resource");
+      const auto name = members.required("name");
+      resource = name ? find_named(*name, model_.resources, "resource") : std::nullopt;
+      std::uint64_t element = resource ? element_size(model_.resources[*resource].type) : 0;
+      (void)members.optional("elementStride");  // what the guide calls the next one
+      if (const auto size = members.optional("elementSizeInBytes")) {
+        const auto given = size->unsigned_integer();
+        element = given && *given != 0 ? *given : element;
+      }
+      if (const auto offset_at = members.optional("elementOffset")) {
+        const std::uint64_t offset = offset_at->unsigned_integer().value_or(0);
+        if (resource && offset != 0 && element == 0) {
+          offset_at->fail("is given for a buffer of mixed types; expected elementSizeInBytes besides");
+        }
+        const auto bytes = checked_multiply_bytes(offset, element);
+        if (!bytes) {
+          offset_at->fail(format_text("is {}; expected a place within the buffer", offset));
+        }
+        source.offset_bytes = bytes.value_or(0);
+      }
+      // Of views for shaders; they mean nothing to an operator.
+      for (const std::string_view name_of_other :
+           {"elementCount", "format", "counter", "counterOffsetBytes", "shape"}) {
+        (void)members.optional(name_of_other);
+      }
+      members.finish();
+    } else {
+      resource = find_named(at, model_.resources, "resource");
+    }
+    if (!resource) {
+      return std::nullopt;
+    }
+    source.resource = *resource;
+    return source;
+  }
+
+  // Whether the buffer holds what the tensor reaches.
+  void check_fit(const Cursor& at, const BindingSource& source, const TensorValue& tensor, std::string_view field) {
+    const Resource& resource = model_.resources[source.resource];
+    if (resource.bytes == 0) {
+      return;  // it could not be read
+    }
+    if (source.offset_bytes >= resource.bytes || resource.bytes - source.offset_bytes < tensor.total_bytes) {
+      at.fail(format_text(
+          "{} has {} bytes{}; {} needs {}", in_quotes(resource.name), resource.bytes,
+          source.offset_bytes == 0 ? std::string() : format_text(", and the binding starts at {}", source.offset_bytes),
+          field, tensor.total_bytes));
+    }
+  }
+
+  void read_bindings(const Cursor& at, bool given, const Dispatchable& dispatchable, bool initial,
+                     std::vector<Binding>& bindings) {
+    const facts::Operator& op = *dispatchable.op.facts;
+    const auto is_owned = [](const std::vector<TensorValue>& tensors) {
+      return std::ranges::any_of(tensors,
+                                 [](const TensorValue& tensor) { return (tensor.flags & schema::kOwnedByDml) != 0; });
+    };
+    std::optional<Members> members;
+    if (given) {
+      members.emplace(at, "an object of bindings");
+      if (!members->ok()) {
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < op.fields.size(); ++i) {
+      const auto* tensors = tensors_of(dispatchable.op.fields[i]);
+      if (tensors == nullptr) {
+        continue;
+      }
+      const bool owned = is_owned(*tensors);
+      const auto binding_at = members && (owned == initial || members->has(op.fields[i].name))
+                                  ? members->optional(op.fields[i].name)
+                                  : std::nullopt;
+      if (owned != initial) {
+        if (binding_at && owned) {
+          binding_at->fail(
+              "is OWNED_BY_DML; expected its binding in the dispatchable's bindings, not in the command's");
+        } else if (binding_at) {
+          binding_at->fail("is not OWNED_BY_DML; expected its binding in the command's bindings");
+        }
+        continue;
+      }
+      if (!binding_at) {
+        at.fail(format_text("{} is not bound; expected the name of a resource{}", op.fields[i].name,
+                            initial ? " in 'bindings', since it is OWNED_BY_DML" : ""));
+        continue;
+      }
+      Binding binding;
+      binding.field = i;
+      binding.path = binding_at->path();
+      const auto add = [&](const Cursor& source_at) {
+        const std::size_t position = binding.sources.size();
+        const auto source = read_source(source_at);
+        if (source && position < tensors->size()) {
+          check_fit(source_at, *source, (*tensors)[position], op.fields[i].name);
+        }
+        binding.sources.push_back(source.value_or(BindingSource{}));
+      };
+      if (binding_at->json().is(JsonKind::array)) {
+        binding_at->for_each_item("an array of resources", add);
+      } else {
+        add(*binding_at);
+      }
+      if (binding.sources.size() != tensors->size()) {
+        binding_at->fail(format_text("binds {} resources; expected {}", binding.sources.size(), tensors->size()));
+      }
+      bindings.push_back(std::move(binding));
+    }
+    if (members) {
+      members->finish();
+    }
+  }
+
+  void add_command(const Cursor& at) {
+    Members members(at, "an object with type");
+    const auto type_at = members.required("type");
+    const auto type = type_at ? type_at->string("dispatch, print or writeFile") : std::nullopt;
+    if (!type) {
+      return;
+    }
+    Command command;
+    command.path = at.path();
+    if (same_word(*type, "dispatch")) {
+      command.what = read_dispatch(members);
+    } else if (same_word(*type, "print")) {
+      command.what = read_print(members);
+    } else if (same_word(*type, "writeFile")) {
+      command.what = read_write_file(members);
+    } else {
+      constexpr std::string_view kCommands[] = {"dispatch", "print", "writeFile"};
+      type_at->fail(format_text("{} is not a command{}", in_quotes(*type), suggestion(*type, kCommands)));
+      return;
+    }
+    members.finish();
+    model_.commands.push_back(std::move(command));
+  }
+
+  DispatchCommand read_dispatch(Members& members) {
+    DispatchCommand command;
+    (void)members.optional("threadGroupCount");  // of shaders
+    const auto name = members.required("dispatchable");
+    const auto found = name ? find_named(*name, model_.dispatchables, "dispatchable") : std::nullopt;
+    const auto bindings = members.required("bindings");
+    if (found) {
+      command.dispatchable = *found;
+      const Dispatchable& dispatchable = model_.dispatchables[*found];
+      if (bindings && dispatchable.op.facts != nullptr) {
+        read_bindings(*bindings, true, dispatchable, false, command.bindings);
+      }
+    }
+    return command;
+  }
+
+  PrintCommand read_print(Members& members) {
+    PrintCommand command;
+    if (const auto resource = members.required("resource")) {
+      command.resource = find_named(*resource, model_.resources, "resource").value_or(0);
+    }
+    if (const auto verbose = members.optional("verbose")) {
+      command.verbose = verbose->boolean().value_or(false);
+    }
+    return command;
+  }
+
+  WriteFileCommand read_write_file(Members& members) {
+    WriteFileCommand command;
+    std::optional<std::size_t> resource;
+    if (const auto at = members.required("resource")) {
+      resource = find_named(*at, model_.resources, "resource");
+      command.resource = resource.value_or(0);
+    }
+    if (const auto at = members.required("targetPath")) {
+      if (const auto target = at->string("the path of a file")) {
+        const auto path = find_output(options_.folders, *target);
+        if (!path) {
+          at->fail(path.error().message);
+        } else {
+          command.path = path.value();
+          command.target = *target;
+        }
+      }
+    }
+    if (const auto at = members.optional("dimensions")) {
+      auto product = std::optional(std::uint64_t{1});
+      at->for_each_item("an array of sizes", [&](const Cursor& item) {
+        command.dimensions.push_back(item.unsigned_integer().value_or(0));
+        product = product ? checked_multiply_bytes(*product, command.dimensions.back()) : product;
+      });
+      if (resource && !command.dimensions.empty()) {
+        const Resource& of = model_.resources[*resource];
+        const std::uint64_t elements = of.type == DataType::unknown ? 0 : of.value_bytes / element_size(of.type);
+        if (elements != 0 && product != elements) {
+          at->fail(format_text("do not hold {} elements, which {} has", elements, in_quotes(of.name)));
+        }
+      }
+    }
+    return command;
+  }
+
+  const ReadOptions& options_;
+  Model& model_;
+  std::uint64_t memory_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 10240) {
+    return format_text("{} bytes", bytes);
+  }
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return format_text("{:.1f} {}", value, kUnits[unit]);
+}
+
+Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems) {
+  Model model;
+  ModelReader(options, model).read(Cursor(document.root(), problems));
+  return model;
+}
+
+void check_level(const Model& model, facts::FeatureLevel level, Problems& problems) {
+  for (const Dispatchable& dispatchable : model.dispatchables) {
+    const OperatorModel& op = dispatchable.op;
+    if (op.facts == nullptr) {
+      continue;
+    }
+    std::vector<schema::GivenTensor> tensors;
+    for (std::size_t i = 0; i < op.fields.size(); ++i) {
+      const auto* given = tensors_of(op.fields[i]);
+      for (const TensorValue& tensor : given == nullptr ? std::span<const TensorValue>() : std::span(*given)) {
+        tensors.push_back({.field = i,
+                           .type = tensor.type,
+                           .flags = tensor.flags,
+                           .rank = static_cast<std::uint32_t>(tensor.sizes.size()),
+                           .sizes = tensor.sizes.data(),
+                           .strides = tensor.strides.empty() ? nullptr : tensor.strides.data(),
+                           .total_bytes = tensor.total_bytes,
+                           .alignment = tensor.alignment});
+      }
+      if (const auto* fused = std::get_if<std::vector<OperatorModel>>(&op.fields[i])) {
+        for (const OperatorModel& inner : *fused) {
+          if (const auto violation = inner.facts == nullptr ? std::nullopt : schema::check_level(*inner.facts, level)) {
+            problems.add(dispatchable.path + path_step(op.facts->fields[i].name),
+                         format_text("{} {}", inner.facts->name, violation->reason));
+          }
+        }
+      }
+    }
+    for (const schema::Violation& violation : schema::check_operator(*op.facts, level, tensors)) {
+      const std::string place = schema::place_name(*op.facts, violation.place);
+      problems.add(place.empty() ? dispatchable.path : dispatchable.path + "." + place,
+                   place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+    }
+  }
+}
+
+void check_built(const Model& model, Problems& problems) {
+  for (const Dispatchable& dispatchable : model.dispatchables) {
+    const facts::Operator* op = dispatchable.op.facts;
+    if (op != nullptr && find_row(*op) == nullptr) {
+      problems.add(dispatchable.path,
+                   format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators lists those "
+                               "that are",
+                               op->name));
+    }
+  }
+}
+
+}  // namespace anydml::dmlrun

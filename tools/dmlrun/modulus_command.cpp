@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// A calculator: both operators over numbers or .npy files, with NumPy's broadcasting. Through the C API, which takes
+// FLOAT64 too, and arrays without dimensions or without elements.
+#include <anydml/anydml.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/checked.h"
+#include "base/memory.h"
+#include "commands.h"
+#include "cursor.h"
+#include "files.h"
+#include "npy.h"
+#include "table.h"
+#include "text/format.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+constexpr std::size_t kMostRows = 40;
+
+struct Array {
+  DataType type = DataType::unknown;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+Result<Array> load_npy(const std::string& file) {
+  const auto bytes = file_bytes(file);
+  ANYDML_TRY(bytes);
+  std::string start(std::min<std::uint64_t>(bytes.value(), kNpyHeaderLimit), '\0');
+  ANYDML_TRY(read_file(file, 0, std::as_writable_bytes(std::span(start))));
+  const auto header = read_npy_header(start, bytes.value());
+  ANYDML_TRY(header);
+  const std::uint64_t most = read_memory_state().limit / 4;
+  if (header.value().data_bytes > most) {
+    return Error{ErrorKind::invalid_argument,
+                 format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most)};
+  }
+  Array array{header.value().type, {}, std::vector<std::byte>(header.value().data_bytes)};
+  array.shape.assign(header.value().shape.begin(), header.value().shape.end());
+  ANYDML_TRY(read_file(file, header.value().data_offset, array.bytes));
+  return array;
+}
+
+std::vector<std::string_view> split_numbers(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(comma + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+Result<Array> parse_numbers(std::string_view text, DataType type) {
+  const auto parts = split_numbers(text);
+  Array array{type, {}, std::vector<std::byte>(parts.size() * element_size(type))};
+  if (parts.size() > 1) {
+    array.shape.push_back(static_cast<std::int64_t>(parts.size()));
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto element = parse_element(parts[i], type);
+    ANYDML_TRY(element);
+    store_element(element.value(), type, array.bytes.data() + i * element_size(type));
+  }
+  return array;
+}
+
+// Python's types for what is written: whole numbers are INT64, others FLOAT64.
+DataType type_of_numbers(std::string_view text) {
+  for (const std::string_view part : split_numbers(text)) {
+    if (part.find_first_not_of("-0123456789") != std::string_view::npos) {
+      return DataType::FLOAT64;
+    }
+  }
+  return DataType::INT64;
+}
+
+Result<std::vector<std::int64_t>> broadcast(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  std::vector<std::int64_t> shape(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto size_of = [&](const std::vector<std::int64_t>& of) {
+      return i < rank - of.size() ? 1 : of[i - (rank - of.size())];
+    };
+    const std::int64_t x = size_of(a);
+    const std::int64_t y = size_of(b);
+    if (x != y && x != 1 && y != 1) {
+      const auto text = [](const std::vector<std::int64_t>& of) {
+        std::string list;
+        for (const std::int64_t size : of) {
+          list += format_text("{}{}", list.empty() ? "" : ", ", size);
+        }
+        return "[" + list + "]";
+      };
+      return Error{ErrorKind::invalid_argument,
+                   format_text("shapes {} and {} do not broadcast: {} is neither {} nor 1", text(a), text(b), y, x)};
+    }
+    shape[i] = x == 1 ? y : x;
+  }
+  return shape;
+}
+
+anydml_tensor tensor_of(const Array& array) {
+  return {static_cast<anydml_type>(array.type), static_cast<std::int32_t>(array.shape.size()), array.shape.data(),
+          nullptr, const_cast<std::byte*>(array.bytes.data())};
+}
+
+// The element of an operand that stands at an index of the result.
+ElementBits element_at(const Array& operand, const Array& result, std::size_t index) {
+  std::size_t place = 0;
+  std::size_t step = 1;
+  for (std::size_t i = result.shape.size(); i-- > 0;) {
+    const auto size = static_cast<std::size_t>(result.shape[i]);
+    const std::size_t coordinate = index % size;
+    index /= size;
+    const std::size_t missing = result.shape.size() - operand.shape.size();
+    if (i >= missing) {
+      const auto own = static_cast<std::size_t>(operand.shape[i - missing]);
+      place += own == 1 ? 0 : coordinate * step;
+      step *= own;
+    }
+  }
+  return load_element(operand.bytes.data() + place * element_size(operand.type), operand.type);
+}
+
+struct Operation {
+  const char* name;
+  int (*run)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
+};
+
+}  // namespace
+
+int calculate_modulus(const ModulusArguments& arguments) {
+  std::optional<DataType> type;
+  if (!arguments.type.empty()) {
+    type = parse_type(arguments.type, true);
+    if (!type) {
+      return complain(format_text("--type {} is not a type; expected one such as float16, float32, int8 or uint64",
+                                  in_quotes(arguments.type)),
+                      kWrong);
+    }
+  }
+  const std::string* const texts[] = {&arguments.a, &arguments.b};
+  std::optional<Array> operands[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!has_npy_extension(*texts[i])) {
+      continue;
+    }
+    auto loaded = load_npy(*texts[i]);
+    if (!loaded) {
+      return complain(format_text("{}: {}", *texts[i], loaded.error().message), kWrong);
+    }
+    if (type && loaded.value().type != *type) {
+      return complain(
+          format_text("{}: holds {}; expected {}, {}", *texts[i], type_name(loaded.value().type), type_name(*type),
+                      arguments.type.empty() ? "the type of the other" : "as --type says"),
+          kWrong);
+    }
+    type = loaded.value().type;
+    operands[i] = std::move(loaded.value());
+  }
+  if (!type) {
+    type = type_of_numbers(arguments.a) == DataType::INT64 ? type_of_numbers(arguments.b) : DataType::FLOAT64;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!operands[i]) {
+      auto parsed = parse_numbers(*texts[i], *type);
+      if (!parsed) {
+        return complain(parsed.error().message, kWrong);
+      }
+      operands[i] = std::move(parsed.value());
+    }
+  }
+  const Array& a = *operands[0];
+  const Array& b = *operands[1];
+  const auto shape = broadcast(a.shape, b.shape);
+  if (!shape) {
+    return complain(shape.error().message, kWrong);
+  }
+
+  std::vector<Operation> operations;
+  if (arguments.floor || !arguments.truncate) {
+    operations.push_back({"floor", anydml_modulus_floor});
+  }
+  if (arguments.truncate || !arguments.floor) {
+    operations.push_back({"truncate", anydml_modulus_truncate});
+  }
+  if (!arguments.output.empty() && operations.size() != 1) {
+    return complain("-o takes one result; expected --floor or --truncate with it", kWrong);
+  }
+  std::optional<std::int64_t> count = 1;
+  for (const std::int64_t size : shape.value()) {
+    count = count ? checked_multiply(*count, size) : count;
+  }
+  const auto bytes = count ? checked_multiply(*count, static_cast<std::int64_t>(element_size(*type))) : count;
+  if (!bytes || static_cast<std::uint64_t>(*bytes) > read_memory_state().limit / 4) {
+    return complain("the result would not fit this machine's memory", kWrong);
+  }
+  std::vector<Array> results;
+  for (const Operation& operation : operations) {
+    Array& result =
+        results.emplace_back(Array{*type, shape.value(), std::vector<std::byte>(static_cast<std::size_t>(*bytes))});
+    const anydml_tensor inputs[] = {tensor_of(a), tensor_of(b)};
+    const anydml_tensor output = tensor_of(result);
+    if (operation.run(&inputs[0], &inputs[1], &output) != ANYDML_OK) {
+      return complain(anydml_last_error(), kWrong);
+    }
+  }
+
+  if (!arguments.output.empty()) {
+    const std::vector<std::uint64_t> sizes(shape.value().begin(), shape.value().end());
+    const std::string header = make_npy_header(*type, sizes);
+    const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), results[0].bytes};
+    if (const auto wrote = write_file(arguments.output, parts); !wrote) {
+      return complain(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
+    }
+  }
+  if (*count == 0) {
+    std::printf("no elements\n");
+    return kDone;
+  }
+  if (*count > static_cast<std::int64_t>(kMostRows) && !arguments.output.empty()) {
+    std::printf("%lld elements of %s written to '%s'\n", static_cast<long long>(*count),
+                std::string(type_name(*type)).c_str(), arguments.output.c_str());
+    return kDone;
+  }
+  std::vector<Table::Column> columns = {{"a", Table::Align::right}, {"b", Table::Align::right}};
+  for (const Operation& operation : operations) {
+    columns.push_back({operation.name, Table::Align::right});
+    columns.push_back({"bits"});
+  }
+  Table table(std::move(columns));
+  const auto rows = std::min<std::size_t>(static_cast<std::size_t>(*count), kMostRows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<std::string> cells = {element_text(element_at(a, results[0], i), *type),
+                                      element_text(element_at(b, results[0], i), *type)};
+    for (const Array& result : results) {
+      const ElementBits element = load_element(result.bytes.data() + i * element_size(*type), *type);
+      cells.push_back(element_text(element, *type));
+      cells.push_back(element_hex(element, *type));
+    }
+    table.add(std::move(cells));
+  }
+  std::printf("%s\n", std::string(type_name(*type)).c_str());
+  table.print(stdout);
+  if (static_cast<std::size_t>(*count) > rows) {
+    std::printf("and %lld more; -o OUT.npy writes them all\n",
+                static_cast<long long>(*count) - static_cast<long long>(rows));
+  }
+  return kDone;
+}
+
+}  // namespace anydml::dmlrun

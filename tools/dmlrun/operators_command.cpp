@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// What DirectML's operators take, at each level, and which of them are built here: the facts and the rows, printed.
+#include <algorithm>
+#include <cstdio>
+
+#include "commands.h"
+#include "cursor.h"
+#include "json_writer.h"
+#include "ops/rows.h"
+#include "table.h"
+#include "text/format.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+// Families by their widths: "FLOAT16-32 INT8-64"; the names in full where widths are missing between.
+std::string type_families(std::uint32_t types) {
+  struct Family {
+    std::string_view name;
+    std::vector<std::pair<int, int>> widths;  // width, DML_TENSOR_DATA_TYPE
+  };
+  const Family families[] = {{"FLOAT", {{16, 2}, {32, 1}, {64, 9}}},
+                             {"INT", {{4, 13}, {8, 8}, {16, 7}, {32, 6}, {64, 11}}},
+                             {"UINT", {{4, 12}, {8, 5}, {16, 4}, {32, 3}, {64, 10}}}};
+  std::string text;
+  for (const Family& family : families) {
+    std::vector<std::size_t> present;
+    for (std::size_t i = 0; i < family.widths.size(); ++i) {
+      if ((types >> family.widths[i].second & 1) != 0) {
+        present.push_back(i);
+      }
+    }
+    if (present.empty()) {
+      continue;
+    }
+    text += text.empty() ? "" : " ";
+    text += family.name;
+    const bool gapless = present.back() - present.front() + 1 == present.size();
+    if (gapless && present.size() > 1) {
+      text += format_text("{}-{}", family.widths[present.front()].first, family.widths[present.back()].first);
+    } else {
+      for (std::size_t i = 0; i < present.size(); ++i) {
+        text += format_text("{}{}", i == 0 ? "" : "/", family.widths[present[i]].first);
+      }
+    }
+  }
+  return text.empty() ? "not documented" : text;
+}
+
+std::string rank_text(std::uint8_t least, std::uint8_t most) {
+  return least == most ? format_text("{}", least) : format_text("{}-{}", least, most);
+}
+
+std::string_view in_place_text(facts::InPlace in_place) {
+  switch (in_place) {
+    case facts::InPlace::none:
+      return "no";
+    case facts::InPlace::first_input:
+      return "over InputTensor";
+    case facts::InPlace::one_input:
+      return "over one input";
+    case facts::InPlace::any_input:
+      return "over any input";
+    case facts::InPlace::each_output_but_training_step:
+      break;
+  }
+  return "each output over any input but TrainingStepTensor";
+}
+
+std::string_view kind_text(facts::FieldKind kind) {
+  switch (kind) {
+    case facts::FieldKind::input:
+      return "input";
+    case facts::FieldKind::optional_input:
+      return "optional input";
+    case facts::FieldKind::output:
+      return "output";
+    case facts::FieldKind::optional_output:
+      return "optional output";
+    case facts::FieldKind::input_array:
+      return "array of inputs";
+    case facts::FieldKind::output_array:
+      return "array of outputs";
+    case facts::FieldKind::attribute:
+      return "attribute";
+    case facts::FieldKind::optional_attribute:
+      break;
+  }
+  return "optional attribute";
+}
+
+bool is_built(const facts::Operator& op) { return find_row(op) != nullptr; }
+
+std::vector<std::string> type_list(std::uint32_t types) {
+  std::vector<std::string> names;
+  const facts::Enum& all = *facts::find_enum("DML_TENSOR_DATA_TYPE");
+  for (const facts::EnumValue& type : all.values) {
+    if (type.value != 0 && (types >> type.value & 1) != 0) {
+      names.emplace_back(type.name.substr(all.prefix.size()));
+    }
+  }
+  return names;
+}
+
+void write_operator(JsonWriter& json, const facts::Operator& op) {
+  json.begin_object().key("name").text(op.name).key("number").number(op.value).key("built").boolean(is_built(op));
+  json.key("featureLevel").text(facts::level_name(op.introduced)).key("inPlace").text(in_place_text(op.in_place));
+  json.key("formula").text(op.formula).key("descStruct").text(op.desc_struct);
+  json.key("fields").begin_array();
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    const facts::Field& field = op.fields[i];
+    json.begin_object().key("name").text(field.name).key("kind").text(kind_text(field.kind));
+    json.key("type").text(field.type);
+    if (!facts::is_attribute(field.kind)) {
+      json.key("support").begin_array();
+      for (const facts::Support& support : op.support) {
+        if (support.field != i) {
+          continue;
+        }
+        json.begin_object().key("featureLevel").text(facts::level_name(support.level));
+        json.key("dimensions").text(rank_text(support.min_rank, support.max_rank));
+        if (!support.only_for.empty()) {
+          json.key("onlyFor").text(support.only_for);
+        }
+        json.one_line(true).key("dataTypes").begin_array();
+        for (const std::string& name : type_list(support.types)) {
+          json.text(name);
+        }
+        json.end_array().one_line(false).end_object();
+      }
+      json.end_array();
+    }
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+void show_table(std::span<const facts::Operator* const> operators) {
+  Table table(
+      {{"operator"}, {"built"}, {"since"}, {"dimensions"}, {"in place"}, {"types, of the first tensor, newest"}});
+  for (const facts::Operator* op : operators) {
+    const auto first =
+        std::ranges::find_if(op->fields, [](const facts::Field& field) { return !facts::is_attribute(field.kind); });
+    const auto newest = facts::admitted(*op, static_cast<std::size_t>(first - op->fields.begin()), facts::kNewestLevel);
+    const std::string ranks = newest ? rank_text(newest->min_rank, newest->max_rank) : "";
+    const std::string types = newest ? type_families(newest->types) : "";
+    table.add({std::string(op->name), is_built(*op) ? "yes" : "", std::string(facts::level_name(op->introduced)), ranks,
+               op->in_place == facts::InPlace::none ? "" : "yes", types});
+  }
+  table.print(stdout);
+}
+
+void show_one(const facts::Operator& op) {
+  const auto text = [](std::string_view view) { return std::string(view); };
+  std::printf("%s\n", text(op.name).c_str());
+  if (!op.formula.empty()) {
+    std::printf("  computes       %s\n", text(op.formula).c_str());
+  }
+  std::printf("  built here     %s\n", is_built(op) ? "yes" : "not yet");
+  std::printf("  feature level  %s and newer\n", text(facts::level_name(op.introduced)).c_str());
+  std::printf("  in place       %s\n", text(in_place_text(op.in_place)).c_str());
+  std::printf("  desc           %s, %u bytes\n\n", text(op.desc_struct).c_str(), op.desc_size);
+  Table fields({{"field"}, {"kind"}, {"type"}});
+  for (const facts::Field& field : op.fields) {
+    fields.add({text(field.name), text(kind_text(field.kind)), text(field.type)});
+  }
+  fields.print(stdout);
+  std::printf("\n");
+  // Tensors that take the same are shown together.
+  std::vector<std::pair<std::string, std::vector<std::vector<std::string>>>> groups;
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    std::vector<std::vector<std::string>> rows;
+    for (const facts::Support& row : op.support) {
+      if (row.field == i) {
+        rows.push_back({text(facts::level_name(row.level)), rank_text(row.min_rank, row.max_rank),
+                        type_families(row.types) +
+                            (row.only_for.empty() ? std::string() : format_text(" (for {})", row.only_for))});
+      }
+    }
+    if (rows.empty()) {
+      continue;
+    }
+    const auto same = std::ranges::find(groups, rows, &decltype(groups)::value_type::second);
+    if (same == groups.end()) {
+      groups.emplace_back(text(op.fields[i].name), std::move(rows));
+    } else {
+      same->first += ", " + text(op.fields[i].name);
+    }
+  }
+  Table support({{"tensor"}, {"from level"}, {"dimensions"}, {"types"}});
+  for (const auto& [names, rows] : groups) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      support.add({i == 0 ? names : "", rows[i][0], rows[i][1], rows[i][2]});
+    }
+  }
+  support.print(stdout);
+  for (const std::string_view constraint : op.constraints) {
+    std::printf("%s- %s\n", constraint == op.constraints.front() ? "\n" : "", text(constraint).c_str());
+  }
+}
+
+}  // namespace
+
+int show_operators(const OperatorsArguments& arguments) {
+  std::vector<const facts::Operator*> chosen;
+  const facts::Operator* one = nullptr;
+  if (!arguments.name.empty()) {
+    one = facts::find_operator(arguments.name);
+    if (one == nullptr) {  // any case, and without ELEMENT_WISE_
+      std::string upper = arguments.name;
+      std::ranges::transform(upper, upper.begin(),
+                             [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+      one = facts::find_operator(upper);
+      one = one == nullptr ? facts::find_operator("ELEMENT_WISE_" + upper) : one;
+    }
+    if (one == nullptr) {
+      const std::string_view nearest = facts::nearest_operator_name(arguments.name);
+      return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
+                                  nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)),
+                      kWrong);
+    }
+    chosen.push_back(one);
+  } else {
+    for (const facts::Operator& op : facts::operators()) {
+      if (!arguments.missing || !is_built(op)) {
+        chosen.push_back(&op);
+      }
+    }
+  }
+  if (arguments.json) {
+    JsonWriter json;
+    json.begin_array();
+    for (const facts::Operator* op : chosen) {
+      write_operator(json, *op);
+    }
+    json.end_array().print(stdout);
+  } else if (one != nullptr) {
+    show_one(*one);
+  } else {
+    show_table(chosen);
+    const auto all = facts::operators();
+    std::printf("\n%td of DirectML's %zu operators are built. dmlrun operators NAME says more of one.\n",
+                std::ranges::count_if(all, is_built), all.size());
+  }
+  return kDone;
+}
+
+}  // namespace anydml::dmlrun

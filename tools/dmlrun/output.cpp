@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "output.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "json_writer.h"
+#include "text/format.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void put_line(std::string_view text) {
+  put(text);
+  std::putchar('\n');
+  std::fflush(stdout);
+}
+
+double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
+  return milliseconds > 0 ? static_cast<double>(bytes) / milliseconds / 1e6 : 0;
+}
+
+struct ReportStatistics {
+  ColdAndHot cpu;
+  ColdAndHot device;
+  double rate;  // GB/s, by the device's clock where it was read
+};
+
+ReportStatistics statistics_of(const DispatchReport& report) {
+  ReportStatistics all{};
+  all.cpu = split_samples(report.cpu, report.warm_up);
+  // Cold samples that the device's ring has dropped are not there to be left out again.
+  const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
+  all.device = split_samples(report.device, report.warm_up > dropped ? report.warm_up - dropped : 0);
+  all.rate = gigabytes_per_second(report.bytes, report.device.empty() ? all.cpu.hot.median : all.device.hot.median);
+  return all;
+}
+
+// The type's own elements, without what the buffer is padded with.
+template <class Use>
+void for_each_element(const Resource& resource, std::span<const std::byte> bytes, Use use) {
+  // A buffer of mixed types has none to print in: its bytes.
+  const DataType type = resource.type == DataType::unknown ? DataType::UINT8 : resource.type;
+  const std::size_t size = element_size(type);
+  const std::size_t count = std::min<std::size_t>(resource.value_bytes, bytes.size()) / size;
+  for (std::size_t i = 0; i < count; ++i) {
+    use(i, load_element(bytes.data() + i * size, type), type);
+  }
+}
+
+class TextOutput final : public Output {
+ public:
+  explicit TextOutput(int verbosity) : verbosity_(verbosity) {}
+
+  void running_on(std::string_view, std::string_view adapter, std::string_view) override {
+    put_line(format_text("Running on '{}'", adapter));
+  }
+  void command(std::size_t index, std::string_view text) override {
+    put_line(format_text("Command {}: {}", index, text));
+  }
+  void initialised(std::string_view dispatchable, double milliseconds) override {
+    if (verbosity_ >= 1) {
+      put_line(format_text("Initialize '{}': {:.4f} ms", dispatchable, milliseconds));
+    }
+  }
+  void dispatched(const DispatchReport& report) override {
+    const ReportStatistics all = statistics_of(report);
+    if (verbosity_ == 0) {
+      std::string line = format_text("Dispatch '{}': {} iterations, {:.4f} ms median (CPU)", report.name,
+                                     report.iterations, all.cpu.hot.median);
+      if (all.device.hot.count > 0) {
+        line += format_text(", {:.6f} ms median (GPU)", all.device.hot.median);
+      }
+      put_line(line + format_text(", {:.3g} GB/s", all.rate));
+      return;
+    }
+    put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s", report.name, report.iterations, all.rate));
+    put_statistics("CPU Timings (Cold) ", all.cpu.cold);
+    put_statistics("GPU Timings (Cold) ", all.device.cold);
+    put_statistics("CPU Timings (Hot)  ", all.cpu.hot);
+    put_statistics("GPU Timings (Hot)  ", all.device.hot);
+    const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
+    if (dropped > 0) {
+      put_line(format_text("GPU samples buffer has {} samples overwritten.", dropped));
+    }
+    if (verbosity_ >= 2) {
+      put_line("The timings of each iteration: ");
+      for (std::size_t i = 0; i < report.cpu.size(); ++i) {
+        std::string line = format_text("iteration {}: {:.4f} ms (CPU)", i, report.cpu[i]);
+        if (i >= dropped && !report.device.empty()) {
+          line += format_text(", {:.4f} ms (GPU)", report.device[i - dropped]);
+        }
+        put_line(line);
+      }
+    }
+  }
+  void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) override {
+    put(format_text("Resource '{}':", resource.name));
+    for_each_element(resource, bytes, [&](std::size_t i, ElementBits element, DataType type) {
+      const std::string text = element_text(element, type);
+      if (verbose) {
+        put(format_text("\n[{}] {} ({})", i, text, element_hex(element, type)));
+      } else {
+        put(i == 0 ? " " : ", ");
+        put(text);
+      }
+    });
+    put_line("");
+  }
+  void written(std::string_view resource, std::string_view path) override {
+    put_line(format_text("Resource '{}' written to '{}'", resource, path));
+  }
+  void finish() override {}
+
+ private:
+  static void put_statistics(std::string_view title, const Statistics& of) {
+    if (of.count > 0) {
+      put_line(format_text("{}: {} samples, {:.4f} ms average, {:.4f} ms min, {:.4f} ms median, {:.4f} ms max", title,
+                           of.count, of.average, of.min, of.median, of.max));
+    }
+  }
+
+  int verbosity_;
+};
+
+class JsonOutput final : public Output {
+ public:
+  void running_on(std::string_view model, std::string_view adapter, std::string_view level) override {
+    json_.begin_object().key("model").text(model).key("adapter").text(adapter).key("featureLevel").text(level);
+    json_.key("commands").begin_array();
+  }
+  void command(std::size_t, std::string_view) override {}
+  void initialised(std::string_view, double) override {}
+  void dispatched(const DispatchReport& report) override {
+    const ReportStatistics all = statistics_of(report);
+    json_.begin_object().key("type").text("dispatch").key("dispatchable").text(report.name);
+    json_.key("iterations").number(report.iterations);
+    statistics("cpuMilliseconds", all.cpu.hot);
+    statistics("deviceMilliseconds", all.device.hot);
+    json_.key("bytes").number(report.bytes).key("gigabytesPerSecond").real(all.rate).end_object();
+  }
+  void values(const Resource& resource, std::span<const std::byte> bytes, bool) override {
+    json_.begin_object().key("type").text("print").key("resource").text(resource.name);
+    json_.key("dataType").text(resource.type == DataType::unknown ? "UINT8" : type_name(resource.type));
+    json_.one_line(true).key("values").begin_array();
+    for_each_element(resource, bytes, [&](std::size_t, ElementBits element, DataType type) {
+      const std::string text = element_text(element, type);
+      if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which JSON has no numbers for
+        json_.text(text);
+      } else {
+        json_.digits(text);
+      }
+    });
+    json_.end_array().one_line(false).end_object();
+  }
+  void written(std::string_view resource, std::string_view path) override {
+    json_.begin_object().key("type").text("writeFile").key("resource").text(resource).key("path").text(path);
+    json_.end_object();
+  }
+  void finish() override { json_.end_array().end_object().print(stdout); }
+
+ private:
+  void statistics(std::string_view name, const Statistics& of) {
+    json_.key(name);
+    if (of.count == 0) {
+      json_.null();
+      return;
+    }
+    json_.begin_object().key("samples").number(of.count).key("average").real(of.average).key("min").real(of.min);
+    json_.key("median").real(of.median).key("max").real(of.max).end_object();
+  }
+
+  JsonWriter json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Output> text_output(int verbosity) { return std::make_unique<TextOutput>(verbosity); }
+
+std::unique_ptr<Output> json_output() { return std::make_unique<JsonOutput>(); }
+
+}  // namespace anydml::dmlrun

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a run has to say: lines as DxDispatch writes them, or one JSON document at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model.h"
+#include "timing.h"
+
+namespace anydml::dmlrun {
+
+struct DispatchReport {
+  std::string_view name;
+  std::size_t iterations = 0;
+  std::span<const double> cpu;     // milliseconds of each iteration
+  std::span<const double> device;  // of the last ones; as many as the device's clock was read for
+  std::size_t warm_up = 0;
+  std::uint64_t bytes = 0;  // of the tensors, in and out
+};
+
+class Output {
+ public:
+  virtual ~Output() = default;
+  virtual void running_on(std::string_view model, std::string_view adapter, std::string_view level) = 0;
+  virtual void command(std::size_t index, std::string_view text) = 0;
+  virtual void initialised(std::string_view dispatchable, double milliseconds) = 0;
+  virtual void dispatched(const DispatchReport& report) = 0;
+  virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
+  virtual void written(std::string_view resource, std::string_view path) = 0;
+  virtual void finish() = 0;
+};
+
+// verbosity 0 to 2, as DxDispatch's --timing_verbosity
+[[nodiscard]] std::unique_ptr<Output> text_output(int verbosity);
+[[nodiscard]] std::unique_ptr<Output> json_output();
+
+}  // namespace anydml::dmlrun

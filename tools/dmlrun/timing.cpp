@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "timing.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace anydml::dmlrun {
+
+Statistics summarise(std::span<const double> samples) {
+  if (samples.empty()) {
+    return {};
+  }
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  return {.count = sorted.size(),
+          .average = sum / static_cast<double>(sorted.size()),
+          .min = sorted.front(),
+          .median = sorted[sorted.size() / 2],
+          .max = sorted.back()};
+}
+
+ColdAndHot split_samples(std::span<const double> samples, std::size_t warm_up) {
+  const std::size_t cold = samples.empty() ? 0 : std::min(samples.size() - 1, warm_up);
+  return {summarise(samples.first(cold)), summarise(samples.subspan(cold))};
+}
+
+}  // namespace anydml::dmlrun

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace anydml::dmlrun {
+
+// Milliseconds.
+struct Statistics {
+  std::size_t count = 0;
+  double average = 0;
+  double min = 0;
+  double median = 0;
+  double max = 0;
+};
+
+[[nodiscard]] Statistics summarise(std::span<const double> samples);
+
+// The first samples are cold: up to `warm_up` of them, but never all.
+struct ColdAndHot {
+  Statistics cold;
+  Statistics hot;
+};
+[[nodiscard]] ColdAndHot split_samples(std::span<const double> samples, std::size_t warm_up);
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace anydml::dmlrun
