@@ -19,6 +19,7 @@ endif()
 if(ANYDML_SANITIZE)
   # Not enum: programs pass any number as an enumeration of the DirectML API, and the tests do. The compilers used here
   # give an enumeration every value of its underlying type, and each one is checked before it is used.
+  target_compile_definitions(anydml_options INTERFACE _GLIBCXX_ASSERTIONS)  # empty optionals, ends of spans
   target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-sanitize=enum
                                                   -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE})

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace anydml {
 
 inline constexpr std::size_t kLongestComparedName = 64;
@@ -17,16 +19,13 @@ inline constexpr std::size_t kLongestComparedName = 64;
   if (name.size() > kLongestComparedName || written.size() > 2 * kLongestComparedName) {
     return static_cast<std::size_t>(-1);
   }
-  const auto upper = [](char letter) {
-    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  };
   std::array<std::size_t, kLongestComparedName + 1> row{};
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < written.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i + 1;
     for (std::size_t j = 0; j < name.size(); ++j) {
-      const std::size_t replace = diagonal + (upper(written[i]) == upper(name[j]) ? 0 : 1);
+      const std::size_t replace = diagonal + (to_upper(written[i]) == to_upper(name[j]) ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
     }

@@ -15,8 +15,9 @@ namespace {
 bool in_group(const facts::SameGroup& group, std::size_t field) { return (group.fields >> field & 1) != 0; }
 
 std::string type_text(std::uint32_t type) {
-  const auto known = static_cast<DataType>(type);
-  return is_element_type(known) ? std::string(type_name(known)) : format_text("{}", type);
+  const facts::Enum& types = *facts::find_enum("DML_TENSOR_DATA_TYPE");
+  const auto known = std::ranges::find(types.values, type, &facts::EnumValue::value);
+  return known == types.values.end() ? format_text("{}", type) : std::string(known->name.substr(types.prefix.size()));
 }
 
 // The level from which the operator's field takes the type, for messages; empty when none after `level` does.

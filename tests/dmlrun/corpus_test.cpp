@@ -27,7 +27,7 @@ int run_all(const std::string& folder, int (*fuzz)(const std::uint8_t*, std::siz
 }
 
 TEST(Corpus, Npy) { EXPECT_GT(run_all(DMLRUN_TESTS "/corpus/npy", fuzz_npy), 20); }
-TEST(Corpus, Models) { EXPECT_GT(run_all(DMLRUN_TESTS "/corpus/model", fuzz_model), 10); }
+TEST(Corpus, Models) { EXPECT_GT(run_all(DMLRUN_TESTS "/corpus/model", fuzz_model), 50); }
 TEST(Corpus, BadModels) { EXPECT_GT(run_all(DMLRUN_TESTS "/bad", fuzz_model), 50); }
 
 }  // namespace

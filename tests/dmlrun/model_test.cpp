@@ -60,6 +60,7 @@ TEST(Json, RefusesWhatIsNone) {
   EXPECT_TRUE(JsonDocument::parse(std::string(64, '[') + std::string(64, ']')));
   EXPECT_FALSE(JsonDocument::parse(std::string(65, '[') + std::string(65, ']')));
   EXPECT_FALSE(JsonDocument::parse(std::string("[\0]", 3)));
+  EXPECT_FALSE(JsonDocument::parse("\"a character cut short at the end \xF0"));
 }
 
 // A model with one dispatchable.

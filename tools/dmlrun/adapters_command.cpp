@@ -48,7 +48,12 @@ int show_adapters(bool as_json) {
       json.end_array().print(stdout);
       return kDone;
     }
-    Table table({{"adapter"}, {"kind"}, {"feature level"}, {"memory", Table::Align::right}, {"version"}, {"luid"}});
+    Table table({{"adapter"},
+                 {"kind"},
+                 {"feature level"},
+                 {"memory", Table::Align::right},
+                 {"version", Table::Align::left, true},
+                 {"luid", Table::Align::left, true}});
     for (const client::Adapter& adapter : adapters) {
       table.add({adapter.description, std::string(kind_of(adapter)), std::string(level_of(adapter)),
                  bytes_text(adapter.dedicated_memory != 0 ? adapter.dedicated_memory : adapter.shared_memory),

@@ -17,7 +17,7 @@ inline constexpr int kFailed = 1;
 inline constexpr int kWrong = 2;
 
 struct ModelArguments {
-  std::string model;
+  std::vector<std::string> models;  // one, to be run; "-" is the standard input
   std::string input_path;
   std::string output_path;
   bool allow_outside = false;
@@ -39,7 +39,8 @@ struct RunArguments {
 };
 
 struct OperatorsArguments {
-  std::string name;
+  std::string name;  // whole, or a part
+  bool built = false;
   bool missing = false;
   bool json = false;
 };
@@ -54,7 +55,7 @@ struct ModulusArguments {
 };
 
 int run_model(const RunArguments& arguments);
-int check_model(const ModelArguments& arguments);
+int check_models(const ModelArguments& arguments);
 int show_adapters(bool json);
 int show_operators(const OperatorsArguments& arguments);
 int calculate_modulus(const ModulusArguments& arguments);

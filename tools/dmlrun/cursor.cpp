@@ -42,13 +42,20 @@ std::string suggestion(std::string_view written, std::span<const std::string_vie
       best = name;
     }
   }
-  return best.empty() ? std::string() : format_text("; did you mean '{}'?", best);
+  return best.empty() ? std::string() : format_text("; did you mean {}?", in_quotes(best));
 }
 
 void Problems::add(std::string path, std::string reason) {
   if (!full()) {
     list_.push_back({std::move(path), std::move(reason)});
   }
+}
+
+bool Problems::any_under(std::string_view path) const {
+  return std::ranges::any_of(list_, [path](const Problem& problem) {
+    const std::string_view at = problem.path;
+    return at.starts_with(path) && (at.size() == path.size() || at[path.size()] == '.' || at[path.size()] == '[');
+  });
 }
 
 std::string_view kind_text(JsonKind kind) {
@@ -162,7 +169,7 @@ std::optional<Cursor> Members::required(std::string_view name) {
 
 void Members::finish() {
   for (const Member& member : members_) {
-    if (!member.asked) {
+    if (!member.asked && !at_.problems().full()) {
       at_.member(member.name, member.value).fail(format_text("unknown field{}", suggestion(member.name, known_)));
     }
   }

@@ -25,6 +25,7 @@ class Problems {
   void add(std::string path, std::string reason);
   [[nodiscard]] bool none() const { return list_.empty(); }
   [[nodiscard]] std::span<const Problem> list() const { return list_; }
+  [[nodiscard]] bool any_under(std::string_view path) const;  // at the path or within it
   // Beyond it nothing more is collected: a file can be wrong at millions of places.
   [[nodiscard]] bool full() const { return list_.size() >= kMost; }
 

@@ -47,8 +47,9 @@ int execute_program(const std::vector<std::string>& command) {
   }
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
+  const int fault = errno;
   // As shells have it: 127 where there is no such program, 126 where it cannot be run.
-  return complain(format_text("{}: {}", in_quotes(command[0]), std::strerror(errno)), errno == ENOENT ? 127 : 126);
+  return complain(format_text("{}: {}", in_quotes(command[0]), std::strerror(fault)), fault == ENOENT ? 127 : 126);
 }
 
 }  // namespace anydml::dmlrun

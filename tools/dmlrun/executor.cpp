@@ -9,6 +9,7 @@
 #include "files.h"
 #include "npy.h"
 #include "operator_desc.h"
+#include "ops/rows.h"
 #include "progress.h"
 #include "text/format.h"
 
@@ -17,12 +18,9 @@ namespace {
 
 using client::ComPtr;
 
-// The machine's fault or the model's: what is not about memory or the device comes of what the model asked for.
+// Only an invalid argument comes of what the model asks for; the rest is the machine's fault.
 [[noreturn]] void blame(const client::Failure& failure, std::string path) {
-  if (failure.result() == E_OUTOFMEMORY) {
-    throw failure;
-  }
-  throw ModelFailure{std::move(path), failure.what()};
+  throw ModelFailure{std::move(path), failure.what(), failure.result() == E_INVALIDARG};
 }
 
 void fill_buffer(const Resource& resource, std::span<std::byte> bytes) {
@@ -31,13 +29,13 @@ void fill_buffer(const Resource& resource, std::span<std::byte> bytes) {
     std::span<std::byte> values;
     const Resource& resource;
     void operator()(const std::vector<std::byte>& list) const { std::ranges::copy(list, values.begin()); }
-    void operator()(const ConstantValues& constant) const { fill_sequence(values, constant.value, 0, resource.type); }
+    void operator()(const ConstantValues& constant) const { fill_constant(values, constant.value, resource.type); }
     void operator()(const SequenceValues& sequence) const {
       fill_sequence(values, sequence.first, sequence.step, resource.type);
     }
     void operator()(const FileValues& file) const {
       if (const auto read = read_file(file.path, file.offset, values); !read) {
-        throw ModelFailure{"resources" + path_step(resource.name), read.error().message};
+        throw ModelFailure{"resources" + path_step(resource.name), read.error().message, false};
       }
     }
   };
@@ -113,8 +111,9 @@ std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& b
       continue;
     }
     for (const BindingSource& source : found->sources) {
-      all.push_back({buffers[source.resource].Get(), source.offset_bytes,
-                     model.resources[source.resource].bytes - source.offset_bytes});
+      all.push_back(source.resource ? DML_BUFFER_BINDING{buffers[*source.resource].Get(), source.offset_bytes,
+                                                         model.resources[*source.resource].bytes - source.offset_bytes}
+                                    : DML_BUFFER_BINDING{});
     }
   }
   return all;
@@ -145,7 +144,7 @@ class Executor {
         output_.command(i, command_text(command));
       }
       try {
-        std::visit([&](const auto& what) { run_command(what); }, command.what);
+        std::visit([&](const auto& what) { run_command(what, command.path); }, command.what);
       } catch (const client::Failure& failure) {
         blame(failure, command.path);
       }
@@ -157,7 +156,7 @@ class Executor {
     Progress progress("Preparing buffers");
     for (std::size_t i = 0; i < model_.resources.size(); ++i) {
       const Resource& resource = model_.resources[i];
-      progress.show(static_cast<double>(i) / static_cast<double>(model_.resources.size()), resource.name);
+      progress.show(static_cast<double>(i) / static_cast<double>(model_.resources.size()), in_quotes(resource.name));
       buffers_.push_back(device_.create_buffer(resource.bytes));
       device_.write(buffers_.back().Get(), [&](std::span<std::byte> bytes) { fill_buffer(resource, bytes); });
     }
@@ -169,7 +168,7 @@ class Executor {
       try {
         operations_.push_back(create_operation(model_, buffers_, dispatchable, device_));
       } catch (const client::Failure& failure) {
-        blame(failure, dispatchable.path);
+        blame(failure, dispatchable.desc_path);
       }
       output_.initialised(dispatchable.name, watch.milliseconds());
     }
@@ -188,7 +187,7 @@ class Executor {
     return bytes;
   }
 
-  void run_command(const DispatchCommand& command) {
+  void run_command(const DispatchCommand& command, const std::string&) {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     client::Operation& operation = *operations_[command.dispatchable];
     const auto inputs = bindings_of(model_, buffers_, dispatchable.op, command.bindings, true);
@@ -196,7 +195,7 @@ class Executor {
     const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
     DeviceClock clock(device_, most, options_.device_samples);
     std::vector<double> cpu;
-    Progress progress(format_text("Dispatch '{}'", dispatchable.name));
+    Progress progress(format_text("Dispatch {}", in_quotes(dispatchable.name)));
     const Stopwatch whole;
     for (std::uint64_t i = 0; i < most; ++i) {
       const Stopwatch iteration;
@@ -235,28 +234,27 @@ class Executor {
                         .bytes = bytes_moved(dispatchable.op)});
   }
 
-  void run_command(const PrintCommand& command) {
+  void run_command(const PrintCommand& command, const std::string&) {
     device_.read(buffers_[command.resource].Get(), [&](std::span<const std::byte> bytes) {
       output_.values(model_.resources[command.resource], bytes, command.verbose);
     });
   }
 
-  void run_command(const WriteFileCommand& command) {
+  void run_command(const WriteFileCommand& command, const std::string& path) {
     const Resource& resource = model_.resources[command.resource];
     device_.read(buffers_[command.resource].Get(), [&](std::span<const std::byte> bytes) {
       const auto values = bytes.first(resource.value_bytes);
       std::string header;
       if (has_npy_extension(command.target)) {
-        const DataType type = resource.type == DataType::unknown ? DataType::UINT8 : resource.type;
         auto shape = command.dimensions;
         if (shape.empty()) {
-          shape.push_back(values.size() / element_size(type));
+          shape.push_back(resource.shown_elements());
         }
-        header = make_npy_header(type, shape);
+        header = make_npy_header(resource.shown_type(), shape);
       }
       const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), values};
       if (const auto wrote = write_file(command.path, parts); !wrote) {
-        throw ModelFailure{"", format_text("{}: {}", command.path.string(), wrote.error().message)};
+        throw ModelFailure{path + ".targetPath", wrote.error().message, false};
       }
     });
     output_.written(resource.name, command.path.string());
@@ -266,13 +264,14 @@ class Executor {
     struct Text {
       const Model& model;
       std::string operator()(const DispatchCommand& what) const {
-        return format_text("dispatch '{}'", model.dispatchables[what.dispatchable].name);
+        return format_text("dispatch {}", in_quotes(model.dispatchables[what.dispatchable].name));
       }
       std::string operator()(const PrintCommand& what) const {
-        return format_text("print '{}'", model.resources[what.resource].name);
+        return format_text("print {}", in_quotes(model.resources[what.resource].name));
       }
       std::string operator()(const WriteFileCommand& what) const {
-        return format_text("writeFile '{}' to '{}'", model.resources[what.resource].name, what.target);
+        return format_text("writeFile {} to {}", in_quotes(model.resources[what.resource].name),
+                           in_quotes(what.target));
       }
     };
     return std::visit(Text{model_}, command.what);
@@ -288,44 +287,57 @@ class Executor {
 
 }  // namespace
 
-void try_operators(const Model& model, client::Device& device, Problems& problems) {
-  for (const Dispatchable& dispatchable : model.dispatchables) {
-    const OperatorDesc desc(dispatchable.op);
-    ComPtr<IDMLOperator> op;
+void rehearse_model(const Model& model, const client::DeviceOptions& device_options, Problems& problems) {
+  const auto resources_read = [&](const std::vector<Binding>& bindings) {
+    return std::ranges::all_of(bindings, [&](const Binding& binding) {
+      return std::ranges::all_of(binding.sources, [&](const BindingSource& source) {
+        return !source.resource || model.resources[*source.resource].bytes != 0;
+      });
+    });
+  };
+  // A device of its own for each: a fault removes it.
+  const auto rehearse = [&](const Dispatchable& dispatchable, const std::vector<Binding>* bindings,
+                            const std::string& path) {
     try {
-      client::check(device.dml()->CreateOperator(&desc.get(), IID_PPV_ARGS(&op)), "CreateOperator");
-    } catch (const client::Failure& failure) {
-      problems.add(dispatchable.path, failure.what());
-    }
-  }
-}
-
-void rehearse_dispatches(const Model& model, const client::DeviceOptions& device_options, Problems& problems) {
-  for (const Command& command : model.commands) {
-    const auto* dispatch = std::get_if<DispatchCommand>(&command.what);
-    if (dispatch == nullptr) {
-      continue;
-    }
-    const Dispatchable& dispatchable = model.dispatchables[dispatch->dispatchable];
-    try {
-      client::Device device(device_options);  // a new one each time: a fault removes it
+      client::Device device(device_options);
       Buffers buffers(model.resources.size());
-      for (const auto* bindings : {&dispatchable.initial_bindings, &dispatch->bindings}) {
-        for (const Binding& binding : *bindings) {
+      for (const auto* all : {&dispatchable.initial_bindings, bindings}) {
+        for (const Binding& binding : all == nullptr ? std::span<const Binding>() : std::span(*all)) {
           for (const BindingSource& source : binding.sources) {
-            if (!buffers[source.resource]) {
-              buffers[source.resource] = device.create_buffer(model.resources[source.resource].bytes);
+            if (source.resource && !buffers[*source.resource]) {
+              buffers[*source.resource] = device.create_buffer(model.resources[*source.resource].bytes);
             }
           }
         }
       }
       const auto operation = create_operation(model, buffers, dispatchable, device);
-      operation->bind(bindings_of(model, buffers, dispatchable.op, dispatch->bindings, true),
-                      bindings_of(model, buffers, dispatchable.op, dispatch->bindings, false));
-      operation->record(device);
-      device.close();
+      if (bindings != nullptr) {
+        operation->bind(bindings_of(model, buffers, dispatchable.op, *bindings, true),
+                        bindings_of(model, buffers, dispatchable.op, *bindings, false));
+        operation->record(device);
+        device.close();
+      }
+      return true;
     } catch (const client::Failure& failure) {
-      problems.add(command.path, failure.what());
+      problems.add(path, failure.what());
+      return false;
+    }
+  };
+  if (problems.full()) {
+    return;  // which are known to be wrong cannot be told any more
+  }
+  std::vector<bool> sound;
+  for (const Dispatchable& dispatchable : model.dispatchables) {
+    const facts::Operator* op = dispatchable.op.facts;
+    sound.push_back(op != nullptr && find_row(*op) != nullptr && !problems.any_under(dispatchable.path) &&
+                    resources_read(dispatchable.initial_bindings) &&
+                    rehearse(dispatchable, nullptr, dispatchable.desc_path));
+  }
+  for (const Command& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command.what);
+    if (dispatch != nullptr && !problems.any_under(command.path) && sound[dispatch->dispatchable] &&
+        resources_read(dispatch->bindings)) {
+      rehearse(model.dispatchables[dispatch->dispatchable], &dispatch->bindings, command.path);
     }
   }
 }

@@ -22,18 +22,19 @@ struct ExecutionOptions {
   bool print_commands = false;
 };
 
-// A failure that a model's own content brought about, with its place in the model.
+// A failure with its place in the model.
 struct ModelFailure {
   std::string path;
   std::string reason;
+  bool of_model;  // or of the machine
 };
 
-// What the library says beyond the rules that facts can state: of each operator when it is created, and of each
-// dispatch when it is bound and recorded. Nothing is dispatched.
-void try_operators(const Model& model, client::Device& device, Problems& problems);
-void rehearse_dispatches(const Model& model, const client::DeviceOptions& device_options, Problems& problems);
+// What the library says beyond the rules that facts can state: of each operator when it is created and initialised, and
+// of each dispatch when it is bound and recorded. What is known to be wrong already is left out; no dispatch is
+// executed.
+void rehearse_model(const Model& model, const client::DeviceOptions& device_options, Problems& problems);
 
-// Throws ModelFailure, or client::Failure where the machine is to blame.
+// Throws ModelFailure, or client::Failure where no place in the model has to do with it.
 void execute_model(const Model& model, const ExecutionOptions& options, client::Device& device, Output& output);
 
 }  // namespace anydml::dmlrun

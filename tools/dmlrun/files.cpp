@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "echo.h"
 #include "text/format.h"
 
@@ -188,6 +189,10 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+bool has_image_extension(std::string_view path) {
+  return ends_in_any_case(path, ".jpg") || ends_in_any_case(path, ".jpeg") || ends_in_any_case(path, ".png");
+}
 
 Result<fs::path> find_input(const Folders& folders, std::string_view source) {
   ANYDML_TRY(check_name(source));

@@ -13,6 +13,9 @@
 
 namespace anydml::dmlrun {
 
+// .jpg, .jpeg and .png, which DxDispatch reads and writes on Windows.
+[[nodiscard]] bool has_image_extension(std::string_view path);
+
 struct Folders {
   std::filesystem::path input;   // the model's folder, or --input_path
   std::filesystem::path output;  // the current folder, or --output_path

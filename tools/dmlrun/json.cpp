@@ -112,6 +112,8 @@ Result<JsonDocument> JsonDocument::parse(std::string text) {
   constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseCommentsFlag | rapidjson::kParseTrailingCommasFlag |
                               rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
+  // A character cut short at the end makes RapidJSON look for the rest of it, up to three bytes on.
+  own.append(3, '\0');
   rapidjson::InsituStringStream stream(own.data());
   JsonBuilder builder{document, stream};
   rapidjson::Reader reader;

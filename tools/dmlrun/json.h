@@ -80,7 +80,7 @@ class JsonDocument {
   std::vector<Node> nodes_;
 };
 
-// Bytes of memory a document takes for each byte of its text, at most.
-inline constexpr std::uint64_t kJsonMemoryFactor = 16;
+// Bytes of memory that reading a document takes for each byte of its text, at most.
+inline constexpr std::uint64_t kJsonMemoryFactor = 32;
 
 }  // namespace anydml::dmlrun

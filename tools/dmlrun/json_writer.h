@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <string_view>
+
+#include "echo.h"
 
 namespace anydml::dmlrun {
 
@@ -18,7 +21,11 @@ class JsonWriter {
   JsonWriter& begin_array() { return writer_.StartArray(), *this; }
   JsonWriter& end_array() { return writer_.EndArray(), *this; }
   JsonWriter& key(std::string_view name) { return writer_.Key(name.data(), length(name)), *this; }
-  JsonWriter& text(std::string_view value) { return writer_.String(value.data(), length(value)), *this; }
+  // What is not UTF-8, as a file's name may be, comes out escaped.
+  JsonWriter& text(std::string_view value) {
+    const std::string escaped = is_utf8(value) ? std::string(value) : echo(value, value.size());
+    return writer_.String(escaped.data(), length(escaped)), *this;
+  }
   JsonWriter& number(std::uint64_t value) { return writer_.Uint64(value), *this; }
   JsonWriter& real(double value) { return writer_.Double(value), *this; }
   JsonWriter& boolean(bool value) { return writer_.Bool(value), *this; }
@@ -39,6 +46,16 @@ class JsonWriter {
   }
 
  private:
+  static bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t bytes = static_cast<unsigned char>(text[0]) < 0x80 ? 1 : printable_bytes(text);
+      if (bytes == 0) {
+        return false;
+      }
+      text.remove_prefix(bytes);
+    }
+    return true;
+  }
   static rapidjson::SizeType length(std::string_view text) { return static_cast<rapidjson::SizeType>(text.size()); }
 
   rapidjson::StringBuffer buffer_;

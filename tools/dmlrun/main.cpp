@@ -2,13 +2,23 @@
 // The command line: what can be asked for, and which command answers.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 
-#include "bench.h"
+#include "base/ascii.h"
 #include "commands.h"
 #include "completion.h"
+#include "echo.h"
+#include "text/format.h"
+#if defined(DMLRUN_BENCH)
+#include "bench.h"
+#endif
 
 namespace anydml::dmlrun {
 namespace {
@@ -23,8 +33,46 @@ constexpr const char* kFooter =
     "  dmlrun operators MODULUS_FLOOR           what an operator takes\n"
     "  dmlrun modulus -- -7 3                   a calculator\n"
     "  dmlrun exec -- ./program                 a DirectML program, with these libraries\n"
+    "\nA run's main options: -i iterations, -r repeat, -t milliseconds, -w warm-up, -v 0 to 2, -a adapter, --json;\n"
+    "dmlrun run --help has all of them.\n"
     "\nExit status: 0 done, 1 the machine failed, 2 something was asked for wrongly.\n"
     "anydml is not affiliated with Microsoft.";
+
+// A number that is one, and in the range. CLI11's own lets NaN and negative sizes through.
+template <class Number>
+CLI::Validator number_in(Number least, Number most) {
+  return {[least, most](std::string& text) {
+            Number value{};
+            const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (fault == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) {
+              return std::string();
+            }
+            return format_text("is '{}'; expected a {} from {} to {}", echo(text),
+                               std::is_integral_v<Number> ? "whole number" : "number", least, most);
+          },
+          ""};
+}
+
+// "512MiB" to the number of bytes.
+std::string to_bytes(std::string& text) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string unit = to_upper(std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)));
+  if (unit.ends_with('B')) {
+    unit.pop_back();
+  }
+  if (unit.ends_with('I')) {
+    unit.pop_back();
+  }
+  constexpr std::string_view kUnits = "KMGTP";
+  const std::size_t power = unit.empty() ? 0 : unit.size() == 1 ? kUnits.find(unit) + 1 : std::string_view::npos;
+  const double bytes = power > kUnits.size() ? -1 : std::ldexp(value, static_cast<int>(10 * power));
+  if (fault != std::errc{} || !(bytes >= 1 && bytes < 9e18)) {
+    return format_text("is '{}'; expected a size such as 512MiB", echo(text));
+  }
+  text = std::to_string(static_cast<std::uint64_t>(bytes));
+  return {};
+}
 
 struct Arguments {
   RunArguments run;
@@ -37,7 +85,9 @@ struct Arguments {
 };
 
 void add_model_options(CLI::App& app, ModelArguments& arguments, const char* level_option) {
-  app.add_option("model,-m,--model", arguments.model, "Path of the model, a JSON file")->type_name("MODEL.json");
+  app.add_option("model,-m,--model", arguments.models, "The model, a JSON file; - for the standard input")
+      ->type_name("MODEL.json")
+      ->expected(0, -1);
   app.add_option("--input_path,--input-path", arguments.input_path,
                  "Folder of the model's input files [its own folder]")
       ->type_name("FOLDER");
@@ -47,7 +97,7 @@ void add_model_options(CLI::App& app, ModelArguments& arguments, const char* lev
   app.add_flag("--allow-outside", arguments.allow_outside, "Let the model read and write files outside those folders");
   app.add_option("--max-memory", arguments.max_memory,
                  "What the buffers may take together, such as 512MiB [half of the machine's]")
-      ->transform(CLI::AsSizeValue(false).description(""))
+      ->transform(CLI::Validator(to_bytes, ""))
       ->type_name("SIZE");
   app.add_option(level_option, arguments.feature_level, "DirectML feature level, such as 2_1 [the newest]")
       ->type_name("LEVEL");
@@ -88,38 +138,39 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   const char* timing = "Timing";
   run.add_option("-i,--dispatch_iterations,--iterations", execution.iterations, "Iterations of each dispatch")
       ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}).description(""))
+      ->check(number_in<std::uint64_t>(1, 4'000'000'000))
       ->type_name("N")
       ->group(timing);
   run.add_option("-r,--dispatch_repeat,--repeat", execution.repeat, "Dispatches within each iteration, averaged")
       ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}).description(""))
+      ->check(number_in<std::uint64_t>(1, 1'000'000))
       ->type_name("N")
       ->group(timing);
   run.add_option("-t,--milliseconds_to_run,--time-limit", execution.milliseconds_to_run,
                  "Time for each dispatch, instead of a number of iterations")
-      ->check(CLI::Range(0.0, 1e12).description(""))
+      ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
   run.add_option("-I,--dispatch_interval,--interval", execution.minimum_interval,
                  "At least so much time from one iteration's start to the next")
-      ->check(CLI::Range(0.0, 1e12).description(""))
+      ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
   run.add_option("-w,--warmup_samples,--warm-up", execution.warm_up, "First iterations that the medians leave out")
       ->capture_default_str()
+      ->check(number_in<std::uint64_t>(0, 4'000'000'000))
       ->type_name("N")
       ->group(timing);
   run.add_option("-v,--timing_verbosity,--verbosity", arguments.verbosity,
                  "0: medians; 1: cold and hot, and initialisation; 2: every iteration")
       ->capture_default_str()
-      ->check(CLI::Range(0, 2).description(""))
+      ->check(number_in(0, 2))
       ->type_name("0-2")
       ->group(timing);
   run.add_option("--max_gpu_time_measurements", execution.device_samples,
                  "Readings of the device's clock that are kept; 0 for none")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->check(number_in(0, 1'000'000))
       ->type_name("N")
       ->group(timing);
   const char* device = "Device";
@@ -130,7 +181,8 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group(device);
   run.add_option("-q,--queue_type", arguments.queue, "Kind of command queue")
       ->capture_default_str()
-      ->check(CLI::IsMember({"direct", "compute"}))
+      ->check(CLI::IsMember({"direct", "compute"}).description(""))
+      ->type_name("QUEUE")
       ->group(device);
   run.add_flag("-d,--debug", arguments.debug, "Use DirectML's debug flag")->group(device);
   run.add_flag_callback(
@@ -148,10 +200,12 @@ void describe(CLI::App& app, Arguments& arguments) {
 
   CLI::App& check = *app.add_subcommand("check", "Say whether a model would run, and everything that is wrong with it");
   add_model_options(check, arguments.check, "--feature-level,--dml_feature_level");
-  check.get_option("model")->required();
 
   CLI::App& operators = *app.add_subcommand("operators", "List DirectML's operators: levels, types, what is built");
-  operators.add_option("name", arguments.operators.name, "One operator, with or without its prefix")->type_name("NAME");
+  operators
+      .add_option("name", arguments.operators.name, "One operator, with or without its prefix, or a part of names")
+      ->type_name("NAME");
+  operators.add_flag("--built", arguments.operators.built, "Only those that are built here");
   operators.add_flag("--missing", arguments.operators.missing, "Only those that are not built here yet");
   operators.add_flag("--json", arguments.operators.json, "Print JSON, for machines");
 
@@ -185,7 +239,8 @@ int answer(const CLI::App& app, const Arguments& arguments) {
     return run_model(arguments.run);
   }
   if (app.got_subcommand("check")) {
-    return check_model(arguments.check);
+    return arguments.check.models.empty() ? complain("no model is given; expected paths of .json files", kWrong)
+                                          : check_models(arguments.check);
   }
   if (app.got_subcommand("operators")) {
     return show_operators(arguments.operators);
@@ -203,38 +258,103 @@ int answer(const CLI::App& app, const Arguments& arguments) {
   return kDone;
 }
 
+// The command's own usage, but for the program's, which has two.
+class Formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return app->get_parent() != nullptr
+               ? CLI::Formatter::make_usage(app, name)
+               : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
+                 "       dmlrun COMMAND [OPTIONS]          (dmlrun COMMAND --help names them)\n";
+  }
+};
+
+// Words that look like options: dashes and underlines mean the same, and what no option is called gets a suggestion.
+// False, and said, where there is one that is not known.
+bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back(name);
+    }
+  }
+  for (std::string& word : words) {
+    if (word == "--") {
+      break;
+    }
+    if (!word.starts_with("--")) {
+      continue;
+    }
+    const std::string name = word.substr(2, word.find('=') - 2);
+    const auto alike = [&](const std::string& other) {
+      return std::ranges::equal(name, other,
+                                [](char a, char b) { return (a == '_' ? '-' : a) == (b == '_' ? '-' : b); });
+    };
+    const auto known = std::ranges::find(names, name);
+    const auto meant = known == names.end() ? std::ranges::find_if(names, alike) : known;
+    if (meant == names.end()) {
+      const std::vector<std::string_view> all(names.begin(), names.end());
+      complain(format_text("there is no option --{}{} (dmlrun {} --help names them)", echo(name), suggestion(name, all),
+                           command.get_name()),
+               kWrong);
+      return false;
+    }
+    word.replace(2, name.size(), *meant);
+  }
+  return true;
+}
+
 int main_of(std::vector<std::string> words) {
   CLI::App app;
   app.name("dmlrun");
+  app.formatter(std::make_shared<Formatter>());
   Arguments arguments;
   describe(app, arguments);
-  if (words.empty()) {
+  if (words.empty() || words[0] == "help") {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
   // Programs' own options are theirs.
   if (words[0] == "bench") {
+#if defined(DMLRUN_BENCH)
     return bench::run({words.begin() + 1, words.end()}, {"/proc/self/exe", "bench"});
+#else
+    return complain("the benchmark is left out of this build", kWrong);
+#endif
   }
   if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
     return execute_program({words.begin() + (words[1] == "--" ? 2 : 1), words.end()});
   }
   // Without a command it is a model to run, as DxDispatch has it.
   constexpr std::string_view kOwn[] = {"-h", "--help", "--version"};
-  const bool has_command = std::ranges::find(kOwn, words[0]) != std::end(kOwn) ||
-                           std::ranges::any_of(app.get_subcommands({}), [&](const CLI::App* command) {
-                             return command->get_name() == words[0];
-                           });
-  if (!has_command) {
-    words.insert(words.begin(), "run");
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    commands.push_back(command->get_name());
   }
+  if (std::ranges::find(kOwn, words[0]) == std::end(kOwn)) {
+    if (std::ranges::find(commands, words[0]) == commands.end()) {
+      std::error_code ignored;
+      if (words[0][0] != '-' && words[0].find_first_of("./") == std::string::npos &&
+          !std::filesystem::exists(words[0], ignored)) {
+        const std::vector<std::string_view> all(commands.begin(), commands.end());
+        return complain(format_text("{} is neither a command nor a file{} (dmlrun --help names the commands)",
+                                    in_quotes(words[0]), suggestion(words[0], all)),
+                        kWrong);
+      }
+      words.insert(words.begin(), "run");
+    }
+    if (!settle_options(*app.get_subcommand(words[0]), words)) {
+      return kWrong;
+    }
+  }
+  const std::string command = words[0];
   try {
     std::ranges::reverse(words);
     app.parse(words);
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return complain(std::string(error.what()) + " (dmlrun --help says what there is)", kWrong);
+    return complain(format_text("{} (dmlrun {} --help says more)", error.what(), command), kWrong);
   }
   return answer(app, arguments);
 }
@@ -243,11 +363,22 @@ int main_of(std::vector<std::string> words) {
 }  // namespace anydml::dmlrun
 
 int main(int argc, char** argv) {
+  using namespace anydml::dmlrun;
+  int status = kFailed;
   try {
-    return anydml::dmlrun::main_of(std::vector<std::string>(argv + 1, argv + argc));
+    status = main_of(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    return anydml::dmlrun::complain("there is not enough memory", anydml::dmlrun::kFailed);
+    return complain("there is not enough memory", kFailed);
   } catch (const std::exception& error) {
-    return anydml::dmlrun::complain(error.what(), anydml::dmlrun::kFailed);
+    return complain(error.what(), kFailed);
   }
+  // What was printed counts only once it is out.
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    const int fault = errno;
+    return complain(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
+                                        fault == 0 ? "" : std::strerror(fault)),
+                    status == kDone ? kFailed : status);
+  }
+  return status;
 }

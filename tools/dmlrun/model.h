@@ -37,9 +37,14 @@ struct Resource {
   InitialValues values;
   std::uint64_t value_bytes = 0;  // what the values take
   std::uint64_t bytes = 0;        // of the buffer
+
+  // Mixed types have none to be printed or written in: their bytes.
+  [[nodiscard]] DataType shown_type() const { return type == DataType::unknown ? DataType::UINT8 : type; }
+  [[nodiscard]] std::uint64_t shown_elements() const { return value_bytes / element_size(shown_type()); }
 };
 
 struct TensorValue {
+  std::uint32_t tensor_type = 1;  // DML_TENSOR_TYPE_BUFFER
   std::uint32_t type = 0;
   std::uint32_t flags = 0;
   std::vector<std::uint32_t> sizes;
@@ -66,20 +71,20 @@ struct OperatorModel {
 };
 
 struct BindingSource {
-  std::size_t resource = 0;
+  std::optional<std::size_t> resource;  // nothing where an array's tensor is bound elsewhere
   std::uint64_t offset_bytes = 0;
 };
 
 struct Binding {
-  std::size_t field = 0;  // of the operator
-  std::vector<BindingSource> sources;
-  std::string path;
+  std::size_t field = 0;               // of the operator
+  std::vector<BindingSource> sources;  // one for each tensor of the field
 };
 
 struct Dispatchable {
   std::string name;
-  std::string path;  // of its desc, for messages
-  OperatorModel op;
+  std::string path;
+  std::string desc_path;  // where the operator's fields are
+  OperatorModel op;       // without facts where it could not be read
   std::uint32_t execution_flags = 0;
   std::vector<Binding> initial_bindings;
 };

@@ -2,9 +2,12 @@
 #include "model_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
+#include "base/ascii.h"
 #include "base/checked.h"
+#include "npy.h"
 #include "operator_reader.h"
 #include "ops/rows.h"
 #include "resource_reader.h"
@@ -14,30 +17,35 @@
 namespace anydml::dmlrun {
 namespace {
 
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return lower(x) == lower(y);
-  });
-}
+// What a model calls things by.
+class Names {
+ public:
+  // A name that comes again was reported; it stands for the first.
+  void add(std::string_view name, std::size_t index) { indices_.try_emplace(std::string(name), index); }
 
-// The index of what a name stands for; reported, with what was probably meant, where it stands for nothing.
-template <class Named>
-std::optional<std::size_t> find_named(const Cursor& at, const std::vector<Named>& all, std::string_view what) {
-  const auto name = at.string(format_text("the name of a {}", what));
-  if (!name) {
+  // The index of what a name stands for; reported, with what was probably meant, where it stands for nothing.
+  std::optional<std::size_t> find(const Cursor& at, std::string_view what) const {
+    const auto name = at.string(format_text("the name of a {}", what));
+    if (!name) {
+      return std::nullopt;
+    }
+    const auto found = indices_.find(std::string(*name));
+    if (found != indices_.end()) {
+      return found->second;
+    }
+    if (!at.problems().full()) {  // a suggestion looks at every name
+      std::vector<std::string_view> names;
+      for (const auto& [known, index] : indices_) {
+        names.push_back(known);
+      }
+      at.fail(format_text("{} is not a {} of this model{}", in_quotes(*name), what, suggestion(*name, names)));
+    }
     return std::nullopt;
   }
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].name == *name) {
-      return i;
-    }
-    names.push_back(all[i].name);
-  }
-  at.fail(format_text("{} is not a {} of this model{}", in_quotes(*name), what, suggestion(*name, names)));
-  return std::nullopt;
-}
+
+ private:
+  std::map<std::string, std::size_t> indices_;
+};
 
 class ModelReader {
  public:
@@ -72,12 +80,18 @@ class ModelReader {
       at.fail(format_text("has {}; that is {} of buffers so far, and --max-memory allows {}",
                           bytes_text(resource.bytes), bytes_text(memory_), bytes_text(options_.max_memory)));
     }
+    if (over_) {
+      resource.bytes = 0;  // as one that could not be read: nothing is bound to it
+    }
+    resources_.add(name, model_.resources.size());
     model_.resources.push_back(std::move(resource));
   }
 
   void add_dispatchable(const Cursor& at, std::string_view name) {
     Dispatchable& dispatchable = model_.dispatchables.emplace_back();
     dispatchable.name = name;
+    dispatchable.path = at.path();
+    dispatchables_.add(name, model_.dispatchables.size() - 1);
     Members members(at, "an object with type");
     const auto type_at = members.required("type");
     const auto type = type_at ? type_at->string("the name of an operator") : std::nullopt;
@@ -86,7 +100,7 @@ class ModelReader {
     }
     for (const auto& [kind, needs] : {std::pair{"hlsl", "a shader compiler"}, std::pair{"onnx", "ONNX Runtime"},
                                       std::pair{"dmlSerializedGraph", "DirectML graphs (CompileGraph)"}}) {
-      if (same_word(*type, kind)) {
+      if (same_in_any_case(*type, kind)) {
         type_at->fail(format_text("is {}, which needs {}; that is not run here, expected an operator", kind, needs));
         return;
       }
@@ -95,18 +109,15 @@ class ModelReader {
     if (op == nullptr) {
       return;
     }
-    auto desc = members.optional("desc");
-    auto other = members.optional("Desc");
-    desc = desc ? desc : other;
-    if (desc) {
-      dispatchable.path = desc->path();
+    if (const auto desc = either(members, "Desc", "desc")) {
+      dispatchable.desc_path = desc->path();
       Members fields(*desc, "an object with the operator's fields");
       if (fields.ok()) {
         dispatchable.op = read_operator_fields(fields, *op);
         fields.finish();
       }
     } else {
-      dispatchable.path = at.path();
+      dispatchable.desc_path = dispatchable.path;
       dispatchable.op = read_operator_fields(members, *op);
     }
     if (const auto flags = members.optional("executionFlags")) {
@@ -114,10 +125,10 @@ class ModelReader {
     }
     if (const auto compile = members.optional("dmlCompileType")) {
       const auto how = compile->string("DmlCompileOp");
-      if (how && same_word(*how, "DmlCompileGraph")) {
+      if (how && same_in_any_case(*how, "DmlCompileGraph")) {
         compile->fail(
             "is DmlCompileGraph: DirectML graphs (CompileGraph) are not built here yet; expected DmlCompileOp");
-      } else if (how && !same_word(*how, "DmlCompileOp")) {
+      } else if (how && !same_in_any_case(*how, "DmlCompileOp")) {
         compile->fail(format_text("{} is not a way to compile; expected DmlCompileOp", in_quotes(*how)));
       }
     }
@@ -128,6 +139,8 @@ class ModelReader {
     members.finish();
   }
 
+  static bool is_owned(const TensorValue& tensor) { return (tensor.flags & schema::kOwnedByDml) != 0; }
+
   // A binding's buffer, and where in it the tensor starts.
   std::optional<BindingSource> read_source(const Cursor& at) {
     BindingSource source;
@@ -135,7 +148,7 @@ class ModelReader {
     if (at.json().is(JsonKind::object)) {
       Members members(at, "the name of a resource");
       const auto name = members.required("name");
-      resource = name ? find_named(*name, model_.resources, "resource") : std::nullopt;
+      resource = name ? resources_.find(*name, "resource") : std::nullopt;
       std::uint64_t element = resource ? element_size(model_.resources[*resource].type) : 0;
       (void)members.optional("elementStride");  // what the guide calls the next one
       if (const auto size = members.optional("elementSizeInBytes")) {
@@ -160,18 +173,18 @@ class ModelReader {
       }
       members.finish();
     } else {
-      resource = find_named(at, model_.resources, "resource");
+      resource = resources_.find(at, "resource");
     }
     if (!resource) {
       return std::nullopt;
     }
-    source.resource = *resource;
+    source.resource = resource;
     return source;
   }
 
   // Whether the buffer holds what the tensor reaches.
   void check_fit(const Cursor& at, const BindingSource& source, const TensorValue& tensor, std::string_view field) {
-    const Resource& resource = model_.resources[source.resource];
+    const Resource& resource = model_.resources[*source.resource];
     if (resource.bytes == 0) {
       return;  // it could not be read
     }
@@ -183,13 +196,36 @@ class ModelReader {
     }
   }
 
+  // One source for each tensor of a field; those that are OWNED_BY_DML are bound at first, the others in commands.
+  std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<TensorValue>& tensors, bool initial,
+                                          std::string_view field) {
+    std::vector<BindingSource> sources;
+    const auto add = [&](const Cursor& source_at) {
+      const std::size_t position = sources.size();
+      BindingSource& source = sources.emplace_back();
+      if (position >= tensors.size() || is_owned(tensors[position]) != initial) {
+        return;  // reported below, or bound elsewhere
+      }
+      if (const auto read = read_source(source_at)) {
+        source = *read;
+        check_fit(source_at, source, tensors[position], field);
+      }
+    };
+    if (at.json().is(JsonKind::array)) {
+      at.for_each_item("an array of resources", add);
+    } else {
+      add(at);
+    }
+    if (sources.size() != tensors.size()) {
+      at.fail(format_text("binds {} resources; expected {}", sources.size(), tensors.size()));
+      sources.resize(tensors.size());
+    }
+    return sources;
+  }
+
+  // `at` is the bindings, or where they are missing what should have them.
   void read_bindings(const Cursor& at, bool given, const Dispatchable& dispatchable, bool initial,
                      std::vector<Binding>& bindings) {
-    const facts::Operator& op = *dispatchable.op.facts;
-    const auto is_owned = [](const std::vector<TensorValue>& tensors) {
-      return std::ranges::any_of(tensors,
-                                 [](const TensorValue& tensor) { return (tensor.flags & schema::kOwnedByDml) != 0; });
-    };
     std::optional<Members> members;
     if (given) {
       members.emplace(at, "an object of bindings");
@@ -197,49 +233,26 @@ class ModelReader {
         return;
       }
     }
+    const facts::Operator& op = *dispatchable.op.facts;
     for (std::size_t i = 0; i < op.fields.size(); ++i) {
       const auto* tensors = tensors_of(dispatchable.op.fields[i]);
       if (tensors == nullptr) {
         continue;
       }
-      const bool owned = is_owned(*tensors);
-      const auto binding_at = members && (owned == initial || members->has(op.fields[i].name))
-                                  ? members->optional(op.fields[i].name)
-                                  : std::nullopt;
-      if (owned != initial) {
-        if (binding_at && owned) {
-          binding_at->fail(
-              "is OWNED_BY_DML; expected its binding in the dispatchable's bindings, not in the command's");
-        } else if (binding_at) {
-          binding_at->fail("is not OWNED_BY_DML; expected its binding in the command's bindings");
-        }
-        continue;
-      }
-      if (!binding_at) {
+      const bool wanted =
+          std::ranges::any_of(*tensors, [&](const TensorValue& tensor) { return is_owned(tensor) == initial; });
+      const auto binding_at =
+          members && (wanted || members->has(op.fields[i].name)) ? members->optional(op.fields[i].name) : std::nullopt;
+      if (wanted && binding_at) {
+        bindings.push_back({i, read_sources(*binding_at, *tensors, initial, op.fields[i].name)});
+      } else if (wanted) {
         at.fail(format_text("{} is not bound; expected the name of a resource{}", op.fields[i].name,
                             initial ? " in 'bindings', since it is OWNED_BY_DML" : ""));
-        continue;
+      } else if (binding_at) {
+        binding_at->fail(initial ? "is not OWNED_BY_DML; expected its binding in the command's bindings"
+                                 : "is OWNED_BY_DML; expected its binding in the dispatchable's bindings, not in the "
+                                   "command's");
       }
-      Binding binding;
-      binding.field = i;
-      binding.path = binding_at->path();
-      const auto add = [&](const Cursor& source_at) {
-        const std::size_t position = binding.sources.size();
-        const auto source = read_source(source_at);
-        if (source && position < tensors->size()) {
-          check_fit(source_at, *source, (*tensors)[position], op.fields[i].name);
-        }
-        binding.sources.push_back(source.value_or(BindingSource{}));
-      };
-      if (binding_at->json().is(JsonKind::array)) {
-        binding_at->for_each_item("an array of resources", add);
-      } else {
-        add(*binding_at);
-      }
-      if (binding.sources.size() != tensors->size()) {
-        binding_at->fail(format_text("binds {} resources; expected {}", binding.sources.size(), tensors->size()));
-      }
-      bindings.push_back(std::move(binding));
     }
     if (members) {
       members->finish();
@@ -255,11 +268,17 @@ class ModelReader {
     }
     Command command;
     command.path = at.path();
-    if (same_word(*type, "dispatch")) {
-      command.what = read_dispatch(members);
-    } else if (same_word(*type, "print")) {
+    if (same_in_any_case(*type, "dispatch")) {
+      const auto dispatch = read_dispatch(members);
+      members.finish();
+      if (dispatch) {
+        command.what = *dispatch;
+        model_.commands.push_back(std::move(command));
+      }
+      return;
+    } else if (same_in_any_case(*type, "print")) {
       command.what = read_print(members);
-    } else if (same_word(*type, "writeFile")) {
+    } else if (same_in_any_case(*type, "writeFile")) {
       command.what = read_write_file(members);
     } else {
       constexpr std::string_view kCommands[] = {"dispatch", "print", "writeFile"};
@@ -270,18 +289,21 @@ class ModelReader {
     model_.commands.push_back(std::move(command));
   }
 
-  DispatchCommand read_dispatch(Members& members) {
+  // Nothing where its dispatchable is not there.
+  std::optional<DispatchCommand> read_dispatch(Members& members) {
     DispatchCommand command;
     (void)members.optional("threadGroupCount");  // of shaders
     const auto name = members.required("dispatchable");
-    const auto found = name ? find_named(*name, model_.dispatchables, "dispatchable") : std::nullopt;
     const auto bindings = members.required("bindings");
-    if (found) {
-      command.dispatchable = *found;
-      const Dispatchable& dispatchable = model_.dispatchables[*found];
-      if (bindings && dispatchable.op.facts != nullptr) {
-        read_bindings(*bindings, true, dispatchable, false, command.bindings);
-      }
+    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    const std::size_t found = name ? dispatchables_.find(*name, "dispatchable").value_or(kNone) : kNone;
+    if (found == kNone) {
+      return std::nullopt;
+    }
+    command.dispatchable = found;
+    const Dispatchable& dispatchable = model_.dispatchables[found];
+    if (bindings && dispatchable.op.facts != nullptr) {
+      read_bindings(*bindings, true, dispatchable, false, command.bindings);
     }
     return command;
   }
@@ -289,7 +311,7 @@ class ModelReader {
   PrintCommand read_print(Members& members) {
     PrintCommand command;
     if (const auto resource = members.required("resource")) {
-      command.resource = find_named(*resource, model_.resources, "resource").value_or(0);
+      command.resource = resources_.find(*resource, "resource").value_or(0);
     }
     if (const auto verbose = members.optional("verbose")) {
       command.verbose = verbose->boolean().value_or(false);
@@ -301,13 +323,16 @@ class ModelReader {
     WriteFileCommand command;
     std::optional<std::size_t> resource;
     if (const auto at = members.required("resource")) {
-      resource = find_named(*at, model_.resources, "resource");
+      resource = resources_.find(*at, "resource");
       command.resource = resource.value_or(0);
     }
     if (const auto at = members.required("targetPath")) {
       if (const auto target = at->string("the path of a file")) {
         const auto path = find_output(options_.folders, *target);
-        if (!path) {
+        if (has_image_extension(*target)) {
+          at->fail(
+              format_text("{} is an image, which is not written here; expected .npy or raw bytes", in_quotes(*target)));
+        } else if (!path) {
           at->fail(path.error().message);
         } else {
           command.path = path.value();
@@ -321,12 +346,11 @@ class ModelReader {
         command.dimensions.push_back(item.unsigned_integer().value_or(0));
         product = product ? checked_multiply_bytes(*product, command.dimensions.back()) : product;
       });
-      if (resource && !command.dimensions.empty()) {
-        const Resource& of = model_.resources[*resource];
-        const std::uint64_t elements = of.type == DataType::unknown ? 0 : of.value_bytes / element_size(of.type);
-        if (elements != 0 && product != elements) {
-          at->fail(format_text("do not hold {} elements, which {} has", elements, in_quotes(of.name)));
-        }
+      if (command.dimensions.size() > kMostNpyDimensions) {
+        at->fail(format_text("has {} sizes; expected {} at most", command.dimensions.size(), kMostNpyDimensions));
+      } else if (resource && !command.dimensions.empty() && product != model_.resources[*resource].shown_elements()) {
+        at->fail(format_text("do not hold {} elements, which {} has", model_.resources[*resource].shown_elements(),
+                             in_quotes(model_.resources[*resource].name)));
       }
     }
     return command;
@@ -334,6 +358,8 @@ class ModelReader {
 
   const ReadOptions& options_;
   Model& model_;
+  Names resources_;
+  Names dispatchables_;
   std::uint64_t memory_ = 0;
   bool over_ = false;
 };
@@ -371,6 +397,7 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
       const auto* given = tensors_of(op.fields[i]);
       for (const TensorValue& tensor : given == nullptr ? std::span<const TensorValue>() : std::span(*given)) {
         tensors.push_back({.field = i,
+                           .tensor_type = tensor.tensor_type,
                            .type = tensor.type,
                            .flags = tensor.flags,
                            .rank = static_cast<std::uint32_t>(tensor.sizes.size()),
@@ -382,7 +409,7 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
       if (const auto* fused = std::get_if<std::vector<OperatorModel>>(&op.fields[i])) {
         for (const OperatorModel& inner : *fused) {
           if (const auto violation = inner.facts == nullptr ? std::nullopt : schema::check_level(*inner.facts, level)) {
-            problems.add(dispatchable.path + path_step(op.facts->fields[i].name),
+            problems.add(dispatchable.desc_path + path_step(op.facts->fields[i].name),
                          format_text("{} {}", inner.facts->name, violation->reason));
           }
         }
@@ -390,22 +417,26 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
     }
     for (const schema::Violation& violation : schema::check_operator(*op.facts, level, tensors)) {
       const std::string place = schema::place_name(*op.facts, violation.place);
-      problems.add(place.empty() ? dispatchable.path : dispatchable.path + "." + place,
-                   place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+      const std::string path = place.empty() ? dispatchable.desc_path : dispatchable.desc_path + "." + place;
+      if (place.empty() || !problems.any_under(path)) {  // what could not be read is wrong for one reason already
+        problems.add(path, place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+      }
     }
   }
 }
 
-void check_built(const Model& model, Problems& problems) {
+std::vector<Problem> find_not_built(const Model& model) {
+  std::vector<Problem> found;
   for (const Dispatchable& dispatchable : model.dispatchables) {
     const facts::Operator* op = dispatchable.op.facts;
     if (op != nullptr && find_row(*op) == nullptr) {
-      problems.add(dispatchable.path,
-                   format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators lists those "
-                               "that are",
-                               op->name));
+      found.push_back({dispatchable.desc_path,
+                       format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators --built "
+                                   "lists those that are",
+                                   op->name)});
     }
   }
+  return found;
 }
 
 }  // namespace anydml::dmlrun

@@ -18,10 +18,9 @@ struct ReadOptions {
 // What is wrong is added to the problems; the model is to be run only where there are none.
 [[nodiscard]] Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems);
 
-// What a model asks of a feature level and of what is built here. Where they find nothing it runs, as far as anybody
-// can tell without running it.
+// The rules of a feature level that the model breaks, and its operators that are not built here.
 void check_level(const Model& model, facts::FeatureLevel level, Problems& problems);
-void check_built(const Model& model, Problems& problems);
+[[nodiscard]] std::vector<Problem> find_not_built(const Model& model);
 
 // "1.5 GiB"
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

@@ -19,6 +19,7 @@ namespace anydml::dmlrun {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
+constexpr std::uint64_t kMostElements = 0xffff'ffff;  // of a tensor
 
 struct Array {
   DataType type = DataType::unknown;
@@ -37,6 +38,12 @@ Result<Array> load_npy(const std::string& file) {
   if (header.value().data_bytes > most) {
     return Error{ErrorKind::invalid_argument,
                  format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most)};
+  }
+  for (const std::uint64_t size : header.value().shape) {
+    if (size > kMostElements) {  // beside a size of 0 any other is possible
+      return Error{ErrorKind::invalid_argument,
+                   format_text("has a size of {}; expected {} at most", size, kMostElements)};
+    }
   }
   Array array{header.value().type, {}, std::vector<std::byte>(header.value().data_bytes)};
   array.shape.assign(header.value().shape.begin(), header.value().shape.end());
@@ -191,6 +198,11 @@ int calculate_modulus(const ModulusArguments& arguments) {
   if (!arguments.output.empty() && operations.size() != 1) {
     return complain("-o takes one result; expected --floor or --truncate with it", kWrong);
   }
+  if (!arguments.output.empty() && !has_npy_extension(arguments.output)) {
+    return complain(
+        format_text("-o {} is not a name for an array; expected one that ends in .npy", in_quotes(arguments.output)),
+        kWrong);
+  }
   std::optional<std::int64_t> count = 1;
   for (const std::int64_t size : shape.value()) {
     count = count ? checked_multiply(*count, size) : count;
@@ -218,11 +230,11 @@ int calculate_modulus(const ModulusArguments& arguments) {
       return complain(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
     }
   }
-  if (*count == 0) {
+  if (*count == 0 && arguments.output.empty()) {
     std::printf("no elements\n");
     return kDone;
   }
-  if (*count > static_cast<std::int64_t>(kMostRows) && !arguments.output.empty()) {
+  if (!arguments.output.empty()) {
     std::printf("%lld elements of %s written to '%s'\n", static_cast<long long>(*count),
                 std::string(type_name(*type)).c_str(), arguments.output.c_str());
     return kDone;
@@ -230,7 +242,7 @@ int calculate_modulus(const ModulusArguments& arguments) {
   std::vector<Table::Column> columns = {{"a", Table::Align::right}, {"b", Table::Align::right}};
   for (const Operation& operation : operations) {
     columns.push_back({operation.name, Table::Align::right});
-    columns.push_back({"bits"});
+    columns.push_back({"bits", Table::Align::left, true});
   }
   Table table(std::move(columns));
   const auto rows = std::min<std::size_t>(static_cast<std::size_t>(*count), kMostRows);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "echo.h"
 #include "text/format.h"
 #include "values.h"
@@ -15,7 +16,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little);  // what '=' and '|' mean, and what is written
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMaxDimensions = 32;
 
 Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
 Error unsupported(std::string text) { return {ErrorKind::unsupported, std::move(text)}; }
@@ -166,8 +166,8 @@ class Parser {
       }
       const auto size = parse_size();
       ANYDML_TRY(size);
-      if (shape.size() == kMaxDimensions) {
-        return unsupported(format_text("has more than {0} dimensions; expected at most {0}", kMaxDimensions));
+      if (shape.size() == kMostNpyDimensions) {
+        return unsupported(format_text("has more than {0} dimensions; expected at most {0}", kMostNpyDimensions));
       }
       shape.push_back(size.value());
       comma = take(',');
@@ -328,13 +328,6 @@ std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape)
       .append(text);
 }
 
-bool has_npy_extension(std::string_view path) {
-  constexpr std::string_view kExtension = ".npy";
-  if (path.size() < kExtension.size()) {
-    return false;
-  }
-  const std::string_view end = path.substr(path.size() - kExtension.size());
-  return end == kExtension || end == ".NPY";
-}
+bool has_npy_extension(std::string_view path) { return ends_in_any_case(path, ".npy"); }
 
 }  // namespace anydml::dmlrun

@@ -21,6 +21,8 @@ struct NpyHeader {
   std::uint64_t data_bytes = 0;  // of all the elements; 0 where a size is 0
 };
 
+inline constexpr std::size_t kMostNpyDimensions = 32;  // as NumPy has it
+
 // As many bytes of a file's start as are enough for any header that is taken.
 inline constexpr std::size_t kNpyHeaderLimit = 65536;
 

@@ -27,7 +27,7 @@ const void* OperatorDesc::keep(const FieldValue& value) {
                                  tensor.strides.empty() ? nullptr : tensor.strides.data(),
                                  tensor.total_bytes,
                                  tensor.alignment};
-      new (descs + i) DML_TENSOR_DESC{DML_TENSOR_TYPE_BUFFER, buffer};
+      new (descs + i) DML_TENSOR_DESC{static_cast<DML_TENSOR_TYPE>(tensor.tensor_type), buffer};
     }
     return descs;
   }

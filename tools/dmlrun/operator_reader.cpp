@@ -48,13 +48,6 @@ std::optional<std::uint32_t> read_enumerator(const Cursor& at, const facts::Enum
   return value;
 }
 
-// One of the two ways a model writes a name.
-std::optional<Cursor> either(Members& members, std::string_view name, std::string_view other_name) {
-  auto found = members.optional(name);
-  auto other = members.optional(other_name);
-  return found ? found : other;
-}
-
 TensorValue read_buffer_tensor(Members& members) {
   TensorValue tensor;
   if (const auto at = members.required("DataType")) {
@@ -65,7 +58,7 @@ TensorValue read_buffer_tensor(Members& members) {
   }
   if (const auto at = members.optional("Strides"); at && !at->json().is(JsonKind::null)) {
     tensor.strides = read_words(*at, DataType::UINT32);
-    if (tensor.strides.size() != tensor.sizes.size() && at->json().is(JsonKind::array)) {
+    if (!tensor.strides.empty() && tensor.strides.size() != tensor.sizes.size()) {
       at->fail(
           format_text("has {} strides; expected {}, one for each size", tensor.strides.size(), tensor.sizes.size()));
       tensor.strides.clear();
@@ -98,9 +91,6 @@ TensorValue read_tensor(const Cursor& at) {
   if (!members.ok()) {
     return {};
   }
-  if (const auto type = members.optional("Type")) {
-    (void)read_enumerator(*type, *facts::find_enum("DML_TENSOR_TYPE"));
-  }
   TensorValue tensor;
   if (const auto desc = either(members, "Desc", "desc")) {
     Members inner(*desc, "an object with DataType and Sizes");
@@ -110,6 +100,9 @@ TensorValue read_tensor(const Cursor& at) {
     }
   } else {
     tensor = read_buffer_tensor(members);
+  }
+  if (const auto type = members.optional("Type")) {
+    tensor.tensor_type = read_enumerator(*type, *facts::find_enum("DML_TENSOR_TYPE")).value_or(tensor.tensor_type);
   }
   members.finish();
   return tensor;
@@ -299,6 +292,15 @@ bool is_count(const facts::Operator& op, std::size_t field) {
 }
 
 }  // namespace
+
+std::optional<Cursor> either(Members& members, std::string_view name, std::string_view other_name) {
+  auto found = members.optional(name);
+  auto other = members.optional(other_name);
+  if (found && other) {
+    other->fail(format_text("is there besides '{}'; expected one of them", name));
+  }
+  return found ? found : other;
+}
 
 const facts::Operator* read_operator_type(const Cursor& at) {
   const auto name = at.string("the name of an operator");

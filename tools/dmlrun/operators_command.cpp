@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/ascii.h"
 #include "commands.h"
 #include "cursor.h"
 #include "json_writer.h"
@@ -13,7 +14,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// Families by their widths: "FLOAT16-32 INT8-64"; the names in full where widths are missing between.
+// Families by their widths: "FLOAT16-32 INT8-64", or "UINT8/32" where widths are missing between.
 std::string type_families(std::uint32_t types) {
   struct Family {
     std::string_view name;
@@ -136,16 +137,21 @@ void write_operator(JsonWriter& json, const facts::Operator& op) {
 }
 
 void show_table(std::span<const facts::Operator* const> operators) {
-  Table table(
-      {{"operator"}, {"built"}, {"since"}, {"dimensions"}, {"in place"}, {"types, of the first tensor, newest"}});
+  Table table({{"operator"},
+               {"built", Table::Align::left, true},
+               {"since"},
+               {"in place", Table::Align::left, true},
+               {"dimensions", Table::Align::left, true},
+               {"types"}});
   for (const facts::Operator* op : operators) {
+    // Those of the first tensor, at the newest level.
     const auto first =
         std::ranges::find_if(op->fields, [](const facts::Field& field) { return !facts::is_attribute(field.kind); });
     const auto newest = facts::admitted(*op, static_cast<std::size_t>(first - op->fields.begin()), facts::kNewestLevel);
-    const std::string ranks = newest ? rank_text(newest->min_rank, newest->max_rank) : "";
-    const std::string types = newest ? type_families(newest->types) : "";
-    table.add({std::string(op->name), is_built(*op) ? "yes" : "", std::string(facts::level_name(op->introduced)), ranks,
-               op->in_place == facts::InPlace::none ? "" : "yes", types});
+    table.add({std::string(op->name), is_built(*op) ? "yes" : "-", std::string(facts::level_name(op->introduced)),
+               op->in_place == facts::InPlace::none ? "-" : "yes",
+               newest ? rank_text(newest->min_rank, newest->max_rank) : "-",
+               newest ? type_families(newest->types) : "-"});
   }
   table.print(stdout);
 }
@@ -165,6 +171,15 @@ void show_one(const facts::Operator& op) {
     fields.add({text(field.name), text(kind_text(field.kind)), text(field.type)});
   }
   fields.print(stdout);
+  for (const facts::Field& field : op.fields) {
+    if (const facts::Enum* values = facts::is_attribute(field.kind) ? facts::find_enum(field.type) : nullptr) {
+      std::string names;
+      for (const facts::EnumValue& value : values->values) {
+        names += (names.empty() ? "" : ", ") + text(value.name.substr(values->prefix.size()));
+      }
+      std::printf("%s: %s\n", text(field.name).c_str(), names.c_str());
+    }
+  }
   std::printf("\n");
   // Tensors that take the same are shown together.
   std::vector<std::pair<std::string, std::vector<std::vector<std::string>>>> groups;
@@ -202,30 +217,25 @@ void show_one(const facts::Operator& op) {
 }  // namespace
 
 int show_operators(const OperatorsArguments& arguments) {
+  // By its name, with or without prefixes; or all whose names have the text in them.
   std::vector<const facts::Operator*> chosen;
-  const facts::Operator* one = nullptr;
-  if (!arguments.name.empty()) {
-    one = facts::find_operator(arguments.name);
-    if (one == nullptr) {  // any case, and without ELEMENT_WISE_
-      std::string upper = arguments.name;
-      std::ranges::transform(upper, upper.begin(),
-                             [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-      one = facts::find_operator(upper);
-      one = one == nullptr ? facts::find_operator("ELEMENT_WISE_" + upper) : one;
+  const std::string upper = to_upper(arguments.name);
+  const facts::Operator* one = facts::find_operator(upper);
+  one = one == nullptr ? facts::find_operator("ELEMENT_WISE_" + upper) : one;
+  for (const facts::Operator& op : facts::operators()) {
+    const bool named = one != nullptr ? &op == one : op.name.find(upper) != std::string_view::npos;
+    if (named && !(arguments.missing && is_built(op)) && !(arguments.built && !is_built(op))) {
+      chosen.push_back(&op);
     }
-    if (one == nullptr) {
-      const std::string_view nearest = facts::nearest_operator_name(arguments.name);
-      return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
-                                  nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)),
-                      kWrong);
-    }
-    chosen.push_back(one);
-  } else {
-    for (const facts::Operator& op : facts::operators()) {
-      if (!arguments.missing || !is_built(op)) {
-        chosen.push_back(&op);
-      }
-    }
+  }
+  if (chosen.empty() && one != nullptr) {
+    return complain(format_text("{} is {}", one->name, arguments.missing ? "built" : "not built here yet"), kWrong);
+  }
+  if (chosen.empty()) {
+    const std::string_view nearest = facts::nearest_operator_name(arguments.name);
+    return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
+                                nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)),
+                    kWrong);
   }
   if (arguments.json) {
     JsonWriter json;
@@ -234,13 +244,15 @@ int show_operators(const OperatorsArguments& arguments) {
       write_operator(json, *op);
     }
     json.end_array().print(stdout);
-  } else if (one != nullptr) {
-    show_one(*one);
+  } else if (chosen.size() == 1) {
+    show_one(*chosen.front());
   } else {
     show_table(chosen);
     const auto all = facts::operators();
-    std::printf("\n%td of DirectML's %zu operators are built. dmlrun operators NAME says more of one.\n",
-                std::ranges::count_if(all, is_built), all.size());
+    std::printf(
+        "\n%td of DirectML's %zu operators are built. Types and dimensions are those of the first tensor at the "
+        "newest level;\ndmlrun operators NAME says more of one.\n",
+        std::ranges::count_if(all, is_built), all.size());
   }
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "echo.h"
 #include "json_writer.h"
 #include "text/format.h"
 
@@ -17,6 +18,9 @@ void put_line(std::string_view text) {
   std::putchar('\n');
   std::fflush(stdout);
 }
+
+// Names come from the model: none may end a line or command a terminal.
+std::string shown(std::string_view name) { return echo(name, name.size()); }
 
 double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
   return milliseconds > 0 ? static_cast<double>(bytes) / milliseconds / 1e6 : 0;
@@ -41,8 +45,7 @@ ReportStatistics statistics_of(const DispatchReport& report) {
 // The type's own elements, without what the buffer is padded with.
 template <class Use>
 void for_each_element(const Resource& resource, std::span<const std::byte> bytes, Use use) {
-  // A buffer of mixed types has none to print in: its bytes.
-  const DataType type = resource.type == DataType::unknown ? DataType::UINT8 : resource.type;
+  const DataType type = resource.shown_type();
   const std::size_t size = element_size(type);
   const std::size_t count = std::min<std::size_t>(resource.value_bytes, bytes.size()) / size;
   for (std::size_t i = 0; i < count; ++i) {
@@ -55,20 +58,20 @@ class TextOutput final : public Output {
   explicit TextOutput(int verbosity) : verbosity_(verbosity) {}
 
   void running_on(std::string_view, std::string_view adapter, std::string_view) override {
-    put_line(format_text("Running on '{}'", adapter));
+    put_line(format_text("Running on '{}'", shown(adapter)));
   }
   void command(std::size_t index, std::string_view text) override {
     put_line(format_text("Command {}: {}", index, text));
   }
   void initialised(std::string_view dispatchable, double milliseconds) override {
     if (verbosity_ >= 1) {
-      put_line(format_text("Initialize '{}': {:.4f} ms", dispatchable, milliseconds));
+      put_line(format_text("Initialize '{}': {:.4f} ms", shown(dispatchable), milliseconds));
     }
   }
   void dispatched(const DispatchReport& report) override {
     const ReportStatistics all = statistics_of(report);
     if (verbosity_ == 0) {
-      std::string line = format_text("Dispatch '{}': {} iterations, {:.4f} ms median (CPU)", report.name,
+      std::string line = format_text("Dispatch '{}': {} iterations, {:.4f} ms median (CPU)", shown(report.name),
                                      report.iterations, all.cpu.hot.median);
       if (all.device.hot.count > 0) {
         line += format_text(", {:.6f} ms median (GPU)", all.device.hot.median);
@@ -76,7 +79,7 @@ class TextOutput final : public Output {
       put_line(line + format_text(", {:.3g} GB/s", all.rate));
       return;
     }
-    put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s", report.name, report.iterations, all.rate));
+    put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s", shown(report.name), report.iterations, all.rate));
     put_statistics("CPU Timings (Cold) ", all.cpu.cold);
     put_statistics("GPU Timings (Cold) ", all.device.cold);
     put_statistics("CPU Timings (Hot)  ", all.cpu.hot);
@@ -97,7 +100,7 @@ class TextOutput final : public Output {
     }
   }
   void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) override {
-    put(format_text("Resource '{}':", resource.name));
+    put(format_text("Resource '{}':", shown(resource.name)));
     for_each_element(resource, bytes, [&](std::size_t i, ElementBits element, DataType type) {
       const std::string text = element_text(element, type);
       if (verbose) {
@@ -110,7 +113,7 @@ class TextOutput final : public Output {
     put_line("");
   }
   void written(std::string_view resource, std::string_view path) override {
-    put_line(format_text("Resource '{}' written to '{}'", resource, path));
+    put_line(format_text("Resource '{}' written to '{}'", shown(resource), shown(path)));
   }
   void finish() override {}
 
@@ -143,14 +146,14 @@ class JsonOutput final : public Output {
   }
   void values(const Resource& resource, std::span<const std::byte> bytes, bool) override {
     json_.begin_object().key("type").text("print").key("resource").text(resource.name);
-    json_.key("dataType").text(resource.type == DataType::unknown ? "UINT8" : type_name(resource.type));
+    json_.key("dataType").text(type_name(resource.shown_type()));
     json_.one_line(true).key("values").begin_array();
     for_each_element(resource, bytes, [&](std::size_t, ElementBits element, DataType type) {
       const std::string text = element_text(element, type);
       if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which JSON has no numbers for
         json_.text(text);
       } else {
-        json_.digits(text);
+        json_.digits(text == "-0" ? "-0.0" : text);  // readers take -0 for an integer
       }
     });
     json_.end_array().one_line(false).end_object();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "table.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {
@@ -18,11 +18,6 @@ namespace {
 constexpr double kFirstAfter = 1000;  // milliseconds
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
-
-std::size_t terminal_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 // By the variables that programs go by, the first that is set.
 bool terminal_shows_utf8() {
@@ -37,7 +32,7 @@ bool terminal_shows_utf8() {
 
 }  // namespace
 
-Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::string what) : what_(std::move(what)), terminal_(terminal_width(STDERR_FILENO).has_value()) {}
 
 void Progress::clear() {
   if (std::exchange(shown_, false)) {
@@ -63,12 +58,13 @@ void Progress::show(double fraction, const std::string& detail) {
   for (std::size_t i = 0; i < kBar; ++i) {
     bar += utf8 ? (i < full ? "━" : "╌") : (i < full ? "#" : "-");
   }
-  std::string line = format_text("{} ", what_) + bar + format_text(" {:3.0f} %  {}", part * 100, detail);
+  std::string line = format_text("{} ", what_) + bar + format_text(" {:3.0f} %", part * 100);
   if (part > 0.01) {
     line += format_text(", {:.0f} s left", now / part * (1 - part) / 1000);
   }
+  line += format_text(", {}", detail);
   // A line that wraps could not be drawn over. The bar's characters may be three bytes each, and are one column.
-  const std::size_t columns = terminal_width() - 1 + bar.size() - kBar;
+  const std::size_t columns = terminal_width(STDERR_FILENO).value_or(80) - 1 + bar.size() - kBar;
   if (line.size() > columns) {
     line.resize(std::max(columns, what_.size() + 1 + bar.size()));
   }

@@ -101,13 +101,6 @@ void read_generator(Members& members, Resource& resource, const Cursor& at) {
   }
 }
 
-bool has_image_extension(std::string_view path) {
-  std::string lower(path);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower.ends_with(".jpg") || lower.ends_with(".jpeg") || lower.ends_with(".png");
-}
-
 void read_npy(const Cursor& at, const std::filesystem::path& path, std::uint64_t bytes, bool type_given,
               Resource& resource) {
   std::string start(std::min<std::uint64_t>(bytes, kNpyHeaderLimit), '\0');
@@ -197,8 +190,6 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
     if (members.has("value") || members.has("valueStart")) {
       at.fail("has 'sourcePath' and a value besides; expected one of them");
     }
-    (void)members.optional("resampleSize");  // of images
-    (void)members.optional("resampleMode");
     read_source_file(members, folders, type_given, resource);
   } else if (members.has("value") || members.has("valueStart")) {
     if (!type_given) {
@@ -231,24 +222,32 @@ Resource read_resource(const Cursor& at, std::string_view name, const Folders& f
   if (values_at && type) {  // under a type that is not understood nothing can be read
     read_initial_values(*values_at, folders, resource.type != DataType::unknown, resource);
   }
-  const auto padded = checked_add_bytes(resource.value_bytes, 3);
-  resource.bytes = padded ? *padded & ~std::uint64_t{3} : resource.value_bytes;
   const auto size_at = members.optional("sizeInBytes");
+  const auto offset_at = members.optional("initialValuesOffsetInBytes");
+  (void)members.optional("resampleSize");  // of images
+  (void)members.optional("resampleMode");
+  members.finish();
+  const auto padded = checked_add_bytes(resource.value_bytes, 3);
+  if (!padded) {
+    at.fail(format_text("its values take {} bytes; expected what a memory can hold", resource.value_bytes));
+    return resource;  // of no bytes
+  }
+  resource.bytes = *padded & ~std::uint64_t{3};
   if (size_at) {
     resource.bytes = size_at->unsigned_integer().value_or(resource.bytes);
+    if (resource.bytes % 4 != 0) {
+      size_at->fail(format_text("is {}; expected a multiple of 4", resource.bytes));
+    }
   }
   // The offset has to fit and has no other effect, as in DxDispatch.
-  const auto offset_at = members.optional("initialValuesOffsetInBytes");
   const std::uint64_t offset = offset_at ? offset_at->unsigned_integer().value_or(0) : 0;
   const auto end = checked_add_bytes(resource.value_bytes, offset);
   if (!end || *end > resource.bytes) {
-    (size_at ? *size_at : *offset_at)
-        .fail(format_text("the buffer has {} bytes; the initial values need {}{}", resource.bytes, resource.value_bytes,
-                          offset == 0 ? std::string() : format_text(" from byte {} on", offset)));
-  } else if (resource.bytes % 4 != 0) {
-    size_at->fail(format_text("is {}; expected a multiple of 4", resource.bytes));
+    const Cursor& cause = size_at ? *size_at : offset_at ? *offset_at : at;
+    cause.fail(format_text("the buffer has {} bytes; the initial values need {}{}", resource.bytes,
+                           resource.value_bytes,
+                           offset == 0 ? std::string() : format_text(" from byte {} on", offset)));
   }
-  members.finish();
   return resource;
 }
 

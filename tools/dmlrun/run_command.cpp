@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "commands.h"
+#include "echo.h"
 #include "json_writer.h"
 #include "model_reader.h"
 #include "text/format.h"
@@ -13,45 +15,37 @@
 namespace anydml::dmlrun {
 namespace {
 
-// "5.0" and "5_0"; nothing, and said, for what is no level.
-std::optional<facts::FeatureLevel> parse_feature_level(std::string text) {
+// "5_0", "5.0" and "DML_FEATURE_LEVEL_5_0"; nothing, and said, for what is no level.
+std::optional<facts::FeatureLevel> parse_feature_level(const std::string& written) {
+  constexpr std::string_view kPrefix = "DML_FEATURE_LEVEL_";
+  std::string text = written.starts_with(kPrefix) ? written.substr(kPrefix.size()) : written;
   std::ranges::replace(text, '.', '_');
   const auto level = facts::parse_level(text);
   if (!level) {
-    complain(format_text("feature level {} is not one of DirectML's; expected one such as 5_0 (docs/feature-levels.md "
-                         "has them)",
-                         in_quotes(text)),
-             kWrong);
+    std::string names;
+    for (const facts::FeatureLevelName& known : facts::feature_levels()) {
+      names += format_text("{}{}", names.empty() ? "" : ", ", known.name);
+    }
+    complain(format_text("{} is not a feature level; expected one of {}", in_quotes(written), names), kWrong);
   }
   return level;
 }
 
 std::string line_of(const std::string& file, const Problem& problem) {
-  return problem.path.empty() ? format_text("{}: {}", file, problem.reason)
-                              : format_text("{}: {}: {}", file, problem.path, problem.reason);
+  const std::string shown = echo(file, file.size());
+  return problem.path.empty() ? format_text("{}: {}", shown, problem.reason)
+                              : format_text("{}: {}: {}", shown, problem.path, problem.reason);
 }
 
-void print_json_problems(const std::string& file, std::span<const Problem> problems, std::string_view level,
-                         std::string_view needs) {
-  JsonWriter json;
-  json.begin_object().key("model").text(file).key("featureLevel").text(level);
-  if (!needs.empty()) {
-    json.key("needsFeatureLevel").text(needs);
-  }
-  json.key("runs").boolean(problems.empty()).key("problems").begin_array();
-  for (const Problem& problem : problems) {
-    json.begin_object().key("path").text(problem.path).key("reason").text(problem.reason).end_object();
-  }
-  json.end_array().end_object().print(stdout);
-}
+constexpr std::string_view kStandardInput = "-";
 
 // A model's file, read: its problems are collected, not printed.
 class LoadedModel {
  public:
-  LoadedModel(const ModelArguments& arguments, Problems& problems) {
+  LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems) {
     ReadOptions options;
     options.max_memory = arguments.max_memory != 0 ? arguments.max_memory : read_memory_state().limit / 2;
-    std::filesystem::path path = arguments.model;
+    std::filesystem::path path = file;
     std::error_code ignored;
     if (!arguments.input_path.empty() && path.is_relative() && !std::filesystem::exists(path, ignored)) {
       path = std::filesystem::path(arguments.input_path) / path;
@@ -65,7 +59,16 @@ class LoadedModel {
       }
     }
     options.folders.allow_outside = arguments.allow_outside;
-    auto text = read_whole_file(path, options.max_memory / kJsonMemoryFactor);
+    const std::uint64_t most = options.max_memory / kJsonMemoryFactor;
+    if (file != kStandardInput) {
+      const auto bytes = file_bytes(path);
+      if (bytes && bytes.value() > most) {
+        problems.add("", format_text("has {}; --max-memory of {} allows a model of {}", bytes_text(bytes.value()),
+                                     bytes_text(options.max_memory), bytes_text(most)));
+        return;
+      }
+    }
+    auto text = file == kStandardInput ? read_standard_input(most) : read_whole_file(path, most);
     if (!text) {
       problems.add("", text.error().message);
       return;
@@ -82,26 +85,92 @@ class LoadedModel {
   [[nodiscard]] const Model& get() const { return model_; }
 
  private:
+  static Result<std::string> read_standard_input(std::uint64_t most) {
+    std::string text;
+    char buffer[65536];
+    while (const std::size_t bytes = std::fread(buffer, 1, sizeof(buffer), stdin)) {
+      text.append(buffer, bytes);
+      if (text.size() > most) {
+        return Error{ErrorKind::invalid_argument,
+                     format_text("has more than {}, which --max-memory allows a model", bytes_text(most))};
+      }
+    }
+    return text;
+  }
+
   std::unique_ptr<JsonDocument> document_;
   Model model_;
 };
 
-// The one line that a run prints: the first problem, and how to see the others.
-int report_first(const ModelArguments& arguments, const Problems& problems, std::string_view level) {
-  if (arguments.json) {
-    print_json_problems(arguments.model, problems.list(), level, {});
+// Everything that keeps a model from running.
+struct Findings {
+  Problems problems;
+  std::vector<Problem> not_built;      // valid for DirectML, but not here
+  facts::FeatureLevel level{};         // whose rules hold
+  std::string_view oldest_level = {};  // that takes it; empty where it could not be read
+
+  [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
+  [[nodiscard]] const Problem& first() const { return problems.none() ? not_built.front() : problems.list().front(); }
+  [[nodiscard]] std::size_t count() const { return problems.list().size() + not_built.size(); }
+};
+
+// `asked` is a level, or the device's own.
+void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, const client::DeviceOptions& options,
+              Findings& findings) {
+  const bool readable = findings.problems.none();
+  const auto offered = facts::find_level(static_cast<std::uint32_t>(client::Device(options).feature_level()));
+  findings.level = asked.value_or(offered.value_or(facts::kNewestLevel));
+  check_level(model, findings.level, findings.problems);
+  rehearse_model(model, options, findings.problems);
+  findings.not_built = find_not_built(model);
+  for (const facts::FeatureLevelName& known : facts::feature_levels()) {
+    Problems there;
+    check_level(model, known.level, there);
+    if (readable && there.none()) {
+      findings.oldest_level = known.name;
+      break;
+    }
   }
-  const std::size_t others = problems.list().size() - 1;
-  return complain(line_of(arguments.model, problems.list().front()) +
+}
+
+void write_findings(JsonWriter& json, const std::string& file, const Findings& findings) {
+  json.begin_object().key("model").text(file).key("featureLevel").text(facts::level_name(findings.level));
+  if (!findings.oldest_level.empty()) {
+    json.key("needsFeatureLevel").text(findings.oldest_level);
+  }
+  json.key("valid").boolean(findings.problems.none()).key("runs").boolean(findings.none());
+  const auto list = [&](std::string_view name, std::span<const Problem> problems) {
+    json.key(name).begin_array();
+    for (const Problem& problem : problems) {
+      json.begin_object().key("path").text(problem.path).key("reason").text(problem.reason).end_object();
+    }
+    json.end_array();
+  };
+  list("problems", findings.problems.list());
+  list("notBuilt", findings.not_built);
+  json.end_object();
+}
+
+// The one line that a run prints: the first problem, and how to see the others.
+int report_first(const ModelArguments& arguments, const Findings& findings, int status) {
+  const std::string& file = arguments.models.front();
+  if (arguments.json) {
+    JsonWriter json;
+    write_findings(json, file, findings);
+    json.print(stdout);
+  }
+  const std::size_t others = findings.count() - 1;
+  return complain(line_of(file, findings.first()) +
                       (others == 0 ? std::string() : format_text(" (and {} more: dmlrun check lists them)", others)),
-                  kWrong);
+                  status);
 }
 
 // Nothing, and said, where no adapter's name has the text in it.
 std::optional<client::Adapter> choose_adapter(const std::string& part) {
   const auto adapters = client::list_adapters();
-  const auto found = std::ranges::find_if(
-      adapters, [&](const client::Adapter& adapter) { return adapter.description.find(part) != std::string::npos; });
+  const auto found = std::ranges::find_if(adapters, [&](const client::Adapter& adapter) {
+    return to_upper(adapter.description).find(to_upper(part)) != std::string::npos;
+  });
   if (found == adapters.end()) {
     complain(adapters.empty() ? std::string("there is no adapter")
                               : format_text("no adapter's name contains {}; there is {} (dmlrun adapters lists them)",
@@ -118,6 +187,37 @@ int show_dependencies() {
   return kDone;
 }
 
+int check_one(const std::string& file, std::optional<facts::FeatureLevel> asked, const ModelArguments& arguments,
+              JsonWriter& json) {
+  Findings findings;
+  const LoadedModel loaded(file, arguments, findings.problems);
+  find_all(loaded.get(), asked, {}, findings);
+  if (arguments.json) {
+    write_findings(json, file, findings);
+    return findings.none() ? kDone : kWrong;
+  }
+  for (const auto problems : {findings.problems.list(), std::span<const Problem>(findings.not_built)}) {
+    for (const Problem& problem : problems) {
+      std::printf("%s\n", line_of(file, problem).c_str());
+    }
+  }
+  const std::string shown = echo(file, file.size());
+  const std::string level = std::string(facts::level_name(findings.level));
+  const std::string oldest = std::string(findings.oldest_level);
+  if (findings.none()) {
+    std::printf("%s runs at feature level %s; the oldest that takes it is %s\n", shown.c_str(), level.c_str(),
+                oldest.c_str());
+  } else if (findings.problems.none()) {
+    std::printf("%s is right for feature level %s (the oldest that takes it is %s), but does not run here\n",
+                shown.c_str(), level.c_str(), oldest.c_str());
+  } else {
+    const std::size_t count = findings.problems.list().size();
+    std::printf("%s: %zu problem%s at feature level %s%s\n", shown.c_str(), count, count == 1 ? "" : "s", level.c_str(),
+                findings.problems.full() ? ", and perhaps more" : "");
+  }
+  return findings.none() ? kDone : kWrong;
+}
+
 }  // namespace
 
 int run_model(const RunArguments& arguments) {
@@ -127,101 +227,73 @@ int run_model(const RunArguments& arguments) {
   if (arguments.show_dependencies) {
     return show_dependencies();
   }
-  if (arguments.model.model.empty()) {
-    return complain("no model is given; expected the path of a .json file (dmlrun --help says more)", kWrong);
+  if (arguments.model.models.size() != 1) {
+    return complain(arguments.model.models.empty()
+                        ? "no model is given; expected the path of a .json file (dmlrun run --help says more)"
+                        : "several models are given; expected one (dmlrun check takes several)",
+                    kWrong);
   }
+  const std::string& file = arguments.model.models.front();
   std::optional<facts::FeatureLevel> asked;
   if (!arguments.model.feature_level.empty() && !(asked = parse_feature_level(arguments.model.feature_level))) {
     return kWrong;
   }
-  Problems problems;
-  const LoadedModel loaded(arguments.model, problems);
-  const std::string_view asked_name = facts::level_name(asked.value_or(facts::kNewestLevel));
-  if (!problems.none()) {
-    return report_first(arguments.model, problems, asked_name);
-  }
+  Findings findings;
+  const LoadedModel loaded(file, arguments.model, findings.problems);
   try {
     const auto adapter = choose_adapter(arguments.adapter);
     if (!adapter) {
       return kWrong;
     }
-    client::Device device(
-        {.adapter = adapter->adapter.Get(),
-         .list_type = arguments.queue == "compute" ? D3D12_COMMAND_LIST_TYPE_COMPUTE : D3D12_COMMAND_LIST_TYPE_DIRECT,
-         .minimum_level = static_cast<DML_FEATURE_LEVEL>(asked.value_or(facts::FeatureLevel::v1_0)),
-         .debug = arguments.debug,
-         .custom_heaps = arguments.custom_heaps});
-    const auto offered = facts::find_level(static_cast<std::uint32_t>(device.feature_level()));
-    const facts::FeatureLevel level = asked.value_or(offered.value_or(facts::kNewestLevel));
-    check_level(loaded.get(), level, problems);
-    check_built(loaded.get(), problems);
-    if (problems.none()) {
-      try_operators(loaded.get(), device, problems);
+    const client::DeviceOptions options{
+        .adapter = adapter->adapter.Get(),
+        .list_type = arguments.queue == "compute" ? D3D12_COMMAND_LIST_TYPE_COMPUTE : D3D12_COMMAND_LIST_TYPE_DIRECT,
+        .minimum_level = static_cast<DML_FEATURE_LEVEL>(asked.value_or(facts::FeatureLevel::v1_0)),
+        .debug = arguments.debug,
+        .custom_heaps = arguments.custom_heaps};
+    find_all(loaded.get(), asked, options, findings);
+    if (!findings.none()) {
+      return report_first(arguments.model, findings, kWrong);
     }
-    if (!problems.none()) {
-      return report_first(arguments.model, problems, facts::level_name(level));
-    }
+    client::Device device(options);
     const auto output = arguments.model.json ? json_output() : text_output(arguments.verbosity);
-    output->running_on(arguments.model.model, adapter->description, facts::level_name(level));
+    output->running_on(file, adapter->description, facts::level_name(findings.level));
     execute_model(loaded.get(), arguments.execution, device, *output);
     output->finish();
   } catch (const ModelFailure& failure) {
-    Problems of_run;
-    of_run.add(failure.path, failure.reason);
-    return report_first(arguments.model, of_run, asked_name);
+    findings.problems.add(failure.path, failure.reason);
+    return report_first(arguments.model, findings, failure.of_model ? kWrong : kFailed);
   } catch (const client::Failure& failure) {
-    return complain(format_text("{}: {}", arguments.model.model, failure.what()), kFailed);
+    return complain(line_of(file, {{}, failure.what()}), kFailed);
   }
   return kDone;
 }
 
-int check_model(const ModelArguments& arguments) {
-  auto level = std::optional(facts::kNewestLevel);
-  if (!arguments.feature_level.empty() && !(level = parse_feature_level(arguments.feature_level))) {
+int check_models(const ModelArguments& arguments) {
+  std::optional<facts::FeatureLevel> asked;
+  if (!arguments.feature_level.empty() && !(asked = parse_feature_level(arguments.feature_level))) {
     return kWrong;
   }
-  Problems problems;
-  const LoadedModel loaded(arguments, problems);
-  const bool readable = problems.none();
-  check_level(loaded.get(), *level, problems);
-  check_built(loaded.get(), problems);
-  if (problems.none()) {
-    try {
-      client::Device device;
-      try_operators(loaded.get(), device, problems);
-      if (problems.none()) {
-        rehearse_dispatches(loaded.get(), {}, problems);
-      }
-    } catch (const client::Failure& failure) {
-      return complain(failure.what(), kFailed);
+  int status = kDone;
+  JsonWriter json;
+  const bool several = arguments.models.size() > 1;
+  try {
+    if (several) {
+      json.begin_array();
     }
-  }
-  // The oldest level whose rules it keeps.
-  std::string_view needs;
-  for (std::uint32_t number = 0x1000; readable && needs.empty() && number <= 0x6400; number += 0x100) {
-    if (const auto known = facts::find_level(number)) {
-      Problems there;
-      check_level(loaded.get(), *known, there);
-      needs = there.none() ? facts::level_name(*known) : needs;
+    for (const std::string& file : arguments.models) {
+      status = std::max(status, check_one(file, asked, arguments, json));
     }
+    if (several) {
+      json.end_array();
+    }
+  } catch (const client::Failure& failure) {
+    return complain(failure.what(), kFailed);
   }
-  const std::string_view name = facts::level_name(*level);
   if (arguments.json) {
-    print_json_problems(arguments.model, problems.list(), name, needs);
-  } else {
-    for (const Problem& problem : problems.list()) {
-      std::printf("%s\n", line_of(arguments.model, problem).c_str());
-    }
-    if (problems.none()) {
-      std::printf("%s runs at feature level %.*s; the oldest that takes it is %.*s\n", arguments.model.c_str(),
-                  static_cast<int>(name.size()), name.data(), static_cast<int>(needs.size()), needs.data());
-    } else {
-      const std::size_t count = problems.list().size();
-      std::printf("%s: %zu problem%s at feature level %.*s%s\n", arguments.model.c_str(), count, count == 1 ? "" : "s",
-                  static_cast<int>(name.size()), name.data(), problems.full() ? ", and perhaps more" : "");
-    }
+    json.print(stdout);
   }
-  return problems.none() ? kDone : kWrong;
+  return status;
 }
 
 int complain(const std::string& reason, int status) {

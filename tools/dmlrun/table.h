@@ -2,7 +2,9 @@
 // Columns for people: as wide as their widest cell, the header bold on a terminal.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    bool dispensable = false;  // left out where a terminal is too narrow for all
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -25,7 +28,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Whether escape sequences are welcome there: a terminal, and NO_COLOR is not set.
-[[nodiscard]] bool takes_styles(std::FILE* stream);
+// How many columns a terminal has; nothing where it is none.
+[[nodiscard]] std::optional<std::size_t> terminal_width(int descriptor);
 
 }  // namespace anydml::dmlrun

@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/ascii.h"
 #include "base/float_bits.h"
 #include "echo.h"
 #include "text/format.h"
@@ -31,12 +32,6 @@ ElementBits to_element(T value) {
 template <class T>
 T from_element(ElementBits element) {
   return std::bit_cast<T>(static_cast<bits_t<T>>(element));
-}
-
-char to_lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
-
-bool same_in_any_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
 struct TypeAlias {
@@ -298,6 +293,13 @@ void store_element(ElementBits element, DataType type, std::byte* to) {
     const auto bits = static_cast<bits_t<T>>(element);
     std::memcpy(to, &bits, sizeof(bits));
   });
+}
+
+void fill_constant(std::span<std::byte> to, ElementBits value, DataType type) {
+  const std::size_t size = element_size(type);
+  for (std::size_t at = 0; at + size <= to.size(); at += size) {
+    store_element(value, type, to.data() + at);
+  }
 }
 
 void fill_sequence(std::span<std::byte> to, ElementBits first, ElementBits step, DataType type) {

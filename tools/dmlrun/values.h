@@ -37,7 +37,9 @@ using ElementBits = std::uint64_t;
 [[nodiscard]] ElementBits load_element(const std::byte* from, DataType type);
 void store_element(ElementBits element, DataType type, std::byte* to);
 
-// Fills the bytes, whole elements, with first, first + step, first + step + step, ... each added in the type.
+// Fill the bytes, whole elements, with one value; or with first, first + step, first + step + step, ... each added in
+// the type.
+void fill_constant(std::span<std::byte> to, ElementBits value, DataType type);
 void fill_sequence(std::span<std::byte> to, ElementBits first, ElementBits step, DataType type);
 
 }  // namespace anydml::dmlrun

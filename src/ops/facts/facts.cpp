@@ -89,6 +89,8 @@ std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view
   return std::nullopt;
 }
 
+std::span<const FeatureLevelName> feature_levels() { return tables::kFeatureLevels; }
+
 std::string_view level_name(FeatureLevel level) {
   const auto found = std::ranges::find(tables::kFeatureLevels, level, &FeatureLevelName::level);
   return found == std::end(tables::kFeatureLevels) ? std::string_view{"unknown"} : found->name;

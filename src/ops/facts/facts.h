@@ -155,6 +155,7 @@ struct Operator {
 // By name, with or without the prefix.
 [[nodiscard]] std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view name);
 
+[[nodiscard]] std::span<const FeatureLevelName> feature_levels();  // the oldest first
 [[nodiscard]] std::string_view level_name(FeatureLevel level);
 [[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // by DML_FEATURE_LEVEL's number
 [[nodiscard]] std::optional<FeatureLevel> parse_level(std::string_view name);
