@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""python -m anydml: version, adapters, and a word on whether it works here."""
+import sys
+
+import numpy as np
+
+import anydml
+
+
+def self_check():
+    """Both operators over every pair of int8, against Python's own arithmetic."""
+    a = np.repeat(np.arange(-128, 128, dtype=np.int8), 255)
+    b = np.tile(np.concatenate([np.arange(-128, 0), np.arange(1, 128)]).astype(np.int8), 256)
+    wrong = np.count_nonzero(anydml.modulus_floor(a, b) != a.astype(int) % b.astype(int))
+    wrong += np.count_nonzero(anydml.modulus_truncate(a, b) != np.fmod(a.astype(int), b.astype(int)))
+    return 2 * a.size, wrong
+
+
+def main():
+    print(f"anydml {anydml.__version__}, NumPy {np.__version__}, Python {sys.version.split()[0]}")
+    for adapter in anydml.adapters():
+        print(f"  {adapter['name']}: {adapter['description']}")
+    checked, wrong = self_check()
+    print(f"self-check: {checked} results, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: MIT
+// NumPy arrays to the C API and back. Two ways lead through here: ufuncs, which NumPy itself drives with all it knows
+// of types, casting, masks and errors; and a short way for arrays that need none of that, which gives the core whole
+// arrays at once instead of a row at a time.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
+
+#include <anydml/anydml.h>
+
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/element.h"
+#include "base/float_bits.h"
+
+namespace nb = nanobind;
+
+namespace anydml::python {
+namespace {
+
+constexpr int kMostDimensions = 8;
+constexpr npy_intp kWorthReleasing = 4096;  // elements from which others may run Python meanwhile
+
+// NumPy's numbers of types; LONG and LONGLONG are the same to us.
+struct TypePair {
+  int numpy;
+  DataType type;
+};
+constexpr TypePair kTypes[] = {
+    {NPY_INT8, DataType::INT8},        {NPY_UINT8, DataType::UINT8},  {NPY_INT16, DataType::INT16},
+    {NPY_UINT16, DataType::UINT16},    {NPY_INT, DataType::INT32},    {NPY_UINT, DataType::UINT32},
+    {NPY_LONG, DataType::INT64},       {NPY_ULONG, DataType::UINT64}, {NPY_LONGLONG, DataType::INT64},
+    {NPY_ULONGLONG, DataType::UINT64}, {NPY_HALF, DataType::FLOAT16}, {NPY_FLOAT, DataType::FLOAT32},
+    {NPY_DOUBLE, DataType::FLOAT64},
+};
+constexpr std::size_t kTypeCount = std::size(kTypes);
+
+DataType type_of(int numpy) {
+  for (const TypePair& pair : kTypes) {
+    if (pair.numpy == numpy) {
+      return pair.type;
+    }
+  }
+  return DataType::unknown;
+}
+
+using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
+constexpr Function kFunctions[] = {anydml_modulus_floor, anydml_modulus_truncate};
+constexpr const char* kNames[] = {"modulus_floor", "modulus_truncate"};
+constexpr const char* kOperators[] = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"};
+
+[[noreturn]] void raise_last(int code) {
+  const std::string message = anydml_last_error();
+  if (code == ANYDML_OUT_OF_MEMORY) {
+    throw std::bad_alloc();
+  }
+  if (code == ANYDML_INVALID_ARGUMENT) {
+    const bool about_type = message.find(": type is ") != std::string::npos;
+    throw about_type ? nb::type_error(message.c_str()) : nb::value_error(message.c_str());
+  }
+  if (code == ANYDML_UNSUPPORTED) {
+    PyErr_SetString(PyExc_NotImplementedError, message.c_str());
+  } else {
+    PyErr_SetString(PyExc_RuntimeError, message.c_str());
+  }
+  throw nb::python_error();
+}
+
+// ---- What NumPy warns of -------------------------------------------------------------------------------------------
+
+template <class T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+template <class T>
+constexpr bool is_infinite(T value) {
+  return (to_bits(value) & FloatParts<T>::kMagnitude) == FloatParts<T>::kInfinity;
+}
+template <class T>
+constexpr bool is_zero(T value) {
+  if constexpr (is_float<T>) {
+    return (to_bits(value) & FloatParts<T>::kMagnitude) == 0;
+  } else {
+    return value == 0;
+  }
+}
+
+// Whether a pair has no answer: division by zero for integers, an invalid operation for floats.
+template <class T>
+bool is_faulty(T a, T b) {
+  if constexpr (is_float<T>) {
+    return !is_nan(a) && !is_nan(b) && (is_zero(b) || is_infinite(a));
+  } else {
+    return is_zero(b);
+  }
+}
+
+// The first pair of a row that has no answer, or -1. Without early ends, so that compilers make vectors of it.
+template <class T>
+npy_intp find_faulty(const char* a, npy_intp a_step, const char* b, npy_intp b_step, npy_intp count) {
+  constexpr npy_intp kBlock = 1024;
+  for (npy_intp start = 0; start < count; start += kBlock) {
+    const npy_intp end = std::min(count, start + kBlock);
+    bool any = false;
+    if (a_step == sizeof(T) && b_step == sizeof(T)) {
+      for (npy_intp i = start; i < end; ++i) {
+        any |= is_faulty(load<T>(a + i * static_cast<npy_intp>(sizeof(T))),
+                         load<T>(b + i * static_cast<npy_intp>(sizeof(T))));
+      }
+    } else {
+      for (npy_intp i = start; i < end; ++i) {
+        any |= is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step));
+      }
+    }
+    for (npy_intp i = start; any && i < end; ++i) {
+      if (is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step))) {
+        return i;
+      }
+    }
+  }
+  return -1;
+}
+
+npy_intp find_faulty(DataType type, const char* a, npy_intp a_step, const char* b, npy_intp b_step, npy_intp count) {
+  return visit_type(type, [&]<class T>() { return find_faulty<T>(a, a_step, b, b_step, count); });
+}
+
+// Whether a row of results has a NaN, and whether a row of divisors has a 0.
+template <class T, class Test>
+bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
+  constexpr npy_intp kBlock = 4096;
+  for (npy_intp start = 0; start < count; start += kBlock) {
+    const npy_intp end = std::min(count, start + kBlock);
+    bool any = false;
+    if (step == sizeof(T)) {
+      for (npy_intp i = start; i < end; ++i) {
+        any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T))));
+      }
+    } else {
+      for (npy_intp i = start; i < end; ++i) {
+        any |= test(load<T>(row + i * step));
+      }
+    }
+    if (any) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- The ufuncs ----------------------------------------------------------------------------------------------------
+
+struct Loop {
+  Function function;
+  DataType type;
+};
+Loop loops[2][kTypeCount];
+
+void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, void* which) {
+  const Loop& loop = *static_cast<const Loop*>(which);
+  const auto size = static_cast<npy_intp>(element_size(loop.type));
+  const npy_intp count = dimensions[0];
+  // The results may lie over the operands, so look first.
+  const bool faulty = find_faulty(loop.type, data[0], steps[0], data[1], steps[1], count) >= 0;
+  const auto run = [&](npy_intp first, npy_intp many) {
+    const std::int64_t sizes[] = {many};
+    std::int64_t strides[3][1];
+    anydml_tensor tensors[3];
+    for (int i = 0; i < 3; ++i) {
+      strides[i][0] = steps[i] / size;
+      tensors[i] = {static_cast<anydml_type>(loop.type), 1, sizes, strides[i], data[i] + first * steps[i]};
+    }
+    return loop.function(&tensors[0], &tensors[1], &tensors[2]) == ANYDML_OK;
+  };
+  // A reduction puts each result over the one before and reads it next; odd steps are no strides of ours.
+  const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0;
+  bool done = true;
+  if (whole || count <= 1) {
+    done = run(0, count);
+  } else {
+    for (npy_intp i = 0; i < count && done; ++i) {
+      done = run(i, 1);
+    }
+  }
+  if (!done) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyErr_SetString(PyExc_RuntimeError, anydml_last_error());
+    PyGILState_Release(state);
+  }
+  // NumPy reads the machine's flags: ours to give are these two, whatever the kernels raised.
+  std::feclearexcept(FE_ALL_EXCEPT);
+  if (faulty) {
+    std::feraiseexcept(is_float_type(loop.type) ? FE_INVALID : FE_DIVBYZERO);
+  }
+}
+
+nb::object make_ufunc(int which) {
+  static PyUFuncGenericFunction functions[2][kTypeCount];
+  static void* data[2][kTypeCount];
+  static char types[3 * kTypeCount];
+  for (std::size_t i = 0; i < kTypeCount; ++i) {
+    functions[which][i] = run_loop;
+    loops[which][i] = {kFunctions[which], kTypes[i].type};
+    data[which][i] = &loops[which][i];
+    for (std::size_t j = 0; j < 3; ++j) {
+      types[3 * i + j] = static_cast<char>(kTypes[i].numpy);
+    }
+  }
+  return nb::steal(PyUFunc_FromFuncAndData(functions[which], data[which], types, kTypeCount, 2, 1, PyUFunc_None,
+                                           kNames[which], "the ufunc behind the function of that name", 0));
+}
+
+// ---- The short way -------------------------------------------------------------------------------------------------
+
+PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+
+// A tensor of an array; its strides in elements.
+struct Operand {
+  anydml_tensor tensor{};
+  std::int64_t sizes[kMostDimensions] = {};
+  std::int64_t strides[kMostDimensions] = {};
+  alignas(8) char scalar[8] = {};
+
+  // False where the core could not see it as one.
+  bool take(PyArrayObject* array) {
+    const DataType type = type_of(PyArray_TYPE(array));
+    const int rank = PyArray_NDIM(array);
+    if (type == DataType::unknown || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array)) {
+      return false;
+    }
+    const auto size = static_cast<npy_intp>(element_size(type));
+    for (int i = 0; i < rank; ++i) {
+      if (PyArray_STRIDE(array, i) % size != 0) {
+        return false;
+      }
+      sizes[i] = PyArray_DIM(array, i);
+      strides[i] = PyArray_STRIDE(array, i) / size;
+    }
+    tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
+    return true;
+  }
+
+  // A Python number beside an array takes the array's type, where it fits.
+  bool take_number(PyObject* number, DataType type) {
+    tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, scalar};
+    if (is_float_type(type)) {
+      double value = 0;
+      if (PyFloat_CheckExact(number)) {
+        value = PyFloat_AS_DOUBLE(number);
+      } else if (PyLong_CheckExact(number)) {
+        value = PyLong_AsDouble(number);
+        if (PyErr_Occurred() != nullptr) {
+          PyErr_Clear();
+          return false;
+        }
+      } else {
+        return false;
+      }
+      return visit_type(type, [&]<class T>() {
+        if constexpr (is_float<T>) {
+          T element;
+          if constexpr (sizeof(T) == sizeof(double)) {
+            element = value;
+          } else {
+            element = round_to<T>(value);
+          }
+          std::memcpy(scalar, &element, sizeof(element));
+          return !is_infinite(element) || std::isinf(value);  // NumPy has something to say of the others
+        } else {
+          return false;
+        }
+      });
+    }
+    if (!PyLong_CheckExact(number)) {
+      return false;
+    }
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow != 0) {
+      return false;
+    }
+    return visit_type(type, [&]<class T>() {
+      if constexpr (!is_float<T>) {
+        const auto element = static_cast<T>(value);
+        std::memcpy(scalar, &element, sizeof(element));
+        return static_cast<long long>(element) == value && (std::is_signed_v<T> || value >= 0);
+      } else {
+        return false;
+      }
+    });
+  }
+};
+
+bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
+  rank = std::max(a.tensor.rank, b.tensor.rank);
+  for (int i = 0; i < rank; ++i) {
+    const auto size_of = [&](const Operand& of) {
+      const int at = i - (rank - of.tensor.rank);
+      return at < 0 ? std::int64_t{1} : of.sizes[at];
+    };
+    const std::int64_t x = size_of(a);
+    const std::int64_t y = size_of(b);
+    if (x != y && x != 1 && y != 1) {
+      return false;
+    }
+    sizes[i] = x == 1 ? y : x;
+  }
+  return true;
+}
+
+bool numpy_two = false;  // before it, the value of a number took part in choosing the type
+
+// A row-wise test of an array, whatever its strides; false for one without elements.
+template <class Test>
+bool any_in_array(const Operand& of, Test test) {
+  const anydml_tensor& tensor = of.tensor;
+  return visit_type(static_cast<DataType>(tensor.type), [&]<class T>() {
+    std::int64_t total = 1;
+    for (int i = 0; i < tensor.rank; ++i) {
+      total *= of.sizes[i];
+    }
+    if (total == 0) {
+      return false;
+    }
+    // As few rows as the strides allow.
+    int inner = tensor.rank;
+    std::int64_t row = 1;
+    const std::int64_t step = tensor.rank == 0 ? 1 : of.strides[tensor.rank - 1];
+    while (inner > 0 && (row == 1 || of.sizes[inner - 1] == 1 || of.strides[inner - 1] == step * row)) {
+      row *= of.sizes[--inner];
+    }
+    std::int64_t index[kMostDimensions] = {};
+    for (;;) {
+      std::int64_t offset = 0;
+      for (int i = 0; i < inner; ++i) {
+        offset += index[i] * of.strides[i];
+      }
+      const char* start = static_cast<const char*>(tensor.data) + offset * static_cast<std::int64_t>(sizeof(T));
+      if (any_of_row<T>(start, step * static_cast<npy_intp>(sizeof(T)), row, test)) {
+        return true;
+      }
+      int i = inner - 1;
+      while (i >= 0 && ++index[i] == of.sizes[i]) {
+        index[i--] = 0;
+      }
+      if (i < 0) {
+        return false;
+      }
+    }
+  });
+}
+
+bool any_nan(const Operand& of) {
+  return any_in_array(of, [](auto value) {
+    if constexpr (is_float<decltype(value)>) {
+      return is_nan(value);
+    } else {
+      return false;
+    }
+  });
+}
+bool any_zero(const Operand& of) {
+  return any_in_array(of, [](auto value) { return is_zero(value); });
+}
+
+bool share_memory(const Operand& a, const Operand& b) {
+  const auto range = [](const Operand& of, std::int64_t& low, std::int64_t& high) {
+    low = high = 0;
+    for (int i = 0; i < of.tensor.rank; ++i) {
+      if (of.sizes[i] == 0) {
+        return false;
+      }
+      (of.strides[i] < 0 ? low : high) += (of.sizes[i] - 1) * of.strides[i];
+    }
+    const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(of.tensor.type)));
+    const auto start = reinterpret_cast<std::int64_t>(of.tensor.data);
+    low = start + low * size;
+    high = start + (high + 1) * size;
+    return true;
+  };
+  std::int64_t a_low, a_high, b_low, b_high;
+  return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
+}
+
+// The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
+// without an answer.
+nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
+  const auto not_here = [] { return nb::borrow(Py_NotImplemented); };
+  Operand operands[3];
+  const bool a_is_array = PyArray_CheckExact(a.ptr());
+  const bool b_is_array = PyArray_CheckExact(b.ptr());
+  if ((!a_is_array && !b_is_array) || (a_is_array && !operands[0].take(as_array(a.ptr()))) ||
+      (b_is_array && !operands[1].take(as_array(b.ptr())))) {
+    return not_here();
+  }
+  const DataType type = static_cast<DataType>(operands[a_is_array ? 0 : 1].tensor.type);
+  const int numpy_type = PyArray_TYPE(as_array(a_is_array ? a.ptr() : b.ptr()));
+  if (a_is_array && b_is_array) {
+    if (numpy_type != PyArray_TYPE(as_array(b.ptr()))) {
+      return not_here();
+    }
+  } else if (!numpy_two || !operands[a_is_array ? 1 : 0].take_number(a_is_array ? b.ptr() : a.ptr(), type)) {
+    return not_here();
+  }
+  int rank = 0;
+  npy_intp sizes[kMostDimensions];
+  if (!broadcast(operands[0], operands[1], rank, sizes) || rank == 0) {
+    return not_here();
+  }
+  nb::object result;
+  bool over_input = false;
+  if (out.is_none()) {
+    // Packed as the larger operand is, C order otherwise.
+    PyArrayObject* like = as_array(a_is_array && operands[0].tensor.rank == rank ? a.ptr()
+                                   : b_is_array                                  ? b.ptr()
+                                                                                 : a.ptr());
+    const bool same = PyArray_NDIM(like) == rank && PyArray_CompareLists(PyArray_DIMS(like), sizes, rank);
+    const bool fortran = same && PyArray_IS_F_CONTIGUOUS(like) && !PyArray_IS_C_CONTIGUOUS(like);
+    result = nb::steal(PyArray_EMPTY(rank, sizes, numpy_type, fortran ? 1 : 0));
+    if (!result.is_valid()) {
+      throw nb::python_error();
+    }
+  } else {
+    PyArrayObject* given = as_array(out.ptr());
+    if (!PyArray_CheckExact(out.ptr()) || PyArray_TYPE(given) != numpy_type || PyArray_NDIM(given) != rank ||
+        !PyArray_CompareLists(PyArray_DIMS(given), sizes, rank) || !PyArray_ISWRITEABLE(given)) {
+      return not_here();
+    }
+    result = nb::borrow(out);
+  }
+  if (!operands[2].take(as_array(result.ptr()))) {
+    return not_here();
+  }
+  const npy_intp count = PyArray_SIZE(as_array(result.ptr()));
+  if (!out.is_none()) {
+    over_input = share_memory(operands[2], operands[0]) || share_memory(operands[2], operands[1]);
+    if (over_input && is_float_type(type)) {
+      return not_here();  // which of the NaNs were there before could not be told
+    }
+  }
+  bool suspicious = false;
+  int code = ANYDML_OK;
+  const auto run = [&] {
+    suspicious = !is_float_type(type) && count > 0 && any_zero(operands[1]);
+    code = kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
+    suspicious = suspicious || (is_float_type(type) && any_nan(operands[2]));
+  };
+  if (count >= kWorthReleasing) {
+    nb::gil_scoped_release released;
+    run();
+  } else {
+    run();
+  }
+  if (code != ANYDML_OK) {
+    return not_here();  // the ufunc says what NumPy would
+  }
+  return suspicious ? nb::object(nb::make_tuple(result)) : result;
+}
+
+// ---- Any operator --------------------------------------------------------------------------------------------------
+
+const anydml_device* find_device(nb::handle name) {
+  if (name.is_none()) {
+    return nullptr;
+  }
+  const anydml_device* device = anydml_find_device(nb::cast<std::string>(name).c_str());
+  if (device == nullptr) {
+    throw nb::value_error(anydml_last_error());
+  }
+  return device;
+}
+
+struct Call {
+  std::vector<Operand> operands;  // the inputs, then the output
+  std::vector<anydml_tensor> tensors;
+  std::vector<std::string> names;
+  std::vector<anydml_attribute> attributes;
+
+  Call(nb::handle inputs, nb::handle out, const nb::dict& given) : operands(nb::len(inputs) + 1) {
+    std::size_t next = 0;
+    for (const nb::handle input : inputs) {
+      take(operands[next++], input);
+    }
+    take(operands[next], out);
+    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
+      throw nb::value_error("output array is read-only");
+    }
+    for (const Operand& operand : operands) {
+      tensors.push_back(operand.tensor);
+    }
+    names.reserve(nb::len(given));
+    for (const auto& [name, value] : given) {
+      anydml_attribute attribute{};
+      names.push_back(nb::cast<std::string>(name));
+      attribute.name = names.back().c_str();
+      if (PyLong_Check(value.ptr()) != 0) {
+        attribute.type = ANYDML_INT64;
+        attribute.value.i64 = nb::cast<std::int64_t>(value);
+      } else {
+        attribute.type = ANYDML_FLOAT64;
+        attribute.value.f64 = nb::cast<double>(value);
+      }
+      attributes.push_back(attribute);
+    }
+  }
+  [[nodiscard]] std::size_t inputs() const { return tensors.size() - 1; }
+
+  static void take(Operand& operand, nb::handle array) {
+    if (PyArray_Check(array.ptr()) == 0 || !operand.take(as_array(array.ptr()))) {
+      const std::string text = nb::cast<std::string>(nb::str(array.type()));
+      throw nb::type_error(("expected NumPy arrays of native byte order, of float16/32/64, int8 to int64 or uint8 to "
+                            "uint64 and at most eight dimensions; got a " +
+                            text)
+                               .c_str());
+    }
+  }
+};
+
+void run_operator(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
+                  nb::handle device) {
+  const anydml_device* on = find_device(device);
+  const Call call(inputs, out, attributes);
+  int code = ANYDML_OK;
+  {
+    nb::gil_scoped_release released;
+    code = anydml_run(on, op.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
+                      call.attributes.data(), call.attributes.size());
+  }
+  if (code != ANYDML_OK) {
+    raise_last(code);
+  }
+}
+
+// An operator over arrays of fixed types, shapes and strides.
+class Compiled {
+ public:
+  Compiled(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
+      : call_(inputs, out, attributes) {
+    const int code =
+        anydml_compile(find_device(device), op.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(), 1,
+                       call_.attributes.data(), call_.attributes.size(), &compiled_);
+    if (code != ANYDML_OK) {
+      raise_last(code);
+    }
+  }
+  ~Compiled() { anydml_compiled_release(compiled_); }
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
+
+  void run(nb::handle inputs, nb::handle out) const {
+    const std::size_t count = call_.inputs();
+    if (nb::len(inputs) != count) {
+      throw nb::value_error(("takes " + std::to_string(count) + " inputs").c_str());
+    }
+    const void* sources[kMostDimensions] = {};
+    std::size_t next = 0;
+    for (const nb::handle input : inputs) {
+      sources[next] = data_of(input, next);
+      ++next;
+    }
+    void* targets[] = {data_of(out, count)};
+    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
+      throw nb::value_error("output array is read-only");
+    }
+    int code = ANYDML_OK;
+    {
+      nb::gil_scoped_release released;
+      code = anydml_compiled_run(compiled_, sources, count, targets, 1);
+    }
+    if (code != ANYDML_OK) {
+      raise_last(code);
+    }
+  }
+
+ private:
+  // An array's memory, if it is laid out as the one that was compiled for.
+  [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const {
+    Operand operand;
+    Call::take(operand, array);
+    const Operand& expected = call_.operands[which];
+    const auto rank = static_cast<std::size_t>(expected.tensor.rank);
+    if (operand.tensor.type != expected.tensor.type || operand.tensor.rank != expected.tensor.rank ||
+        !std::equal(operand.sizes, operand.sizes + rank, expected.sizes) ||
+        !std::equal(operand.strides, operand.strides + rank, expected.strides)) {
+      throw nb::value_error("an array has another type, shape or strides than it was compiled for");
+    }
+    return operand.tensor.data;
+  }
+
+  Call call_;
+  anydml_compiled* compiled_ = nullptr;
+};
+
+nb::list list_adapters() {
+  nb::list all;
+  for (std::size_t i = 0; i < anydml_device_count(); ++i) {
+    const anydml_device_info& info = *anydml_device_get_info(anydml_device_at(i));
+    nb::dict one;
+    one["name"] = info.name;
+    one["description"] = info.description;
+    one["memory_bytes"] = info.memory_bytes;
+    one["threads"] = info.threads;
+    all.append(one);
+  }
+  if (nb::len(all) == 0) {
+    PyErr_SetString(PyExc_RuntimeError, anydml_last_error());
+    throw nb::python_error();
+  }
+  return all;
+}
+
+nb::list list_operators() {
+  nb::list all;
+  for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
+    const anydml_operator_info& info = *anydml_operator_at(i);
+    nb::list types;
+    for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
+      if ((info.types >> type & 1) != 0) {
+        types.append(anydml_type_name(type));
+      }
+    }
+    nb::dict one;
+    one["name"] = info.name;
+    one["number"] = info.directml_value;
+    one["feature_level"] = info.feature_level;
+    one["formula"] = info.formula;
+    one["built"] = info.is_built != 0;
+    one["inputs"] = info.input_count;
+    one["types"] = types;
+    all.append(one);
+  }
+  return all;
+}
+
+bool import_numpy() {
+  import_array1(false);
+  import_umath1(false);
+  return true;
+}
+
+}  // namespace
+}  // namespace anydml::python
+
+NB_MODULE(_core, module) {
+  using namespace anydml::python;
+  if (!import_numpy()) {
+    throw nb::python_error();
+  }
+  numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
+  module.attr("__version__") = anydml_version();
+  module.attr("floor_ufunc") = make_ufunc(0);
+  module.attr("truncate_ufunc") = make_ufunc(1);
+  module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("run", run_operator, nb::arg("op"), nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"),
+             nb::arg("device").none());
+  module.def("adapters", list_adapters);
+  module.def("operators", list_operators);
+  nb::class_<Compiled>(module, "Compiled")
+      .def(nb::init<const std::string&, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op"),
+           nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"), nb::arg("device").none())
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out"));
+}
