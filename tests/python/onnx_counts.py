@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is unsupported, as docs/onnx.md
+keeps it. Nothing is downloaded.
+
+usage: python3 tests/python/onnx_counts.py
+"""
+import collections
+import os
+import re
+import sys
+import tempfile
+import textwrap
+import unittest
+import unittest.mock
+import warnings
+
+import numpy
+import onnx
+from onnx.backend.test import BackendTest
+
+import anydml.onnx
+
+
+class SkippingBackend(anydml.onnx.Backend):
+    """The backend, but for the suite's habit of counting what is unsupported as passed: here it is skipped."""
+
+    is_compatible = None  # so that prepare says why
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **_):
+        try:
+            return anydml.onnx.prepare(model, device)
+        except anydml.onnx.Unsupported as unsupported:
+            raise unittest.SkipTest("; ".join(unsupported.needs)) from unsupported
+
+
+def suite(parent_module=None):
+    """ONNX's suite for this backend; its own cases are computed with warnings, which are not ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return BackendTest(SkippingBackend, parent_module).exclude("_cuda$")
+
+
+class Result(unittest.TestResult):
+    """Keeps what passed too."""
+
+    def __init__(self):
+        super().__init__()
+        self.passed = []
+
+    def addSuccess(self, test):
+        self.passed.append(test)
+
+
+# By category of the suite: names of tests, and for the last two why.
+Counts = collections.namedtuple("Counts", "passed unsupported failed")
+
+
+def count():
+    result = Result()
+    with tempfile.TemporaryDirectory() as home:
+        with unittest.mock.patch.dict(os.environ, ONNX_HOME=home):  # where the suite writes
+            suite().test_suite.run(result)
+    counts = Counts(*(collections.defaultdict(list) for _ in Counts._fields))
+    for test in result.passed:
+        counts.passed[_category(test)].append(_name(test))
+    for test, reason in result.skipped:
+        if not _name(test, "").endswith("_cuda"):
+            counts.unsupported[_category(test)].append((_name(test), reason.split("; ")))
+    for test, trace in result.failures + result.errors:
+        counts.failed[_category(test)].append((_name(test), trace))
+    return counts
+
+
+def _category(test):
+    return re.sub("^OnnxBackend|ModelTest$", "", type(test).__name__)
+
+
+def _name(test, suffix="_cpu"):
+    return test.id().rpartition(".")[2].removesuffix(suffix)
+
+
+def markdown(counts):
+    lines = [f"onnx {onnx.__version__}, NumPy {numpy.__version__}:", "",
+             "| part of the suite | tests | passed | failed | unsupported |", "|---|---|---|---|---|"]
+    categories = sorted({category for part in counts for category in part})
+    rows = [[len(part[category]) for part in (counts.passed, counts.failed, counts.unsupported)]
+            for category in categories]
+    for name, row in zip(categories + ["**all**"], rows + [[sum(column) for column in zip(*rows)]]):
+        lines.append(f"| {name} | {sum(row)} | {row[0]} | {row[1]} | {row[2]} |")
+    names = sorted(name for part in counts.passed.values() for name in part)
+    lines += ["", f"Passed ({len(names)}):", "", *_wrapped(", ".join(f"`{name}`" for name in names))]
+    needs = collections.Counter(need for part in counts.unsupported.values() for _, wants in part for need in wants)
+    lines += ["", f"Unsupported, by what is not here, and the number of tests that need it ({len(needs)}):", "",
+              *_wrapped(", ".join(f"{need} {times}" for need, times in sorted(needs.items())))]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text):
+    """Lines of 120 columns, broken after commas only."""
+    text = text.replace(" ", "\0").replace(",\0", ", ")
+    lines = textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
+
+
+def main():
+    counts = count()
+    print(markdown(counts), end="")
+    for failures in counts.failed.values():
+        for name, trace in failures:
+            print(f"\n{name}\n{trace}", file=sys.stderr)
+    return 1 if any(counts.failed.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

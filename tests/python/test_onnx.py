@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: MIT
+"""anydml.onnx: our own cases, and ONNX's own suite."""
+import pathlib
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+import anydml.onnx as backend  # noqa: E402
+import onnx_counts  # noqa: E402
+
+FLOATS = [np.float16, np.float32, np.float64]
+SIGNED = [np.int8, np.int16, np.int32, np.int64]
+UNSIGNED = [np.uint8, np.uint16, np.uint32, np.uint64]
+NEWEST = onnx.defs.onnx_opset_version()
+NEWEST_MOD = onnx.defs.get_schema("Mod").since_version
+DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
+
+
+def typed(name, dtype, shape=(None,)):
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
+
+def model_of(nodes, inputs, outputs, opset=14, initializers=(), **graph):
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, list(initializers), **graph)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def run(op, *arrays, opset=14, **attributes):
+    names = [None if array is None else f"x{i}" for i, array in enumerate(arrays)]
+    dtype = arrays[0].dtype
+    dimensions = max(array.ndim for array in arrays if array is not None)
+    model = model_of([helper.make_node(op, [name or "" for name in names], ["y"], **attributes)],
+                     [typed(name, array.dtype, array.shape) for name, array in zip(names, arrays) if name],
+                     [typed("y", dtype, [None] * dimensions)], opset)
+    (result,) = backend.run_model(model, [array for array in arrays if array is not None])
+    assert result.dtype == dtype
+    return result
+
+
+def same_bits(actual, expected):
+    np.testing.assert_array_equal(actual, expected, strict=True)
+    if actual.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(actual)[~np.isnan(actual)], np.signbit(expected)[~np.isnan(expected)])
+
+
+def samples(dtype, count=500, zeros=True):
+    random = np.random.default_rng(7)
+    info = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    if info.dtype.kind == "f":
+        a = (random.standard_normal(count) * 100).astype(dtype)
+        a[:6] = np.inf, -np.inf, np.nan, -0.0, info.max, info.tiny
+    else:
+        a = random.integers(info.min, info.max, count, dtype, endpoint=True)
+        a[:2] = info.min, info.max
+    b = random.permutation(a)
+    if not zeros:
+        b[b == 0] = 1
+    return a, b
+
+
+@pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
+@pytest.mark.parametrize("op, by_numpy", [("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply)])
+def test_arithmetic(op, by_numpy, dtype):
+    a, b = samples(dtype)
+    with np.errstate(all="ignore"):
+        same_bits(run(op, a, b), by_numpy(a, b))
+
+
+@pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
+def test_div(dtype):
+    a, b = samples(dtype, zeros=False)
+    with np.errstate(all="ignore"):
+        if np.dtype(dtype).kind == "f":
+            expected = a / b
+        else:
+            expected = np.array([(abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1)
+                                 for x, y in zip(a.tolist(), b.tolist())], object)
+            expected = np.array([int(x) % 2**64 for x in expected], np.uint64).astype(dtype)  # the least by -1 wraps
+    same_bits(run("Div", a, b), expected)
+
+
+@pytest.mark.parametrize("op, by_numpy, types", [
+    ("Abs", np.abs, FLOATS + SIGNED + UNSIGNED), ("Neg", np.negative, FLOATS + SIGNED), ("Floor", np.floor, FLOATS),
+    ("Ceil", np.ceil, FLOATS), ("Identity", np.copy, FLOATS + SIGNED + UNSIGNED)])
+def test_of_one_input(op, by_numpy, types):
+    for dtype in types:
+        a, _ = samples(dtype)
+        with np.errstate(all="ignore"):
+            same_bits(run(op, a), by_numpy(a))
+
+
+@pytest.mark.parametrize("opset", sorted({10, 13, NEWEST_MOD, NEWEST}))
+@pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
+def test_mod(dtype, opset):
+    a, b = samples(dtype)
+    with np.errstate(all="ignore"):
+        same_bits(run("Mod", a, b, fmod=1, opset=opset), np.fmod(a, b))
+        if np.dtype(dtype).kind != "f" or onnx.defs.get_schema("Mod", opset).since_version > 13:
+            same_bits(run("Mod", a, b, opset=opset), np.remainder(a, b))
+        else:
+            with pytest.raises(ValueError, match="floats need fmod=1 in ONNX's Mod of opset 1[03]$"):
+                run("Mod", a, b, opset=opset)
+
+
+def test_which_mod_takes_floats_is_what_onnx_says():
+    for opset in {10, 13, NEWEST_MOD}:
+        says_integers_only = re.search(r"floating point, then `fmod` attribute must|constrained to integer data types",
+                                       onnx.defs.get_schema("Mod", opset).doc)
+        assert bool(says_integers_only) == (opset <= 13)
+
+
+def test_mod_refuses_other_fmods():
+    with pytest.raises(ValueError, match="fmod is 2, and must be 0 or 1"):
+        run("Mod", np.int32([5]), np.int32([3]), fmod=2)
+
+
+@pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
+def test_clip(dtype):
+    x, _ = samples(dtype)
+    info = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    least, greatest = dtype(info.min), dtype(info.max)
+    low, high = dtype(3), dtype(90)
+    for bounds in [(low, high), (low, None), (None, high), (None, None), (high, low), (least, greatest)]:
+        expected = np.clip(x, least if bounds[0] is None else bounds[0], greatest if bounds[1] is None else bounds[1])
+        given = [None if bound is None else np.array(bound) for bound in bounds]
+        same_bits(run("Clip", x, *given), expected)
+
+
+def test_clip_is_exact_in_64_bits():
+    edges = [0, 1, 2**53 + 1, 2**62 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1]
+    for dtype, shift in ((np.uint64, 0), (np.int64, 2**63)):
+        values = np.array([edge - shift for edge in edges], dtype)
+        for low in values:
+            for high in values:
+                same_bits(run("Clip", values, np.array(low), np.array(high)), np.clip(values, low, high))
+    fine = np.array([0.1, np.nextafter(0.1, 1), 0.2])
+    same_bits(run("Clip", fine, fine[1].reshape(())), np.maximum(fine, fine[1]))
+
+
+def test_clip_before_opset_11_has_attributes():
+    x = np.float32([-5, 0.5, 5, np.nan])
+    same_bits(run("Clip", x, opset=6, min=-1.0, max=1.0), np.clip(x, -1, 1).astype(np.float32))
+    same_bits(run("Clip", x, opset=6, min=0.0), np.float32([0, 0.5, 5, np.nan]))
+    same_bits(run("Clip", x, opset=6), x)
+
+
+def test_clip_bounds_are_scalars():
+    with pytest.raises(ValueError, match=r"Clip that makes 'y': min must be a scalar, and has the shape \[1\]"):
+        run("Clip", np.float32([1]), np.float32([0]))
+
+
+def test_broadcasting_scalars_and_empty_tensors():
+    a = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    for b in (np.array(5, np.int32), np.int32([[2], [3], [4]]), np.int32([1, 2, 3, 4])):
+        same_bits(run("Mod", a, b), a % b)
+        same_bits(run("Sub", b, a), b - a)
+    same_bits(run("Add", np.array(2.5), np.array(1.0)), np.array(3.5))
+    assert run("Mul", np.empty((0, 3), np.float32), np.float32([1, 2, 3])).shape == (0, 3)
+    same_bits(run("Neg", a[:, ::-1, ::2]), -a[:, ::-1, ::2])
+    with pytest.raises(ValueError, match="Add that makes 'y': shape mismatch"):
+        run("Add", np.float32([1, 2]), np.float32([1, 2, 3]))
+    with pytest.raises(ValueError, match="9 dimensions, and anydml takes up to 8"):
+        run("Abs", np.ones((1,) * 9, np.float32))
+
+
+def test_broadcasting_before_opset_7():
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    b = np.float32([1, 2, 3])
+    same_bits(run("Add", a, b, opset=6, broadcast=1, axis=1), a + b[:, None])
+    same_bits(run("Sub", a, b[:1], opset=6, broadcast=1), a - 1)
+    for options in ({}, {"broadcast": 1}):
+        with pytest.raises(ValueError):
+            run("Add", a, b, opset=6, **options)
+
+
+def days_and_hours():
+    """Two outputs, an initializer, a Constant, a value used twice: h = t mod 24, d = floor(t / 24)."""
+    nodes = [helper.make_node("Constant", [], ["one"], value_float=1.0),
+             helper.make_node("Mod", ["t", "day"], ["m"], fmod=1),
+             helper.make_node("Add", ["m", "day"], ["s"]), helper.make_node("Mod", ["s", "day"], ["h"], fmod=1),
+             helper.make_node("Sub", ["t", "h"], ["whole"]), helper.make_node("Div", ["whole", "day"], ["days"]),
+             helper.make_node("Mul", ["days", "one"], ["d"])]
+    return model_of(nodes, [typed("t", np.float32, ["n"]), typed("day", np.float32, [])],
+                    [typed("h", np.float32), typed("d", np.float32)],
+                    initializers=[numpy_helper.from_array(np.array(24, np.float32), "day")])
+
+
+def test_a_model_of_several_nodes():
+    model = days_and_hours()
+    t = np.float32([25, -1, 240, -30.5])
+    prepared = backend.prepare(model)
+    outputs = prepared.run([t])
+    for actual, expected in zip(outputs, ReferenceEvaluator(model).run(None, {"t": t})):
+        same_bits(actual, expected)
+    same_bits(outputs["h"], np.float32([1, 23, 0, 17.5]))
+    same_bits(outputs["d"], np.float32([1, -1, 10, -2]))
+    same_bits(prepared.run({"t": t, "day": np.array(12, np.float32)}).h, np.float32([1, 11, 0, 5.5]))
+    same_bits(prepared.run([t, np.array(12, np.float32)])[0], np.float32([1, 11, 0, 5.5]))
+    same_bits(prepared.run(t)[0], outputs[0])
+
+
+def test_outputs_belong_to_the_caller():
+    model = model_of([helper.make_node("Identity", ["x"], ["y"])], [typed("x", np.int8)],
+                     [typed(name, np.int8) for name in ("x", "y", "c")],
+                     initializers=[numpy_helper.from_array(np.int8([1, 2]), "c")])
+    prepared, x = backend.prepare(model), np.int8([5])
+    for output in prepared.run([x]):
+        output[...] = 0
+    assert x == 5 and prepared.run([x])[2].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("attribute", [
+    {"value": numpy_helper.from_array(np.float32([1, 2]))}, {"value_floats": [1.0, 2.5]}, {"value_float": 2.0},
+    {"value_int": 2}, {"value_ints": [3, 4]}])
+def test_constants(attribute):
+    node = helper.make_node("Constant", [], ["c"], **attribute)
+    (expected,) = ReferenceEvaluator(model_of([node], [], [typed("c", np.float32)])).run(None, {})
+    same_bits(backend.run_node(node, [])[0], np.asarray(expected))
+
+
+def test_a_constant_without_a_value():
+    with pytest.raises(ValueError, match="must have one attribute, its value, and has 0"):
+        backend.run_node(helper.make_node("Constant", [], ["c"]), [])
+
+
+def test_run_node():
+    x = np.int64([7, -7])
+    same_bits(backend.run_node(helper.make_node("Mod", ["a", "b"], ["y"]), [x, np.int64([3])])[0], np.int64([1, 2]))
+    same_bits(backend.run_node(helper.make_node("Mul", ["a", "a"], ["y"]), [x, x])["y"], x * x)
+    upper = helper.make_node("Clip", ["x", "", "high"], ["y"])
+    same_bits(backend.run_node(upper, [x, np.array(0)])[0], np.minimum(x, 0))
+    clip = helper.make_node("Clip", ["x"], ["y"], max=1.0)
+    same_bits(backend.run_node(clip, [np.float32([3])], opset_version=6)[0], np.float32([1]))
+    with pytest.raises(backend.Unsupported, match="Relu"):
+        backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x])
+    with pytest.raises(ValueError, match="takes 2 inputs, and 1 were given"):
+        backend.run_node(helper.make_node("Mod", ["a", "b"], ["y"]), [x])
+
+
+def test_no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run("Mod", np.int8([1]), np.int8([0])) == 0
+        assert np.isnan(run("Mod", np.float32([1]), np.float32([0]), fmod=1))
+        assert np.isinf(run("Div", np.float32([1]), np.float32([0])))
+        with np.errstate(all="raise"):
+            assert run("Div", np.int8([1]), np.int8([0])) == 0
+
+
+def unsupported(model):
+    assert not backend.is_compatible(model)
+    with pytest.raises(BackendIsNotSupposedToImplementIt) as refusal:
+        backend.prepare(model)
+    assert isinstance(refusal.value, NotImplementedError)
+    return str(refusal.value)
+
+
+def test_unsupported_operators_are_named():
+    x = [typed("x", np.float32)]
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Abs", ["r"], ["a"]),
+             helper.make_node("Erf", ["a"], ["y"])]
+    assert unsupported(model_of(nodes, x, [typed("y", np.float32)])) == "not an operator that anydml runs: Erf, Relu"
+    branch = helper.make_graph([helper.make_node("Abs", ["x"], ["z"])], "branch", [], [typed("z", np.float32)])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    assert "If" in unsupported(model_of([node], x + [typed("c", bool)], [typed("y", np.float32)]))
+
+
+def test_functions_and_other_domains_are_named():
+    opsets = [helper.make_opsetid("", 14), helper.make_opsetid("mine", 1)]
+    add, twice = helper.make_node("Add", ["x", "x"], ["y"]), helper.make_node("Twice", ["x"], ["y"], domain="mine")
+    function = helper.make_function("mine", "Twice", ["x"], ["y"], [add], opsets[:1])
+    graph = helper.make_graph([twice], "graph", [typed("x", np.float32)], [typed("y", np.float32)])
+    model = helper.make_model(graph, opset_imports=opsets, functions=[function], ir_version=8)
+    assert "mine.Twice" in unsupported(model)
+
+
+@pytest.mark.parametrize("op, kind, name", [
+    ("Add", TensorProto.BFLOAT16, "Add of bfloat16"), ("Mod", TensorProto.BFLOAT16, "Mod of bfloat16"),
+    ("Identity", TensorProto.BOOL, "Identity of bool"), ("Identity", TensorProto.STRING, "Identity of string")])
+def test_unsupported_types_are_named(op, kind, name):
+    inputs = ["x"] if op == "Identity" else ["x", "x"]
+    value = helper.make_tensor_value_info("x", kind, [2])
+    output = helper.make_tensor_value_info("y", kind, [2])
+    assert name in unsupported(model_of([helper.make_node(op, inputs, ["y"])], [value], [output]))
+
+
+def test_constants_of_strings_are_refused():
+    node = helper.make_node("Constant", [], ["y"], value_string="x")
+    assert "value_string" in unsupported(model_of([node], [], [typed("y", np.float32)]))
+
+
+def test_sparse_and_external_initializers_are_refused():
+    sparse = helper.make_sparse_tensor(helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0]),
+                                       helper.make_tensor("i", TensorProto.INT64, [1], [2]), [5])
+    model = model_of([helper.make_node("Abs", ["w"], ["y"])], [], [typed("y", np.float32)], sparse_initializer=[sparse])
+    assert "'w' is sparse" in unsupported(model)
+    tensor = numpy_helper.from_array(np.float32([1, 2]), "w")
+    model = model_of([helper.make_node("Abs", ["w"], ["y"])], [], [typed("y", np.float32)], initializers=[tensor])
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "weights.bin")
+    model.graph.initializer[0].ClearField("raw_data")
+    with pytest.raises((ValueError, onnx.checker.ValidationError)):
+        backend.prepare(model)
+    with pytest.raises(ValueError, match="'w' lies in a file that was not loaded"):
+        backend.Prepared(model)
+
+
+def test_wrong_models():
+    x, y = [typed("x", np.uint8)], [typed("y", np.uint8)]
+    with pytest.raises(TypeError, match="ONNX has no Neg of uint8 in opset 14"):
+        backend.prepare(model_of([helper.make_node("Neg", ["x"], ["y"])], x, y))
+    with pytest.raises(TypeError, match="must have one type, and have uint8, int8"):
+        backend.prepare(model_of([helper.make_node("Add", ["x", "z"], ["y"])], x + [typed("z", np.int8)], y))
+    with pytest.raises(TypeError, match="must be an onnx.ModelProto"):
+        backend.prepare("model.onnx")
+    model = model_of([helper.make_node("Abs", ["x"], ["y"])], x, y)
+    del model.opset_import[:]
+    with pytest.raises((ValueError, onnx.checker.ValidationError)):
+        backend.prepare(model)
+    with pytest.raises(ValueError, match="does not say which opset"):
+        backend.Prepared(model)
+    with pytest.raises(ValueError, match=f"opset {NEWEST + 1}, and the installed onnx"):
+        backend.Prepared(model_of([helper.make_node("Abs", ["x"], ["y"])], x, y, NEWEST + 1))
+
+
+def test_wrong_inputs():
+    prepared = backend.prepare(days_and_hours())
+    with pytest.raises(TypeError, match="input 't' is float64, and the model declares float32"):
+        prepared.run([np.array([1.0])])
+    with pytest.raises(ValueError, match=r"input 't' has the shape \[1, 1\], and the model declares \[\?\]"):
+        prepared.run([np.float32([[1]])])
+    with pytest.raises(ValueError, match="takes 1 inputs, and 3 were given"):
+        prepared.run([np.float32([1])] * 3)
+    with pytest.raises(ValueError, match="no input 'u'"):
+        prepared.run({"u": np.float32([1])})
+    with pytest.raises(ValueError, match="input 't' is missing"):
+        prepared.run({})
+
+
+def test_devices():
+    assert backend.supports_device("CPU") and not backend.supports_device("CUDA")
+    assert not backend.is_compatible(days_and_hours(), "CUDA") and backend.is_compatible(days_and_hours())
+    with pytest.raises(ValueError, match="device 'CUDA' is not supported"):
+        backend.prepare(days_and_hours(), "CUDA")
+
+
+def test_without_onnx():
+    program = "import sys; sys.modules['onnx'] = None\ntry: import anydml.onnx\nexcept ImportError as e: print(e)"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert answer == "anydml.onnx needs the onnx package: pip install anydml[onnx]\n"
+
+
+def documented(fence):
+    return re.findall(rf"^```{fence}\n(.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("which, needs", [(0, "onnx"), (1, "onnxruntime_extensions")])
+def test_the_programs_of_the_document(which, needs):
+    pytest.importorskip(needs)
+    program, expected = documented("python")[which], documented("text")[which]
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout == expected
+
+
+def test_the_whole_suite_and_the_counts_of_the_document():
+    counts = onnx_counts.count()
+    assert not any(counts.failed.values()), counts.failed
+    node_tests = onnx_counts.suite().test_cases["OnnxBackendNodeModelTest"]
+    mods = {name.removesuffix("_cpu") for name in vars(node_tests) if re.match("test_mod_.*_cpu$", name)}
+    assert "test_mod_mixed_sign_float64" in mods and mods <= set(counts.passed["Node"])
+    if f"onnx {onnx.__version__}, NumPy {np.__version__}:" in DOCUMENT.read_text():
+        assert onnx_counts.markdown(counts) in DOCUMENT.read_text()
+
+
+def suite_of_rows():
+    """ONNX's own tests of the operators that are here, each a test of its own."""
+    wanted = re.compile("test_(operator_)?(mod|add|sub|mul|div|abs|neg|floor|ceil|clip|identity)(_.*)?_cpu$")
+    cases = onnx_counts.suite(__name__).test_cases
+    for case in cases.values():
+        for name in [name for name in vars(case) if name.startswith("test_") and not wanted.match(name)]:
+            delattr(case, name)
+    return cases
+
+
+globals().update(suite_of_rows())
