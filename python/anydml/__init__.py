@@ -12,6 +12,8 @@ import numpy as _np
 from . import _core
 
 __version__ = _core.__version__
+# NumPy pickles a ufunc by its name, in whichever module has it: Dask sends them to its workers.
+_core.modulus_floor, _core.modulus_truncate = _core.floor_ufunc, _core.truncate_ufunc
 __all__ = ["modulus_floor", "modulus_truncate", "run", "compile", "Compiled", "adapters", "operators", "__version__"]
 
 
@@ -161,8 +163,17 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
         kind = _np.result_type(a, b)
         result = run(op, a.astype(kind, copy=False), b.astype(kind, copy=False), out=out, device=device)
     else:
-        options = {} if dtype is None else {"dtype": dtype}
-        result = ufunc(a, b, out=out, where=where, casting=casting, order=order, **options)
+        # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
+        given = {} if out is None else {"out": out}
+        if where is not True:
+            given["where"] = where
+        if casting != "same_kind":
+            given["casting"] = casting
+        if order != "K":
+            given["order"] = order
+        if dtype is not None:
+            given["dtype"] = dtype
+        result = ufunc(a, b, **given)
     if foreign_out is not None:
         return foreign_out
     return _to_library(home, result) if home is not None and isinstance(result, _np.ndarray) else result
