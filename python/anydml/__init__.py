@@ -176,7 +176,9 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
         result = ufunc(a, b, **given)
     if foreign_out is not None:
         return foreign_out
-    return _to_library(home, result) if home is not None and isinstance(result, _np.ndarray) else result
+    if home is None or out is not None:
+        return result
+    return _to_library(home, _np.asarray(result))  # NumPy makes a scalar of a result without dimensions
 
 
 def _to_library(home, result):
