@@ -85,6 +85,12 @@ T load(const char* from) {
 }
 
 template <class T>
+using Unsigned =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+template <class T>
 constexpr bool is_infinite(T value) {
   return (to_bits(value) & FloatParts<T>::kMagnitude) == FloatParts<T>::kInfinity;
 }
@@ -101,7 +107,7 @@ constexpr bool is_zero(T value) {
 template <class T>
 bool is_faulty(T a, T b) {
   if constexpr (is_float<T>) {
-    return !is_nan(a) && !is_nan(b) && (is_zero(b) || is_infinite(a));
+    return !is_nan(a) & !is_nan(b) & (is_zero(b) | is_infinite(a));  // without branches
   } else {
     return is_zero(b);
   }
@@ -113,18 +119,20 @@ npy_intp find_faulty(const char* a, npy_intp a_step, const char* b, npy_intp b_s
   constexpr npy_intp kBlock = 1024;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    bool any = false;
+    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
     if (a_step == sizeof(T) && b_step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
         any |= is_faulty(load<T>(a + i * static_cast<npy_intp>(sizeof(T))),
-                         load<T>(b + i * static_cast<npy_intp>(sizeof(T))));
+                         load<T>(b + i * static_cast<npy_intp>(sizeof(T))))
+                   ? Unsigned<T>{1}
+                   : Unsigned<T>{0};
       }
     } else {
       for (npy_intp i = start; i < end; ++i) {
-        any |= is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step));
+        any |= is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step)) ? Unsigned<T>{1} : Unsigned<T>{0};
       }
     }
-    for (npy_intp i = start; any && i < end; ++i) {
+    for (npy_intp i = start; any != 0 && i < end; ++i) {
       if (is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step))) {
         return i;
       }
@@ -143,17 +151,17 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    bool any = false;
+    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
     if (step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
-        any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T))));
+        any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
       }
     } else {
       for (npy_intp i = start; i < end; ++i) {
-        any |= test(load<T>(row + i * step));
+        any |= test(load<T>(row + i * step)) ? Unsigned<T>{1} : Unsigned<T>{0};
       }
     }
-    if (any) {
+    if (any != 0) {
       return true;
     }
   }
@@ -184,8 +192,20 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
     }
     return loop.function(&tensors[0], &tensors[1], &tensors[2]) == ANYDML_OK;
   };
-  // A reduction puts each result over the one before and reads it next; odd steps are no strides of ours.
-  const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0;
+  // Reductions and accumulations read a result as the next operand: NumPy lets results lie over operands in no other
+  // case, but for the same places. Odd steps are no strides of ours.
+  const auto reads_results = [&](int operand) {
+    const auto low = [&](int i) {
+      return reinterpret_cast<std::intptr_t>(data[i]) + std::min<npy_intp>(0, (count - 1) * steps[i]);
+    };
+    const auto high = [&](int i) {
+      return reinterpret_cast<std::intptr_t>(data[i]) + std::max<npy_intp>(0, (count - 1) * steps[i]) + size;
+    };
+    return low(operand) < high(2) && low(2) < high(operand) &&
+           !(data[operand] == data[2] && steps[operand] == steps[2]);
+  };
+  const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0 &&
+                     !reads_results(0) && !reads_results(1);
   bool done = true;
   if (whole || count <= 1) {
     done = run(0, count);
@@ -506,8 +526,19 @@ struct Call {
       names.push_back(nb::cast<std::string>(name));
       attribute.name = names.back().c_str();
       if (PyLong_Check(value.ptr()) != 0) {
+        int overflow = 0;
         attribute.type = ANYDML_INT64;
-        attribute.value.i64 = nb::cast<std::int64_t>(value);
+        attribute.value.i64 = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+        if (overflow > 0) {
+          attribute.type = ANYDML_UINT64;
+          attribute.value.u64 = PyLong_AsUnsignedLongLong(value.ptr());
+        }
+        if (overflow < 0 || PyErr_Occurred() != nullptr) {
+          PyErr_Clear();
+          throw nb::value_error((names.back() + " is an integer beyond 64 bits").c_str());
+        }
+      } else if (PyFloat_Check(value.ptr()) == 0) {
+        throw nb::type_error((names.back() + " is no number").c_str());
       } else {
         attribute.type = ANYDML_FLOAT64;
         attribute.value.f64 = nb::cast<double>(value);

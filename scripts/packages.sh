@@ -3,9 +3,12 @@
 
 # The first Python that has the module, or nothing. Debian's own comes second: another may stand before it on PATH.
 python_with() {
-  local candidate
+  local candidate test="import $1"
+  if [ "$1" = _python_headers_ ]; then
+    test="import os, sysconfig, ensurepip; os.stat(os.path.join(sysconfig.get_path('include'), 'Python.h'))"
+  fi
   for candidate in python3 /usr/bin/python3; do
-    if command -v "$candidate" >/dev/null 2>&1 && "$candidate" -c "import $1" >/dev/null 2>&1; then
+    if command -v "$candidate" >/dev/null 2>&1 && "$candidate" -c "$test" >/dev/null 2>&1; then
       echo "$candidate"
       return
     fi

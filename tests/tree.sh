@@ -4,11 +4,11 @@
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
-sources=$(find src include tests examples bench tools -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
+sources=$(find src include tests examples bench tools python -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
 status=0
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $sources || status=1
-for file in $(find src include tests examples bench tools cmake scripts data -type f -not -name '*.json' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
+for file in $(find src include tests examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
   head -n 3 "$file" | grep -q SPDX-License-Identifier || { echo "$file: no SPDX line" >&2; status=1; }
 done
 if grep -rn '#include "\.\.' src include tests examples bench tools; then

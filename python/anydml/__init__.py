@@ -66,9 +66,7 @@ def run(op, *inputs, out=None, device=None, **attributes):
     """
     arrays = [_np.asarray(array) for array in inputs]
     if out is None:
-        if not arrays:
-            raise TypeError(f"{op}: no input is given")
-        out = _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), arrays[0].dtype)
+        out = _like(op, arrays)
     _core.run(op, arrays, out, attributes, device)
     return out
 
@@ -100,7 +98,7 @@ def compile(op, *inputs, out=None, device=None, **attributes):
     """
     arrays = [_np.asarray(array) for array in inputs]
     if out is None:
-        out = _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), arrays[0].dtype)
+        out = _like(op, arrays)
     return Compiled(op, arrays, out, device, attributes)
 
 
@@ -122,9 +120,17 @@ def operators(built=None):
     return [op for op in _core.operators() if built is None or op["built"] == built]
 
 
+def _like(op, arrays):
+    if not arrays:
+        raise TypeError(f"{op}: no input is given")
+    return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), arrays[0].dtype)
+
+
 def _warn(ufunc, a, b, result):
     """Operands without an answer were among them: NumPy warns, raises or keeps quiet as np.errstate says."""
     if result.dtype.kind == "f":
+        if _np.geterr()["invalid"] == "ignore":
+            return result
         faulty = _np.isnan(result) & ~_np.isnan(a) & ~_np.isnan(b)
         if not faulty.any():
             return result  # the NaNs were there before
@@ -159,6 +165,8 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
     if foreign_out is not None:
         out = _np.asarray(foreign_out)
     if device is not None and device != adapters()[0]["name"]:
+        if where is not True or casting != "same_kind" or dtype is not None:
+            raise ValueError("where, casting and dtype are taken on the default device alone")
         a, b = _np.asarray(a), _np.asarray(b)
         kind = _np.result_type(a, b)
         result = run(op, a.astype(kind, copy=False), b.astype(kind, copy=False), out=out, device=device)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+__version__: str
+
+_Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_Order = Literal["K", "A", "C", "F"]
+
+class Adapter(TypedDict):
+    name: str
+    description: str
+    memory_bytes: int
+    threads: int
+
+class Operator(TypedDict):
+    name: str
+    number: int
+    feature_level: str
+    formula: str
+    built: bool
+    inputs: int
+    types: list[str]
+
+class Compiled:
+    op: str
+    def __call__(self, *inputs: np.ndarray, out: np.ndarray | None = ...) -> np.ndarray: ...
+
+def modulus_floor(a: ArrayLike, b: ArrayLike, /, out: Any = ..., *, where: ArrayLike = ..., casting: _Casting = ...,
+                  order: _Order = ..., dtype: DTypeLike | None = ..., device: str | None = ...) -> Any: ...
+def modulus_truncate(a: ArrayLike, b: ArrayLike, /, out: Any = ..., *, where: ArrayLike = ..., casting: _Casting = ...,
+                     order: _Order = ..., dtype: DTypeLike | None = ..., device: str | None = ...) -> Any: ...
+def run(op: str, *inputs: ArrayLike, out: np.ndarray | None = ..., device: str | None = ...,
+        **attributes: int | float) -> np.ndarray: ...
+def compile(op: str, *inputs: ArrayLike, out: np.ndarray | None = ..., device: str | None = ...,
+            **attributes: int | float) -> Compiled: ...
+def adapters() -> list[Adapter]: ...
+def operators(built: bool | None = ...) -> list[Operator]: ...
