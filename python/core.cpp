@@ -11,16 +11,20 @@
 
 #include <anydml/anydml.h>
 
+#include <atomic>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "backend/cpu/thread_pool.h"
 #include "base/element.h"
 #include "base/float_bits.h"
+#include "base/process.h"
 
 namespace nb = nanobind;
 
@@ -342,6 +346,44 @@ bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
 
 bool numpy_two = false;  // before it, the value of a number took part in choosing the type
 
+// The threads that the core computes with; they look through long rows too.
+ThreadPool& pool() {
+  static ThreadPool& all = [&]() -> ThreadPool& {
+    anydml_device_count();  // which makes them, as many as the environment says
+    const std::lock_guard lock(process_mutex());
+    return ThreadPool::of_process(0);
+  }();
+  return all;
+}
+
+constexpr npy_intp kChunk = 65536;  // elements of a long row that a thread looks through at a time
+
+template <class T, class Test>
+bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) {
+  if (count < 4 * kChunk) {
+    return any_of_row<T>(row, step, count, test);
+  }
+  struct Search {
+    const char* row;
+    npy_intp step;
+    npy_intp count;
+    Test test;
+    std::atomic<bool> found;
+  } search{row, step, count, test, false};
+  pool().run(
+      static_cast<std::uint64_t>((count + kChunk - 1) / kChunk),
+      [](void* context, std::uint64_t chunk) noexcept {
+        Search& all = *static_cast<Search*>(context);
+        const npy_intp start = static_cast<npy_intp>(chunk) * kChunk;
+        if (!all.found.load(std::memory_order_relaxed) &&
+            any_of_row<T>(all.row + start * all.step, all.step, std::min(kChunk, all.count - start), all.test)) {
+          all.found.store(true, std::memory_order_relaxed);
+        }
+      },
+      &search);
+  return search.found.load();
+}
+
 // A row-wise test of an array, whatever its strides; false for one without elements.
 template <class Test>
 bool any_in_array(const Operand& of, Test test) {
@@ -368,7 +410,7 @@ bool any_in_array(const Operand& of, Test test) {
         offset += index[i] * of.strides[i];
       }
       const char* start = static_cast<const char*>(tensor.data) + offset * static_cast<std::int64_t>(sizeof(T));
-      if (any_of_row<T>(start, step * static_cast<npy_intp>(sizeof(T)), row, test)) {
+      if (any_of_long_row<T>(start, step * static_cast<npy_intp>(sizeof(T)), row, test)) {
         return true;
       }
       int i = inner - 1;
