@@ -11,51 +11,21 @@
 
 #include <anydml/anydml.h>
 
-#include <atomic>
 #include <cfenv>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/cpu/thread_pool.h"
 #include "base/element.h"
-#include "base/float_bits.h"
-#include "base/process.h"
+#include "faults.h"
+#include "operand.h"
 
 namespace nb = nanobind;
 
 namespace anydml::python {
 namespace {
 
-constexpr int kMostDimensions = 8;
 constexpr npy_intp kWorthReleasing = 4096;  // elements from which others may run Python meanwhile
-
-// NumPy's numbers of types; LONG and LONGLONG are the same to us.
-struct TypePair {
-  int numpy;
-  DataType type;
-};
-constexpr TypePair kTypes[] = {
-    {NPY_INT8, DataType::INT8},        {NPY_UINT8, DataType::UINT8},  {NPY_INT16, DataType::INT16},
-    {NPY_UINT16, DataType::UINT16},    {NPY_INT, DataType::INT32},    {NPY_UINT, DataType::UINT32},
-    {NPY_LONG, DataType::INT64},       {NPY_ULONG, DataType::UINT64}, {NPY_LONGLONG, DataType::INT64},
-    {NPY_ULONGLONG, DataType::UINT64}, {NPY_HALF, DataType::FLOAT16}, {NPY_FLOAT, DataType::FLOAT32},
-    {NPY_DOUBLE, DataType::FLOAT64},
-};
-constexpr std::size_t kTypeCount = std::size(kTypes);
-
-DataType type_of(int numpy) {
-  for (const TypePair& pair : kTypes) {
-    if (pair.numpy == numpy) {
-      return pair.type;
-    }
-  }
-  return DataType::unknown;
-}
 
 using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
 constexpr Function kFunctions[] = {anydml_modulus_floor, anydml_modulus_truncate};
@@ -77,99 +47,6 @@ constexpr const char* kOperators[] = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WIS
     PyErr_SetString(PyExc_RuntimeError, message.c_str());
   }
   throw nb::python_error();
-}
-
-// ---- What NumPy warns of -------------------------------------------------------------------------------------------
-
-template <class T>
-T load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-template <class T>
-using Unsigned =
-    std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
-template <class T>
-constexpr bool is_infinite(T value) {
-  return (to_bits(value) & FloatParts<T>::kMagnitude) == FloatParts<T>::kInfinity;
-}
-template <class T>
-constexpr bool is_zero(T value) {
-  if constexpr (is_float<T>) {
-    return (to_bits(value) & FloatParts<T>::kMagnitude) == 0;
-  } else {
-    return value == 0;
-  }
-}
-
-// Whether a pair has no answer: division by zero for integers, an invalid operation for floats.
-template <class T>
-bool is_faulty(T a, T b) {
-  if constexpr (is_float<T>) {
-    return !is_nan(a) & !is_nan(b) & (is_zero(b) | is_infinite(a));  // without branches
-  } else {
-    return is_zero(b);
-  }
-}
-
-// The first pair of a row that has no answer, or -1. Without early ends, so that compilers make vectors of it.
-template <class T>
-npy_intp find_faulty(const char* a, npy_intp a_step, const char* b, npy_intp b_step, npy_intp count) {
-  constexpr npy_intp kBlock = 1024;
-  for (npy_intp start = 0; start < count; start += kBlock) {
-    const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
-    if (a_step == sizeof(T) && b_step == sizeof(T)) {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= is_faulty(load<T>(a + i * static_cast<npy_intp>(sizeof(T))),
-                         load<T>(b + i * static_cast<npy_intp>(sizeof(T))))
-                   ? Unsigned<T>{1}
-                   : Unsigned<T>{0};
-      }
-    } else {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step)) ? Unsigned<T>{1} : Unsigned<T>{0};
-      }
-    }
-    for (npy_intp i = start; any != 0 && i < end; ++i) {
-      if (is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step))) {
-        return i;
-      }
-    }
-  }
-  return -1;
-}
-
-npy_intp find_faulty(DataType type, const char* a, npy_intp a_step, const char* b, npy_intp b_step, npy_intp count) {
-  return visit_type(type, [&]<class T>() { return find_faulty<T>(a, a_step, b, b_step, count); });
-}
-
-// Whether a row of results has a NaN, and whether a row of divisors has a 0.
-template <class T, class Test>
-bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
-  constexpr npy_intp kBlock = 4096;
-  for (npy_intp start = 0; start < count; start += kBlock) {
-    const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
-    if (step == sizeof(T)) {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
-      }
-    } else {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= test(load<T>(row + i * step)) ? Unsigned<T>{1} : Unsigned<T>{0};
-      }
-    }
-    if (any != 0) {
-      return true;
-    }
-  }
-  return false;
 }
 
 // ---- The ufuncs ----------------------------------------------------------------------------------------------------
@@ -248,85 +125,6 @@ nb::object make_ufunc(int which) {
 
 // ---- The short way -------------------------------------------------------------------------------------------------
 
-PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
-
-// A tensor of an array; its strides in elements.
-struct Operand {
-  anydml_tensor tensor{};
-  std::int64_t sizes[kMostDimensions] = {};
-  std::int64_t strides[kMostDimensions] = {};
-  alignas(8) char scalar[8] = {};
-
-  // False where the core could not see it as one.
-  bool take(PyArrayObject* array) {
-    const DataType type = type_of(PyArray_TYPE(array));
-    const int rank = PyArray_NDIM(array);
-    if (type == DataType::unknown || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array)) {
-      return false;
-    }
-    const auto size = static_cast<npy_intp>(element_size(type));
-    for (int i = 0; i < rank; ++i) {
-      if (PyArray_STRIDE(array, i) % size != 0) {
-        return false;
-      }
-      sizes[i] = PyArray_DIM(array, i);
-      strides[i] = PyArray_STRIDE(array, i) / size;
-    }
-    tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
-    return true;
-  }
-
-  // A Python number beside an array takes the array's type, where it fits.
-  bool take_number(PyObject* number, DataType type) {
-    tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, scalar};
-    if (is_float_type(type)) {
-      double value = 0;
-      if (PyFloat_CheckExact(number)) {
-        value = PyFloat_AS_DOUBLE(number);
-      } else if (PyLong_CheckExact(number)) {
-        value = PyLong_AsDouble(number);
-        if (PyErr_Occurred() != nullptr) {
-          PyErr_Clear();
-          return false;
-        }
-      } else {
-        return false;
-      }
-      return visit_type(type, [&]<class T>() {
-        if constexpr (is_float<T>) {
-          T element;
-          if constexpr (sizeof(T) == sizeof(double)) {
-            element = value;
-          } else {
-            element = round_to<T>(value);
-          }
-          std::memcpy(scalar, &element, sizeof(element));
-          return !is_infinite(element) || std::isinf(value);  // NumPy has something to say of the others
-        } else {
-          return false;
-        }
-      });
-    }
-    if (!PyLong_CheckExact(number)) {
-      return false;
-    }
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    if (overflow != 0) {
-      return false;
-    }
-    return visit_type(type, [&]<class T>() {
-      if constexpr (!is_float<T>) {
-        const auto element = static_cast<T>(value);
-        std::memcpy(scalar, &element, sizeof(element));
-        return static_cast<long long>(element) == value && (std::is_signed_v<T> || value >= 0);
-      } else {
-        return false;
-      }
-    });
-  }
-};
-
 bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
   rank = std::max(a.tensor.rank, b.tensor.rank);
   for (int i = 0; i < rank; ++i) {
@@ -345,44 +143,6 @@ bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
 }
 
 bool numpy_two = false;  // before it, the value of a number took part in choosing the type
-
-// The threads that the core computes with; they look through long rows too.
-ThreadPool& pool() {
-  static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // which makes them, as many as the environment says
-    const std::lock_guard lock(process_mutex());
-    return ThreadPool::of_process(0);
-  }();
-  return all;
-}
-
-constexpr npy_intp kChunk = 65536;  // elements of a long row that a thread looks through at a time
-
-template <class T, class Test>
-bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) {
-  if (count < 4 * kChunk) {
-    return any_of_row<T>(row, step, count, test);
-  }
-  struct Search {
-    const char* row;
-    npy_intp step;
-    npy_intp count;
-    Test test;
-    std::atomic<bool> found;
-  } search{row, step, count, test, false};
-  pool().run(
-      static_cast<std::uint64_t>((count + kChunk - 1) / kChunk),
-      [](void* context, std::uint64_t chunk) noexcept {
-        Search& all = *static_cast<Search*>(context);
-        const npy_intp start = static_cast<npy_intp>(chunk) * kChunk;
-        if (!all.found.load(std::memory_order_relaxed) &&
-            any_of_row<T>(all.row + start * all.step, all.step, std::min(kChunk, all.count - start), all.test)) {
-          all.found.store(true, std::memory_order_relaxed);
-        }
-      },
-      &search);
-  return search.found.load();
-}
 
 // A row-wise test of an array, whatever its strides; false for one without elements.
 template <class Test>

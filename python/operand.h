@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// NumPy arrays and Python numbers as tensors of the C API.
+#pragma once
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <anydml/anydml.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+#include "base/element.h"
+#include "base/float_bits.h"
+#include "faults.h"
+
+namespace anydml::python {
+
+inline constexpr int kMostDimensions = 8;
+
+// NumPy's numbers of types; LONG and LONGLONG are the same to us.
+struct TypePair {
+  int numpy;
+  DataType type;
+};
+inline constexpr TypePair kTypes[] = {
+    {NPY_INT8, DataType::INT8},        {NPY_UINT8, DataType::UINT8},  {NPY_INT16, DataType::INT16},
+    {NPY_UINT16, DataType::UINT16},    {NPY_INT, DataType::INT32},    {NPY_UINT, DataType::UINT32},
+    {NPY_LONG, DataType::INT64},       {NPY_ULONG, DataType::UINT64}, {NPY_LONGLONG, DataType::INT64},
+    {NPY_ULONGLONG, DataType::UINT64}, {NPY_HALF, DataType::FLOAT16}, {NPY_FLOAT, DataType::FLOAT32},
+    {NPY_DOUBLE, DataType::FLOAT64},
+};
+inline constexpr std::size_t kTypeCount = std::size(kTypes);
+
+inline DataType type_of(int numpy) {
+  for (const TypePair& pair : kTypes) {
+    if (pair.numpy == numpy) {
+      return pair.type;
+    }
+  }
+  return DataType::unknown;
+}
+
+inline PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+
+// A tensor of an array; its strides in elements.
+struct Operand {
+  anydml_tensor tensor{};
+  std::int64_t sizes[kMostDimensions] = {};
+  std::int64_t strides[kMostDimensions] = {};
+  alignas(8) char scalar[8] = {};
+
+  // False where the core could not see it as one.
+  bool take(PyArrayObject* array) {
+    const DataType type = type_of(PyArray_TYPE(array));
+    const int rank = PyArray_NDIM(array);
+    if (type == DataType::unknown || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array)) {
+      return false;
+    }
+    const auto size = static_cast<npy_intp>(element_size(type));
+    for (int i = 0; i < rank; ++i) {
+      if (PyArray_STRIDE(array, i) % size != 0) {
+        return false;
+      }
+      sizes[i] = PyArray_DIM(array, i);
+      strides[i] = PyArray_STRIDE(array, i) / size;
+    }
+    tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
+    return true;
+  }
+
+  // A Python number beside an array takes the array's type, where it fits.
+  bool take_number(PyObject* number, DataType type) {
+    tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, scalar};
+    if (is_float_type(type)) {
+      double value = 0;
+      if (PyFloat_CheckExact(number)) {
+        value = PyFloat_AS_DOUBLE(number);
+      } else if (PyLong_CheckExact(number)) {
+        value = PyLong_AsDouble(number);
+        if (PyErr_Occurred() != nullptr) {
+          PyErr_Clear();
+          return false;
+        }
+      } else {
+        return false;
+      }
+      return visit_type(type, [&]<class T>() {
+        if constexpr (is_float<T>) {
+          T element;
+          if constexpr (sizeof(T) == sizeof(double)) {
+            element = value;
+          } else {
+            element = round_to<T>(value);
+          }
+          std::memcpy(scalar, &element, sizeof(element));
+          return !is_infinite(element) || std::isinf(value);  // NumPy has something to say of the others
+        } else {
+          return false;
+        }
+      });
+    }
+    if (!PyLong_CheckExact(number)) {
+      return false;
+    }
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow != 0) {
+      return false;
+    }
+    return visit_type(type, [&]<class T>() {
+      if constexpr (!is_float<T>) {
+        const auto element = static_cast<T>(value);
+        std::memcpy(scalar, &element, sizeof(element));
+        return static_cast<long long>(element) == value && (std::is_signed_v<T> || value >= 0);
+      } else {
+        return false;
+      }
+    });
+  }
+};
+
+}  // namespace anydml::python
