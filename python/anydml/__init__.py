@@ -22,7 +22,8 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting="same_kind", order="
 
     Exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments, broadcasting, types,
     masks, warnings and errors are those of a NumPy ufunc. Zero divisors give 0 for integers and NaN for floats, with
-    NumPy's warnings. PyTorch, JAX and CuPy arrays come and go by DLPack. ``device`` is the name of one of `adapters`.
+    NumPy's warnings. PyTorch's tensors, and arrays in the CPU's memory that speak DLPack, come and go. ``device`` is the
+    name of one of `adapters`.
 
     >>> modulus_floor(np.float32([5, -5.5]), np.float32(0.1)).tolist()
     [0.09999992698431015, 8.195638656616211e-08]
