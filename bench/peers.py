@@ -564,7 +564,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage="peers.py [LIBANYDML] [options]")
     parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "src" / "libanydml.so"),
-                        metavar="LIBANYDML", help="build/release/src/libanydml.so unless told")
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so unless told")
     parser.add_argument("--types", type=items(ALL_TYPES), default=list(ALL_TYPES))
     parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the times")
     parser.add_argument("--threads", type=thread_counts, default=sorted({1, cores}), help="1,all unless told")

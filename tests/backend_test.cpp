@@ -39,11 +39,20 @@ BackendDevice* device() {
   return opened;
 }
 
+BackendQueue* queue() {
+  static BackendQueue* const made = [] {
+    BackendQueue* handle = nullptr;
+    EXPECT_EQ(cpu_backend().create_queue(device(), nullptr, &handle).code, BackendCode::ok);
+    return handle;
+  }();
+  return made;
+}
+
 void run(const Plan& plan, void* const* addresses) {
   BackendProgram* program = nullptr;
   const auto count = static_cast<u32>(plan.steps.size());
   ASSERT_EQ(cpu_backend().compile(device(), plan.steps.data(), count, &program).code, BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(program, addresses).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().run(queue(), program, addresses).code, BackendCode::ok);
   cpu_backend().destroy(program);
 }
 
@@ -207,7 +216,7 @@ TEST(CpuBackend, AllocatesAndCopies) {
   ASSERT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, 1000, &memory).code, BackendCode::ok);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kTemporaryAlignment, 0U);
   const char text[] = "bytes";
-  EXPECT_EQ(cpu_backend().copy(device(), memory, text, sizeof(text)).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().copy(queue(), memory, text, sizeof(text)).code, BackendCode::ok);
   EXPECT_STREQ(static_cast<const char*>(memory), text);
   cpu_backend().release(device(), MemoryKind::temporary, 1000, memory);
 }

@@ -19,8 +19,9 @@
  *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).
  *
  * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
- * error, info, dispatch), ANYDML_GRAPHICS (0 or 1, of DXCore). An empty value is none; one that is not understood makes
- * every call that needs a device fail with a message that says so.
+ * error, info, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_GRAPHICS (0 or 1, of DXCore).
+ * An empty value is none; one that is not understood makes every call that needs a device fail with a message that says
+ * so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -168,6 +169,11 @@ ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const
 /* Runs it over other memory; as many threads as like may do so at once. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
+/* On a stream of the device's own API, such as a cudaStream_t (null: its default stream), over memory that the device
+   reaches: the work is the stream's, and the call may return before it is done. Not for the CPU. `compiled` must live
+   until it is done. */
+ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
+                                             size_t input_count, void* const* outputs, size_t output_count);
 /* Null is fine. No run may be under way. */
 ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a backend is to the rest: a table of C functions over plans and addresses. It knows tensors only as the loops of
-// a plan, and nothing of the API above. A plugin exports one such table and needs this header, base and the scalars.
+// a plan, and nothing of the API above. A plugin exports one such table (kPluginEntry) and needs this header, base and
+// the scalars.
 //
-// It is synchronous: run returns when the output is written, copy when the bytes have arrived. Queues, which make it
-// asynchronous, belong to the API above. Every function may be called from any thread at any time.
+// Work is given to queues and done in the order given, at once or later: it is done when a mark made after it is
+// passed. Calls that give work to one queue come one at a time, unless it does it at once; every other function may be
+// called from any thread at any time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace anydml {
 
-inline constexpr std::uint32_t kBackendVersion = 3;
+inline constexpr std::uint32_t kBackendVersion = 4;
 
 enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
 
@@ -25,7 +27,11 @@ struct BackendDeviceInfo {
   char name[32];          // what ANYDML_ADAPTER and users call it: "cpu", "cuda:1"
   char description[128];  // what it is: "Neoverse-N1, 2 threads"
   std::uint64_t memory_bytes;
-  std::uint32_t threads;  // CPU threads at work; 0 for other devices
+  std::uint32_t threads;         // CPU threads at work; 0 for other devices
+  std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it reaches all of it
+  std::uint32_t asynchronous;    // 1: queues do their work later
+  std::uint32_t vendor;          // PCI's numbers for it; 0: none
+  std::uint32_t product;
 };
 
 struct BackendSettings {
@@ -43,8 +49,20 @@ enum class MemoryKind : std::uint32_t {
 };
 inline constexpr std::uint64_t kBufferAlignment = 65536;
 
+// What an address is to a device.
+enum class Access : std::uint32_t {
+  direct,   // its programs can use it
+  by_copy,  // the CPU's memory, or another's that copies can reach
+  none,
+};
+
 struct BackendDevice;   // opaque, the backend's own
 struct BackendProgram;  // a compiled plan; immutable, may run many times at once
+struct BackendQueue;
+struct BackendMark;  // a place in a queue's work
+
+// The stream of those who name none.
+inline void* const kDefaultStream = reinterpret_cast<void*>(std::uintptr_t{1});
 
 struct BackendTable {
   std::uint32_t version;    // kBackendVersion
@@ -58,20 +76,45 @@ struct BackendTable {
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory the device's programs can use. A release repeats what the allocation said.
+  // Memory the device's programs can use. A release repeats what the allocation said, once no work uses it any more.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
-  BackendStatus (*copy)(BackendDevice* device, void* to, const void* from, std::uint64_t bytes);
+  Access (*access)(BackendDevice* device, const void* address);
 
   BackendStatus (*compile)(BackendDevice* device, const Step* steps, std::uint32_t step_count,
                            BackendProgram** program);
   void (*destroy)(BackendProgram* program);
+
+  // stream: what the device's own API calls a queue (a cudaStream_t), which stays the caller's; null for a new one.
+  BackendStatus (*create_queue)(BackendDevice* device, void* stream, BackendQueue** queue);
+  void (*destroy_queue)(BackendQueue* queue);  // once its work is done
+
+  // Work. What it uses must live until a mark after it is passed; a pattern and the list of addresses need not.
+  BackendStatus (*copy)(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes);
+  // A pattern of 4 or 16 bytes over and over. `to` and bytes are multiples of 4.
+  BackendStatus (*fill)(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+                        std::uint32_t pattern_bytes);
   // addresses: one for each slot of the plan.
-  BackendStatus (*run)(const BackendProgram* program, void* const* addresses);
+  BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, void* const* addresses);
+  // The device's clock when the work before it is done, in nanoseconds; into memory of kind readback_buffer.
+  BackendStatus (*timestamp)(BackendQueue* queue, std::uint64_t* ticks);
+
+  // A mark after all work so far; null when that is done already.
+  BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
+  void (*destroy_mark)(BackendMark* mark);
+  // Blocks until the mark is passed, or until the device fails.
+  BackendStatus (*wait)(BackendMark* mark);
+  // Work from now on waits for the mark, which is of this device.
+  BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
   // Which kernels a program runs, as a short text for the log; written and terminated within capacity.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);
 };
+
+// What a plugin exports, with C linkage. Null, and why in message, when there is nothing for it here: the text lives as
+// long as the process.
+using PluginEntry = const BackendTable* (*)(const char** message);
+inline constexpr char kPluginEntry[] = "anydml_backend";
 
 }  // namespace anydml

@@ -53,6 +53,13 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.graphics = text == "1";
   }
+  if (const char* value = reader("ANYDML_PLUGINS"); value != nullptr && *value != '\0') {
+    const std::string_view text = value;
+    if (text != "none" && !text.starts_with('/')) {
+      return not_understood("ANYDML_PLUGINS", text, "the absolute path of a folder, or none");
+    }
+    environment.plugins = text;
+  }
   // Which targets and levels there are is known further up; there a wrong one is an error too.
   if (const char* value = reader("ANYDML_CPU_TARGET"); value != nullptr) {
     environment.cpu_target = value;

@@ -16,6 +16,7 @@ struct Environment {
   unsigned threads = 0;           // ANYDML_THREADS; 0: as many as the machine gives us
   LogLevel log = LogLevel::none;  // ANYDML_LOG
   bool graphics = false;          // ANYDML_GRAPHICS: adapters say that they can draw, for programs that ask for it
+  std::string plugins;            // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: our own
   std::string cpu_target;         // ANYDML_CPU_TARGET: the instructions that kernels may use; empty: the best there are
   std::string feature_level;      // ANYDML_FEATURE_LEVEL, which DirectML devices do not pass; empty: the newest
 };

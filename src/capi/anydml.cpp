@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/core.h"
-#include "backend/dispatch_log.h"
 #include "capi/boundary.h"
 #include "capi/compiled.h"
 #include "capi/devices.h"
+#include "capi/execution.h"
 #include "capi/recent_calls.h"
 #include "ops/facts/facts.h"
 #include "plan/op_desc.h"
@@ -39,14 +38,14 @@ Error bad_call(std::string_view op, std::string_view text) {
 const anydml_device* to_public(const Device* device) { return reinterpret_cast<const anydml_device*>(device); }
 
 Result<const Device*> choose_device(const anydml_device* wanted) {
+  if (wanted == nullptr) {
+    return default_device();
+  }
   const auto all = devices();
   ANYDML_TRY(all);
-  if (wanted == nullptr) {
-    return &all.value()->front();
-  }
-  for (const Device& device : *all.value()) {
-    if (to_public(&device) == wanted) {
-      return &device;
+  for (const Device* device : *all.value()) {
+    if (to_public(device) == wanted) {
+      return device;
     }
   }
   return bad_call("device", "is no device of this process; expected null or one of anydml_device_at");
@@ -135,98 +134,6 @@ Result<OpDesc> describe(const Call& call) {
                        .attributes = std::span(attributes.data(), call.attributes.size())});
 }
 
-// Every element's address must exist; an empty tensor has none.
-Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
-  if (desc.element_count == 0) {
-    return {};
-  }
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const Where where{desc.row->name, desc.row->tensors[i]};
-    if (addresses[i] == nullptr) {
-      return invalid(where, "data is null; expected the address of the element at index 0");
-    }
-    const Reach reach = desc.reaches[i];
-    const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
-    if (address + static_cast<std::uintptr_t>(reach.first) > address ||
-        address + static_cast<std::uintptr_t>(reach.end) < address) {
-      return invalid(where, format_text("strides {} with sizes {} reach past the end of the address space",
-                                        shape_text(desc.tensors[i].strides, desc.tensors[i].rank),
-                                        shape_text(desc.tensors[i].sizes, desc.tensors[i].rank)));
-    }
-  }
-  return {};
-}
-
-// Memory of a device for the length of one run.
-class Temporary {
- public:
-  explicit Temporary(const Device& device) : device_(device) {}
-  ~Temporary() {
-    if (address_ != nullptr) {
-      device_.backend->release(device_.handle.get(), MemoryKind::temporary, bytes_, address_);
-    }
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-
-  BackendStatus allocate(std::uint64_t bytes) {
-    bytes_ = bytes;
-    return device_.backend->allocate(device_.handle.get(), MemoryKind::temporary, bytes, &address_);
-  }
-  [[nodiscard]] void* address() const { return address_; }
-
- private:
-  const Device& device_;
-  std::uint64_t bytes_ = 0;
-  void* address_ = nullptr;
-};
-
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpDesc& desc, const Plan& plan) {
-  auto compiled = std::make_unique<anydml_compiled>();
-  compiled->desc = desc;
-  compiled->device = &device;
-  ANYDML_TRY(from_backend(desc.row->name, *device.backend,
-                          device.backend->compile(device.handle.get(), plan.steps.data(),
-                                                  static_cast<std::uint32_t>(plan.steps.size()), &compiled->program)));
-  return compiled;
-}
-
-using Addresses = std::array<void*, kMaxOperands + 1>;  // inputs, output, temporary
-
-Status launch(const anydml_compiled& compiled, const Addresses& addresses) {
-  log_dispatch(compiled.desc, *compiled.device->backend, compiled.device->info.name, compiled.program);
-  return from_backend(compiled.desc.row->name, *compiled.device->backend,
-                      compiled.device->backend->run(compiled.program, addresses.data()));
-}
-
-// Which inputs need staging; checks the addresses on the way.
-Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
-  ANYDML_TRY(check_addresses(desc, std::span(addresses.data(), desc.input_count + 1)));
-  std::array<std::uintptr_t, kMaxOperands> numbers{};
-  for (std::size_t i = 0; i <= desc.input_count; ++i) {
-    numbers[i] = reinterpret_cast<std::uintptr_t>(addresses[i]);
-  }
-  return inputs_to_stage(desc, numbers.data());
-}
-
-// Runs with copies of those inputs that share memory with the output: a plan for this one run.
-Status run_staged(const Device& device, const OpDesc& desc, StagedInputs staged, Addresses addresses) {
-  const Plan plan = make_plan(desc, staged);
-  const auto compiled = compile(device, desc, plan);
-  ANYDML_TRY(compiled);
-  Temporary temporary(device);
-  ANYDML_TRY(from_backend(desc.row->name, *device.backend, temporary.allocate(plan.temporary_bytes)));
-  addresses[plan.temporary_slot()] = temporary.address();
-  return launch(*compiled.value(), addresses);
-}
-
-Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
-  const auto staged = staging(compiled.desc, addresses);
-  ANYDML_TRY(staged);
-  return staged.value() == 0 ? launch(compiled, addresses)
-                             : run_staged(*compiled.device, compiled.desc, staged.value(), addresses);
-}
-
 // The call's key. False when it says what a key has no room for: attributes, or something wrong.
 bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
   if (!call.attributes.empty()) {
@@ -313,6 +220,39 @@ Status with_call(const Arguments& given, Use use) {
                   .inputs = std::span<const anydml_tensor* const>(pointers.data(), given.input_count),
                   .output = given.outputs,
                   .attributes = std::span(given.attributes, given.attribute_count)});
+}
+
+struct GivenAddresses {
+  const void* const* inputs;
+  size_t input_count;
+  void* const* outputs;
+  size_t output_count;
+};
+
+// Calls use(addresses) with what was given for a compiled operator, once it is known to be as many as it takes.
+template <class Use>
+Status with_addresses(const char* function, const anydml_compiled* compiled, const GivenAddresses& given, Use use) {
+  if (compiled == nullptr) {
+    return bad_call(function, "compiled is null; expected what anydml_compile made");
+  }
+  const OpDesc& desc = compiled->desc;
+  if (given.inputs == nullptr || given.outputs == nullptr) {
+    return bad_call(desc.row->name, given.inputs == nullptr
+                                        ? format_text("inputs is null; expected {} addresses", desc.input_count)
+                                        : "outputs is null; expected 1 address");
+  }
+  if (given.input_count != desc.input_count || given.output_count != 1) {
+    return bad_call(desc.row->name,
+                    given.input_count != desc.input_count
+                        ? format_text("the number of inputs is {}; expected {}", given.input_count, desc.input_count)
+                        : format_text("the number of outputs is {}; expected 1", given.output_count));
+  }
+  Addresses addresses{};
+  for (std::size_t i = 0; i < given.input_count; ++i) {
+    addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the output and the temporary alone
+  }
+  addresses[given.input_count] = given.outputs[0];
+  return use(addresses);
 }
 
 int modulus(RowId id, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
@@ -418,7 +358,7 @@ const anydml_device* anydml_device_at(size_t index) {
       return bad_call("anydml_device_at",
                       format_text("index is {}; expected less than {}", index, all.value()->size()));
     }
-    device = &(*all.value())[index];
+    device = (*all.value())[index];
     return {};
   });
   return anydml::to_public(device);
@@ -480,28 +420,19 @@ int anydml_compile(const anydml_device* device, const char* op, const anydml_ten
 
 int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                         void* const* outputs, size_t output_count) {
-  return boundary([&]() -> Status {
-    if (compiled == nullptr) {
-      return bad_call("anydml_compiled_run", "compiled is null; expected what anydml_compile made");
-    }
-    const anydml::OpDesc& desc = compiled->desc;
-    if (inputs == nullptr || outputs == nullptr) {
-      return bad_call(desc.row->name, inputs == nullptr
-                                          ? format_text("inputs is null; expected {} addresses", desc.input_count)
-                                          : "outputs is null; expected 1 address");
-    }
-    if (input_count != desc.input_count || output_count != 1) {
-      return bad_call(desc.row->name,
-                      input_count != desc.input_count
-                          ? format_text("the number of inputs is {}; expected {}", input_count, desc.input_count)
-                          : format_text("the number of outputs is {}; expected 1", output_count));
-    }
-    anydml::Addresses addresses{};
-    for (std::size_t i = 0; i < input_count; ++i) {
-      addresses[i] = const_cast<void*>(inputs[i]);  // plans write to the output and the temporary alone
-    }
-    addresses[input_count] = outputs[0];
-    return anydml::run_compiled(*compiled, addresses);
+  return boundary([&] {
+    return anydml::with_addresses(
+        "anydml_compiled_run", compiled, {inputs, input_count, outputs, output_count},
+        [&](const anydml::Addresses& addresses) { return anydml::run_compiled(*compiled, addresses); });
+  });
+}
+
+int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
+                                  size_t input_count, void* const* outputs, size_t output_count) {
+  return boundary([&] {
+    return anydml::with_addresses(
+        "anydml_compiled_run_on_stream", compiled, {inputs, input_count, outputs, output_count},
+        [&](const anydml::Addresses& addresses) { return anydml::run_on_stream(*compiled, stream, addresses); });
   });
 }
 

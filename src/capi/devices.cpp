@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <iterator>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,12 +12,17 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "capi/plugins.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
 
-constexpr const BackendTable& (*kBackends[])() = {cpu_backend};
+// Every device of the process, in the order users see them.
+struct DeviceList {
+  std::vector<const Device*> devices;
+  std::vector<std::string> notes;  // why some that users may ask for are not there
+};
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   const auto same = [](char a, char b) {
@@ -26,87 +31,154 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-// By exact name first, so that "cpu" never means a description with those letters in it.
-std::vector<Device>::const_iterator search(const std::vector<Device>& devices, std::string_view name) {
-  const auto exact = std::ranges::find_if(devices, [name](const Device& device) {
-    return name.size() == std::string_view(device.info.name).size() && contains_ignoring_case(device.info.name, name);
-  });
-  return exact != devices.end() ? exact : std::ranges::find_if(devices, [name](const Device& device) {
-    return contains_ignoring_case(device.info.description, name);
-  });
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && contains_ignoring_case(a, b);
 }
 
-Error no_such_device(std::string_view wanted_by, std::string_view name, const std::vector<Device>& devices) {
+// By exact name first, so that "cpu" never means a description with those letters in it; then "cuda" for "cuda:0".
+std::vector<const Device*>::const_iterator search(const std::vector<const Device*>& devices, std::string_view name) {
+  const auto first = [&](const auto& fits) { return std::ranges::find_if(devices, fits); };
+  auto found = first([name](const Device* device) { return same_ignoring_case(device->info.name, name); });
+  if (found == devices.end()) {
+    found = first([name](const Device* device) {
+      const std::string_view full = device->info.name;
+      return same_ignoring_case(full.substr(0, full.find(':')), name);
+    });
+  }
+  return found != devices.end()
+             ? found
+             : first([name](const Device* device) { return contains_ignoring_case(device->info.description, name); });
+}
+
+Error no_such_device(std::string_view wanted_by, std::string_view name, const DeviceList& list) {
   std::string known;
-  for (const Device& device : devices) {
-    known += format_text("{}{} ({})", known.empty() ? "" : ", ", device.info.name, device.info.description);
+  for (const Device* device : list.devices) {
+    known += format_text("{}{} ({})", known.empty() ? "" : ", ", device->info.name, device->info.description);
+  }
+  std::string why;
+  for (const std::string& note : list.notes) {
+    why += "; " + note;
   }
   return {ErrorKind::invalid_argument,
-          format_text("{} is '{}'; expected the name or a part of the description of a device: {}", wanted_by, name,
-                      known)};
+          format_text("{} is '{}'; expected the name or a part of the description of a device: {}{}", wanted_by, name,
+                      known, why)};
 }
 
-Result<std::vector<Device>> open_devices() {
-  const auto& settings = environment();
-  ANYDML_TRY(settings);
-  std::vector<Device> opened;
-  for (const auto backend : kBackends) {
-    const BackendTable& table = backend();
-    if (table.version != kBackendVersion || table.step_size != sizeof(Step) || table.rows_hash != kRowsHash) {
-      return Error{ErrorKind::device, format_text("device {}: built for another version of anydml", table.name)};
+// Never closed: threads may outlive main.
+Result<const Device*> open_device(const BackendTable& table, std::uint32_t index, const Environment& settings) {
+  const BackendSettings given{.threads = settings.threads, .cpu_target = settings.cpu_target.c_str()};
+  auto device = std::make_unique<Device>();
+  device->backend = &table;
+  ANYDML_TRY(from_backend("opening", table, table.open(index, &given, &device->handle)));
+  table.describe(device->handle, &device->info);
+  device->public_info = {.name = device->info.name,
+                         .description = device->info.description,
+                         .memory_bytes = device->info.memory_bytes,
+                         .threads = device->info.threads};
+  device->core = {.backend = device->backend, .handle = device->handle, .info = &device->info};
+  if (device->info.asynchronous == 0) {
+    ANYDML_TRY(from_backend("opening", table, table.create_queue(device->handle, nullptr, &device->shared_queue)));
+  }
+  log_line(LogLevel::info, format_text("device {}: {}", device->info.name, device->info.description));
+  return device.release();
+}
+
+// With the process mutex held.
+Result<const Device*> open_cpu() {
+  static const Device* process = nullptr;
+  if (process == nullptr) {
+    const auto& settings = environment();
+    ANYDML_TRY(settings);
+    const auto opened = open_device(cpu_backend(), 0, settings.value());
+    if (!opened && !settings.value().cpu_target.empty()) {
+      show_errors();
     }
-    for (std::uint32_t i = 0; i < table.device_count(); ++i) {
-      const BackendSettings backend_settings{.threads = settings.value().threads,
-                                             .cpu_target = settings.value().cpu_target.c_str()};
-      BackendDevice* handle = nullptr;
-      const BackendStatus status = table.open(i, &backend_settings, &handle);
-      if (status.code == BackendCode::failed && !settings.value().cpu_target.empty()) {
-        show_errors();
+    ANYDML_TRY(opened);
+    process = opened.value();
+  }
+  return process;
+}
+
+// With the process mutex held. A device of a plugin that fails is a note: the others are there all the same.
+Result<std::unique_ptr<DeviceList>> open_devices() {
+  const auto cpu = open_cpu();
+  ANYDML_TRY(cpu);
+  const Environment& settings = environment().value();
+  auto list = std::make_unique<DeviceList>();
+  list->devices.push_back(cpu.value());
+  auto plugins = load_plugins(settings.plugins);
+  ANYDML_TRY(plugins);
+  list->notes = std::move(plugins.value().notes);
+  for (const BackendTable* table : plugins.value().backends) {
+    for (std::uint32_t i = 0; i < table->device_count(); ++i) {
+      const auto device = open_device(*table, i, settings);
+      if (device) {
+        list->devices.push_back(device.value());
+      } else {
+        list->notes.push_back(device.error().message);
+        log_line(LogLevel::info, device.error().message);
       }
-      ANYDML_TRY(from_backend("opening", table, status));
-      Device device{.backend = &table, .handle = {handle, table.close}, .info = {}, .public_info = {}, .core = {}};
-      table.describe(handle, &device.info);
-      opened.push_back(std::move(device));
     }
   }
-  return opened;
+  if (!settings.adapter.empty()) {
+    const auto found = search(list->devices, settings.adapter);
+    if (found == list->devices.end()) {
+      show_errors();
+      return no_such_device("environment: ANYDML_ADAPTER", settings.adapter, *list);
+    }
+    const auto chosen = list->devices.begin() + (found - list->devices.cbegin());
+    std::rotate(list->devices.begin(), chosen, chosen + 1);
+  }
+  return list;
+}
+
+std::atomic<const DeviceList*> g_list = nullptr;
+
+Result<const DeviceList*> device_list() {
+  if (const auto* known = g_list.load(std::memory_order_acquire); known != nullptr) {
+    return known;
+  }
+  const std::scoped_lock lock(process_mutex());
+  if (g_list.load(std::memory_order_relaxed) == nullptr) {
+    auto opened = open_devices();
+    ANYDML_TRY(opened);
+    g_list.store(opened.value().release(), std::memory_order_release);
+  }
+  return g_list.load(std::memory_order_relaxed);
 }
 
 }  // namespace
 
-Result<const std::vector<Device>*> devices() {
-  static std::atomic<const std::vector<Device>*> process = nullptr;  // never destroyed: threads may outlive main
-  if (const auto* known = process.load(std::memory_order_acquire); known != nullptr) {
+Result<const std::vector<const Device*>*> devices() {
+  const auto list = device_list();
+  ANYDML_TRY(list);
+  return &list.value()->devices;
+}
+
+Result<const Device*> cpu_device() {
+  const std::scoped_lock lock(process_mutex());
+  return open_cpu();
+}
+
+Result<const Device*> default_device() {
+  static std::atomic<const Device*> process = nullptr;
+  if (const Device* known = process.load(std::memory_order_acquire); known != nullptr) {
     return known;
   }
-  const std::scoped_lock lock(process_mutex());
-  if (process.load(std::memory_order_relaxed) == nullptr) {
-    auto opened = open_devices();
-    ANYDML_TRY(opened);
-    auto kept = std::make_unique<std::vector<Device>>(std::move(opened.value()));
-    const std::string& wanted = environment().value().adapter;
-    if (!wanted.empty()) {
-      const auto found = search(*kept, wanted);
-      if (found == kept->end()) {
-        show_errors();
-        return no_such_device("environment: ANYDML_ADAPTER", wanted, *kept);
-      }
-      const auto chosen = kept->begin() + (found - kept->cbegin());
-      std::rotate(kept->begin(), chosen, chosen + 1);
-    }
-    for (const Device& device : *kept) {
-      log_line(LogLevel::info, format_text("device {}: {}", device.info.name, device.info.description));
-    }
-    for (Device& device : *kept) {  // in their final places
-      device.public_info = {.name = device.info.name,
-                            .description = device.info.description,
-                            .memory_bytes = device.info.memory_bytes,
-                            .threads = device.info.threads};
-      device.core = {.backend = device.backend, .handle = device.handle.get(), .info = &device.info};
-    }
-    process.store(kept.release(), std::memory_order_release);
+  const auto& settings = environment();
+  ANYDML_TRY(settings);
+  const Device* chosen = nullptr;
+  if (settings.value().adapter.empty() || same_ignoring_case(settings.value().adapter, cpu_backend().name)) {
+    const auto cpu = cpu_device();
+    ANYDML_TRY(cpu);
+    chosen = cpu.value();
+  } else {
+    const auto all = devices();
+    ANYDML_TRY(all);
+    chosen = all.value()->front();
   }
-  return process.load(std::memory_order_relaxed);
+  process.store(chosen, std::memory_order_release);
+  return chosen;
 }
 
 Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
@@ -117,13 +189,39 @@ Status from_backend(std::string_view who, const BackendTable& backend, BackendSt
 }
 
 Result<const Device*> find_device(std::string_view name) {
-  const auto all = devices();
-  ANYDML_TRY(all);
-  const auto found = search(*all.value(), name);
-  if (name.empty() || found == all.value()->end()) {
-    return no_such_device("anydml_find_device: name", name, *all.value());
+  const auto list = device_list();
+  ANYDML_TRY(list);
+  const auto found = search(list.value()->devices, name);
+  if (name.empty() || found == list.value()->devices.end()) {
+    return no_such_device("anydml_find_device: name", name, *list.value());
   }
-  return &*found;
+  return *found;
+}
+
+Result<BackendQueue*> Device::take_queue() const {
+  if (shared_queue != nullptr) {
+    return shared_queue;
+  }
+  {
+    const std::scoped_lock lock(queues_mutex);
+    if (!queues.empty()) {
+      BackendQueue* queue = queues.back();
+      queues.pop_back();
+      return queue;
+    }
+    queues.reserve(++queue_count);  // so that to give one back cannot fail
+  }
+  BackendQueue* queue = nullptr;
+  ANYDML_TRY(from_backend("opening a queue", *backend, backend->create_queue(handle, nullptr, &queue)));
+  return queue;
+}
+
+void Device::give_queue_back(BackendQueue* queue) const noexcept {
+  if (queue == shared_queue) {
+    return;
+  }
+  const std::scoped_lock lock(queues_mutex);
+  queues.push_back(queue);
 }
 
 }  // namespace anydml

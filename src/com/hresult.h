@@ -14,6 +14,7 @@ inline constexpr HRESULT kNotFound = static_cast<HRESULT>(0x887A0002);       // 
 inline constexpr HRESULT kMoreData = static_cast<HRESULT>(0x887A0003);       // DXGI_ERROR_MORE_DATA
 inline constexpr HRESULT kUnsupported = static_cast<HRESULT>(0x887A0004);    // DXGI_ERROR_UNSUPPORTED
 inline constexpr HRESULT kDeviceRemoved = static_cast<HRESULT>(0x887A0005);  // DXGI_ERROR_DEVICE_REMOVED
+inline constexpr HRESULT kDeviceHung = static_cast<HRESULT>(0x887A0006);     // DXGI_ERROR_DEVICE_HUNG
 
 [[nodiscard]] constexpr HRESULT hresult_of(ErrorKind kind) {
   switch (kind) {

@@ -12,6 +12,8 @@
 
 namespace anydml {
 
+struct BackendQueue;
+
 // A descriptor as it lies in a descriptor heap. All zero: none.
 enum class DescriptorKind : std::uint32_t {
   none,
@@ -50,8 +52,8 @@ struct IBridgeDispatch : IUnknown {
   // On the submitting thread. descriptors is null when the heap they lay in is gone. False: it is not to run, and
   // whoever owns it knows why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
-  // On the queue's thread, in its order.
-  virtual void run(void* const* addresses) noexcept = 0;
+  // Gives its work to the queue, in the queue's order.
+  virtual void run(BackendQueue* queue, void* const* addresses) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };
@@ -87,4 +89,4 @@ struct IBridgeCommandList : IUnknown {
 WINADAPTER_IID(anydml::IBridgeDevice, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x01);
 WINADAPTER_IID(anydml::IBridgeBuffer, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x02);
 WINADAPTER_IID(anydml::IBridgeCommandList, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x03);
-WINADAPTER_IID(anydml::IBridgeDispatch, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x04);
+WINADAPTER_IID(anydml::IBridgeDispatch, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x05);

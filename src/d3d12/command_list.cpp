@@ -372,8 +372,8 @@ std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_
   if (type != D3D12_QUERY_TYPE_TIMESTAMP) {
     return format_text("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
   }
-  if (end > known->storage()->ticks.size()) {
-    return format_text("query {} lies past the {} of the heap", end - 1, known->storage()->ticks.size());
+  if (end > known->storage()->count()) {
+    return format_text("query {} lies past the {} of the heap", end - 1, known->storage()->count());
   }
   queries = known->storage();
   return {};

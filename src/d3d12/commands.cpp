@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/commands.h"
 
-#include <time.h>
-
-#include <algorithm>
-#include <cstring>
-
 namespace anydml {
 namespace {
 
@@ -14,25 +9,7 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-void fill(std::byte* to, std::uint64_t bytes, const ClearCommand& command) {
-  const std::uint64_t width = command.view.kind == DescriptorKind::raw_view ? sizeof(command.pattern) : sizeof(UINT);
-  // The pattern once, then what is there already, doubling.
-  std::uint64_t done = std::min(bytes, width);
-  std::memcpy(to, command.pattern, done);
-  while (done < bytes) {
-    const std::uint64_t more = std::min(done, bytes - done);
-    std::memcpy(to + done, to, more);
-    done += more;
-  }
-}
-
 }  // namespace
-
-std::uint64_t timestamp_now() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kTimestampFrequency + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
   bytes_ += bytes;
@@ -67,7 +44,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
             return true;
           },
           [&](const TimestampCommand& timestamp) {
-            work_.emplace_back(Timestamp{&timestamp.queries->ticks[timestamp.index]});
+            work_.emplace_back(Timestamp{timestamp.queries->ticks(timestamp.index)});
             return true;
           },
           [&](const ResolveCommand& resolve) {
@@ -78,7 +55,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
             }
             const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
             work_.emplace_back(Copy{hold(*to, resolve.to_offset, bytes),
-                                    reinterpret_cast<const std::byte*>(&resolve.queries->ticks[resolve.first]), bytes});
+                                    reinterpret_cast<const std::byte*>(resolve.queries->ticks(resolve.first)), bytes});
             return true;
           },
           [](const DispatchCommand&) { return true; },
@@ -148,25 +125,31 @@ void Submission::clear() noexcept {
   addresses_.clear();
 }
 
-void Submission::run(DeviceCore& core) noexcept {
-  const CoreDevice& device = core.device();
+void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
+  const BackendTable& backend = *core.device().backend;
   for (const Work& work : work_) {
     if (core.removed()) {
       return;
     }
-    std::visit(
-        Overloaded{
-            [&](const Copy& copy) {
-              const BackendStatus status = device.backend->copy(device.handle, copy.to, copy.from, copy.bytes);
-              if (status.code != BackendCode::ok) {
-                core.remove(kDeviceRemoved, status.message);
-              }
-            },
-            [](const Clear& clear) { fill(clear.to, clear.bytes, *clear.command); },
-            [](const Timestamp& timestamp) { *timestamp.ticks = timestamp_now(); },
-            [&](const Dispatch& dispatch) { dispatch.dispatch->run(addresses_.data() + dispatch.first_address); },
-        },
-        work);
+    constexpr BackendStatus kOk{BackendCode::ok, nullptr};
+    const BackendStatus status =
+        std::visit(Overloaded{
+                       [&](const Copy& copy) { return backend.copy(queue, copy.to, copy.from, copy.bytes); },
+                       [&](const Clear& clear) {
+                         const bool raw = clear.command->view.kind == DescriptorKind::raw_view;
+                         return backend.fill(queue, clear.to, clear.bytes, clear.command->pattern,
+                                             raw ? sizeof(clear.command->pattern) : sizeof(UINT));
+                       },
+                       [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.ticks); },
+                       [&](const Dispatch& dispatch) {  // it removes its own device if it fails
+                         dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address);
+                         return kOk;
+                       },
+                   },
+                   work);
+    if (status.code != BackendCode::ok) {
+      core.remove(kDeviceRemoved, status.message);
+    }
   }
 }
 

@@ -15,9 +15,20 @@
 namespace anydml {
 
 // The values of a query heap.
-struct QueryStorage {
-  explicit QueryStorage(std::uint32_t count) : ticks(count) {}
-  std::vector<std::uint64_t> ticks;
+class QueryStorage {
+ public:
+  // Throws std::bad_alloc.
+  QueryStorage(const CoreDevice& device, std::uint32_t count)
+      : count_(count), memory_(device, MemoryKind::readback_buffer, std::uint64_t{count} * sizeof(std::uint64_t)) {}
+
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t* ticks(std::uint32_t index) const {
+    return reinterpret_cast<std::uint64_t*>(memory_.address()) + index;
+  }
+
+ private:
+  const std::uint32_t count_;
+  const Memory memory_;
 };
 
 struct CopyCommand {
@@ -72,7 +83,8 @@ class Submission {
 
   // Adds the commands of a closed list. False: a buffer it names is gone; message says which command.
   bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message);
-  void run(DeviceCore& core) noexcept;
+  // Gives the commands to the device, in their order.
+  void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
 
   // Whether it takes about as long as waking a thread; by the bytes that it may touch, since that is all that is known.
@@ -113,9 +125,5 @@ class Submission {
   std::vector<void*> addresses_;
   std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
 };
-
-// A clock that never goes back, in nanoseconds.
-[[nodiscard]] std::uint64_t timestamp_now() noexcept;
-inline constexpr std::uint64_t kTimestampFrequency = 1'000'000'000;
 
 }  // namespace anydml

@@ -40,7 +40,8 @@ class DescriptorHeap final
 class QueryHeap final
     : public Child<QueryHeap, Interfaces<ID3D12QueryHeap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
-  QueryHeap(Device& device, std::uint32_t count) : Child(device), storage_(std::make_shared<QueryStorage>(count)) {}
+  QueryHeap(Device& device, std::uint32_t count)
+      : Child(device), storage_(std::make_shared<QueryStorage>(core().device(), count)) {}
 
   [[nodiscard]] const std::shared_ptr<QueryStorage>& storage() const { return storage_; }
 

@@ -190,7 +190,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandList1(UINT node_mask, D3D12_COMMA
 HRESULT STDMETHODCALLTYPE Device::CheckFeatureSupport(D3D12_FEATURE feature, void* data, UINT size) noexcept {
   return com_boundary("CheckFeatureSupport", [&]() -> HRESULT {
     std::string what;
-    const HRESULT result = check_feature(feature, data, size, what);
+    const HRESULT result = check_feature(*core_->device().info, feature, data, size, what);
     return FAILED(result) ? core_->fail(result, "ID3D12Device::CheckFeatureSupport: " + what) : result;
   });
 }

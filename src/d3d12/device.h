@@ -326,6 +326,7 @@ class Device final
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
   std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_unified() const { return core_->device().info->unified_memory != 0; }
   std::string why_no_memory(const char* field, std::uint64_t bytes) const;
   HRESULT not_built(const char* method, void** out = nullptr) noexcept;
   template <class Body>
@@ -343,6 +344,7 @@ class Device final
 #pragma GCC diagnostic pop
 
 // CheckFeatureSupport: S_OK, or E_INVALIDARG with what was wrong.
-HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string& wrong);
+HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, void* data, UINT size,
+                      std::string& wrong);
 
 }  // namespace anydml

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kPlacement = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT;
 static_assert(kPlacement == kBufferAlignment);
 
-std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties) {
+std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties, bool unified) {
   if (std::string why = check_node_mask("CreationNodeMask", properties.CreationNodeMask); !why.empty()) {
     return why;
   }
@@ -36,10 +36,20 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties) {
             "heap",
             static_cast<int>(properties.CPUPageProperty));
       }
-      if (properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0) {
+      if (unified && properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0) {
         return format_text(
             "MemoryPoolPreference is {}; expected L0 (1), the one pool of an adapter with unified memory",
             static_cast<int>(properties.MemoryPoolPreference));
+      }
+      if (properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0 &&
+          properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L1) {
+        return format_text("MemoryPoolPreference is {}; expected L0 (1), the CPU's memory, or L1 (2), the adapter's",
+                           static_cast<int>(properties.MemoryPoolPreference));
+      }
+      if (properties.MemoryPoolPreference == D3D12_MEMORY_POOL_L1 &&
+          properties.CPUPageProperty != D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE) {
+        return format_text("CPUPageProperty is {}; expected NOT_AVAILABLE (1) in pool L1, which the CPU does not reach",
+                           static_cast<int>(properties.CPUPageProperty));
       }
       return {};
     default:
@@ -152,17 +162,16 @@ D3D12_RESOURCE_ALLOCATION_INFO allocation_of_all(UINT count, const Desc* descs, 
 // Null when the device has not so much; the caller then refuses by why_no_memory.
 std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const {
   try {
-    return std::make_shared<Memory>(core_->device(), memory_kind(properties), bytes);
+    return std::make_shared<Memory>(core_->device(), memory_kind(properties, is_unified()), bytes);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
 std::string Device::why_no_memory(const char* field, std::uint64_t bytes) const {
-  return format_text(
-      "{} is {}; there is no memory for it: the machine, or the control group of this process, has {} "
-      "bytes in all",
-      field, bytes, core_->device().info->memory_bytes);
+  return format_text("{} is {}; there is no memory for it: {} has {} bytes in all", field, bytes,
+                     is_unified() ? "the machine, or the control group of this process," : "the adapter",
+                     core_->device().info->memory_bytes);
 }
 
 D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE
@@ -180,11 +189,11 @@ D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE Device::GetResourceAllocationIn
   return allocation_of_all(count, descs, each, without_feedback);
 }
 
-// Of unified, cache-coherent memory: one pool, and pages that the CPU caches where it reaches them.
+// One pool where memory is unified, two where it is not, and pages that the CPU caches where it reaches them.
 D3D12_HEAP_PROPERTIES STDMETHODCALLTYPE Device::GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) noexcept {
   const bool reached = type == D3D12_HEAP_TYPE_UPLOAD || type == D3D12_HEAP_TYPE_READBACK;
   return {D3D12_HEAP_TYPE_CUSTOM, reached ? D3D12_CPU_PAGE_PROPERTY_WRITE_BACK : D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
-          D3D12_MEMORY_POOL_L0, 1, 1};
+          reached || is_unified() ? D3D12_MEMORY_POOL_L0 : D3D12_MEMORY_POOL_L1, 1, 1};
 }
 
 HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPERTIES* properties,
@@ -195,7 +204,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
     if (properties == nullptr || desc == nullptr) {
       return refuse(E_INVALIDARG, format_text("{} is null", properties == nullptr ? "pHeapProperties" : "pDesc"));
     }
-    if (std::string why = check_heap_properties(*properties); !why.empty()) {
+    if (std::string why = check_heap_properties(*properties, is_unified()); !why.empty()) {
       return refuse(E_INVALIDARG, why);
     }
     for (const Refusal& refusal : {check_buffer(*desc), check_placement(*properties, *desc, state, clear)}) {
@@ -243,7 +252,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
         desc->Alignment != D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT) {
       return refuse(E_INVALIDARG, format_text("Alignment is {}; expected 0, 65536 or 4194304", desc->Alignment));
     }
-    if (std::string why = check_heap_properties(desc->Properties); !why.empty()) {
+    if (std::string why = check_heap_properties(desc->Properties, is_unified()); !why.empty()) {
       return refuse(E_INVALIDARG, why);
     }
     if ((desc->Flags & D3D12_HEAP_FLAG_DENY_BUFFERS) != 0) {

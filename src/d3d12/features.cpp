@@ -63,7 +63,9 @@ HRESULT answer(void* data, UINT size, std::string& wrong, const Answer& fill) {
 
 }  // namespace
 
-HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string& wrong) {
+HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, void* data, UINT size,
+                      std::string& wrong) {
+  const BOOL unified = device.unified_memory != 0 ? TRUE : FALSE;
   if (data == nullptr) {
     wrong = "pFeatureSupportData is null";
     return E_INVALIDARG;
@@ -89,20 +91,23 @@ HRESULT check_feature(D3D12_FEATURE feature, void* data, UINT size, std::string&
         return std::string();
       });
     case D3D12_FEATURE_ARCHITECTURE:
-      return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(data, size, wrong, [](auto& value) -> std::string {
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(data, size, wrong, [unified](auto& value) -> std::string {
         if (value.NodeIndex != 0) {
           return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
         }
-        value = {.NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE};
+        value = {.NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = unified, .CacheCoherentUMA = unified};
         return {};
       });
     case D3D12_FEATURE_ARCHITECTURE1:
-      return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(data, size, wrong, [](auto& value) -> std::string {
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(data, size, wrong, [unified](auto& value) -> std::string {
         if (value.NodeIndex != 0) {
           return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
         }
-        value = {
-            .NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = TRUE, .CacheCoherentUMA = TRUE, .IsolatedMMU = TRUE};
+        value = {.NodeIndex = 0,
+                 .TileBasedRenderer = FALSE,
+                 .UMA = unified,
+                 .CacheCoherentUMA = unified,
+                 .IsolatedMMU = TRUE};
         return {};
       });
     case D3D12_FEATURE_FEATURE_LEVELS:

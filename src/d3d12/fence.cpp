@@ -77,6 +77,7 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
   completed_.store(value, std::memory_order_release);
   take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
   take_reached(signalers_, value, [](const QueueAt&) {});
+  take_reached(marks_, value, [](const MarkAt&) {});
   // The fence's lock may be held while a queue's is taken, and never the other way round.
   take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
@@ -87,6 +88,45 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
     risen_.notify_all();
   }
   return true;
+}
+
+const FenceCore::MarkAt* FenceCore::find_mark(std::uint64_t value) const noexcept {
+  const MarkAt* first = nullptr;
+  for (const MarkAt& known : marks_) {
+    if (known.value >= value && (first == nullptr || known.value < first->value)) {
+      first = &known;
+    }
+  }
+  return first;
+}
+
+std::shared_ptr<Mark> FenceCore::mark_at(std::uint64_t value) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const MarkAt* known = find_mark(value);
+  return known == nullptr ? nullptr : known->mark;
+}
+
+void FenceCore::expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (value <= completed_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  try {
+    marks_.push_back({.value = value, .mark = mark});
+  } catch (...) {  // no memory: those who wait do so until the queue's thread has seen the mark
+    return;
+  }
+  if (value > expected_.load(std::memory_order_relaxed)) {
+    expected_.store(value, std::memory_order_release);
+  }
+  take_reached(sleepers_, value, [](const QueueAt& sleeper) {
+    if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
+      queue->wake();
+    }
+  });
+  if (waiting_threads_ != 0) {
+    risen_.notify_all();
+  }
 }
 
 void FenceCore::wake_signalers() noexcept {
@@ -134,7 +174,19 @@ void FenceCore::wait(std::uint64_t value) {
     lock.lock();
   }
   ++waiting_threads_;
-  risen_.wait(lock, [this, value] { return completed_.load(std::memory_order_relaxed) >= value; });
+  const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
+  risen_.wait(lock, [&] { return reached() || find_mark(value) != nullptr; });
+  if (!reached()) {
+    // This thread asks the device itself, instead of waiting for the one that does.
+    const MarkAt known = *find_mark(value);
+    lock.unlock();
+    const bool passed = known.mark->wait().code == BackendCode::ok;
+    if (passed) {
+      signal(known.value);
+    }
+    lock.lock();
+    risen_.wait(lock, reached);  // or the queue's thread removes the device, and every value is reached
+  }
   --waiting_threads_;
 }
 

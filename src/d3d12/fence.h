@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "d3d12/mark.h"
 #include "d3d12/object.h"
 
 namespace anydml {
@@ -51,6 +52,15 @@ class FenceCore {
   // The queue is woken when the value is reached, if it is not already.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
+  // Whether a queue that waits for the value may go on: it is reached, or will be without anybody's doing.
+  [[nodiscard]] bool is_ahead(std::uint64_t value) const noexcept {
+    return completed() >= value || expected_.load(std::memory_order_acquire) >= value;
+  }
+  // The device has been given work, and the value is reached when the mark is passed.
+  void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
+  // The mark after which the value is reached; null when it is reached, or nothing is known of it.
+  [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
+
   // The queue has a signal of this value among its work. Gives whether somebody depends on it who does not run it.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
@@ -66,15 +76,23 @@ class FenceCore {
     std::uint64_t value;
     std::weak_ptr<QueueCore> queue;
   };
+  struct MarkAt {
+    std::uint64_t value;
+    std::shared_ptr<Mark> mark;
+  };
 
-  void wake_signalers() noexcept;  // with the mutex held
+  // Both with the mutex held.
+  void wake_signalers() noexcept;
+  [[nodiscard]] const MarkAt* find_mark(std::uint64_t value) const noexcept;
 
   std::atomic<std::uint64_t> completed_;
-  std::atomic<int> looks_left_{0};  // before the signalers are woken; 0: none are to be
+  std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
+  std::atomic<int> looks_left_{0};          // before the signalers are woken; 0: none are to be
   std::mutex mutex_;
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
   std::vector<Event> events_;
+  std::vector<MarkAt> marks_;               // in the work of asynchronous queues
   std::vector<QueueAt> sleepers_;           // queues that wait for a value
   std::vector<QueueAt> signalers_;          // queues that will signal one
   std::weak_ptr<QueueCore> last_signaler_;  // which may have done so

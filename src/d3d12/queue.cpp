@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "d3d12/command_list.h"
@@ -11,7 +13,24 @@
 
 namespace anydml {
 
-QueueCore::QueueCore(std::shared_ptr<DeviceCore> device) : device_(std::move(device)) { spares_.reserve(kMostSpares); }
+QueueCore::QueueCore(std::shared_ptr<DeviceCore> device)
+    : device_(std::move(device)),
+      backend_(*device_->device().backend),
+      asynchronous_(device_->device().info->asynchronous != 0) {
+  spares_.reserve(kMostSpares);
+  const BackendStatus status = backend_.create_queue(device_->device().handle, nullptr, &queue_);
+  if (status.code == BackendCode::out_of_memory) {
+    throw std::bad_alloc();
+  }
+  if (status.code != BackendCode::ok) {
+    throw std::runtime_error(status.message);
+  }
+}
+
+QueueCore::~QueueCore() {
+  last_mark_.reset();
+  backend_.destroy_queue(queue_);
+}
 
 void QueueCore::start() {
   // The thread begins with every signal blocked: they are the application's.
@@ -45,12 +64,16 @@ void QueueCore::wake() noexcept {
 
 void QueueCore::push(Task task, bool is_small) {
   {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (tasks_.empty()) {
-      first_pushed_ = timestamp_now();
+      first_pushed_ = monotonic_nanoseconds();
     }
     tasks_.push(std::move(task));
     ++pushes_;
+    if (asynchronous_) {
+      run(lock, [] { return false; });
+      return;
+    }
     helper_expected_ = helper_expected_ && is_small;
     if (helper_expected_ && dozing_) {
       return;
@@ -94,21 +117,92 @@ bool QueueCore::can_proceed() const noexcept {
     return false;
   }
   const auto* task = std::get_if<FenceTask>(&tasks_.front());
-  return task == nullptr || !task->is_wait || task->fence->completed() >= task->value;
+  return task == nullptr || !task->is_wait || task->fence->is_ahead(task->value);
 }
 
-std::unique_ptr<Submission> QueueCore::perform(Task& task) noexcept {
-  if (auto* submission = std::get_if<std::unique_ptr<Submission>>(&task); submission != nullptr) {
-    (*submission)->run(*device_);
-    (*submission)->clear();
-    return std::move(*submission);
+std::shared_ptr<Mark> QueueCore::make_mark() noexcept {
+  if (last_mark_ != nullptr) {
+    return last_mark_;
   }
-  const FenceTask& fence = std::get<FenceTask>(task);
-  if (!fence.is_wait && !fence.fence->signal(fence.value) && !device_->removed()) {
+  BackendMark* made = nullptr;
+  const BackendStatus status = backend_.mark(queue_, &made);
+  if (status.code != BackendCode::ok) {
+    device_->remove(kDeviceHung, status.message);
+  }
+  if (made == nullptr) {
+    return nullptr;
+  }
+  try {
+    last_mark_ = std::make_shared<Mark>(backend_, made);
+  } catch (...) {                            // no memory to remember it by: it is waited for here
+    static_cast<void>(backend_.wait(made));  // a failure shows at the next call too
+    backend_.destroy_mark(made);
+  }
+  return last_mark_;
+}
+
+QueueCore::Given QueueCore::give(Task& task) noexcept {
+  if (auto* submission = std::get_if<std::unique_ptr<Submission>>(&task); submission != nullptr) {
+    last_mark_.reset();
+    (*submission)->run(*device_, queue_);
+    return {.mark = make_mark(), .submission = std::move(*submission), .fence = nullptr};
+  }
+  FenceTask& fence = std::get<FenceTask>(task);
+  if (fence.is_wait) {
+    if (const auto mark = fence.fence->mark_at(fence.value); mark != nullptr && !device_->removed()) {
+      last_mark_.reset();
+      if (const BackendStatus status = backend_.follow(queue_, mark->get()); status.code != BackendCode::ok) {
+        device_->remove(kDeviceHung, status.message);
+      }
+    }
+    return {};
+  }
+  Given given{.mark = make_mark(), .submission = nullptr, .fence = std::move(fence.fence), .value = fence.value};
+  if (given.mark != nullptr) {
+    given.fence->expect_at(given.value, given.mark);
+  }
+  return given;
+}
+
+void QueueCore::finish(Given& given) noexcept {
+  if (given.mark != nullptr) {
+    if (const BackendStatus status = given.mark->wait(); status.code != BackendCode::ok) {
+      device_->remove(kDeviceHung, status.message);
+    }
+  }
+  if (given.submission != nullptr) {
+    given.submission->clear();
+  }
+  // Of an asynchronous device another thread may have seen a later mark before.
+  if (given.fence != nullptr && !given.fence->signal(given.value) && !asynchronous_ && !device_->removed()) {
     device_->post(MessageSeverity::warning,
                   "ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
   }
-  return nullptr;
+}
+
+void QueueCore::keep_spare(Given& given) noexcept {
+  if (given.submission != nullptr && spares_.size() < kMostSpares) {
+    spares_.push_back(std::move(given.submission));
+  }
+}
+
+void QueueCore::finish_first(std::unique_lock<std::mutex>& lock) {
+  Given given = in_flight_.pop();
+  lock.unlock();
+  finish(given);
+  given.mark.reset();
+  given.fence.reset();
+  lock.lock();
+  keep_spare(given);
+}
+
+bool QueueCore::read_clock(std::uint64_t* ticks) noexcept {
+  if (const BackendStatus status = backend_.timestamp(queue_, ticks); status.code != BackendCode::ok) {
+    device_->remove(kDeviceHung, status.message);
+    return false;
+  }
+  const auto mark = make_mark();
+  return mark == nullptr || mark->wait().code == BackendCode::ok;
 }
 
 void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
@@ -123,10 +217,12 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 
 void QueueCore::work() {
   std::unique_lock lock(mutex_);
-  while (!closed_ || !tasks_.empty()) {
+  while (!closed_ || !tasks_.empty() || !in_flight_.empty()) {
     if (!running_ && can_proceed() && !(helper_expected_ && is_recent())) {
       helper_expected_ = false;
       run(lock, [] { return false; });
+    } else if (!in_flight_.empty()) {
+      finish_first(lock);
     } else if (helper_expected_ && !must_wait()) {
       doze(lock);
     } else {
@@ -236,16 +332,28 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetTimestampFrequency(UINT64* frequency)
   if (frequency == nullptr) {
     return E_INVALIDARG;
   }
-  *frequency = kTimestampFrequency;
+  *frequency = kClockFrequency;
   return S_OK;
 }
 
 HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64* cpu) noexcept {
-  if (gpu == nullptr || cpu == nullptr) {
-    return E_INVALIDARG;
-  }
-  *gpu = *cpu = timestamp_now();
-  return S_OK;
+  return com_boundary("ID3D12CommandQueue::GetClockCalibration", [&]() -> HRESULT {
+    if (gpu == nullptr || cpu == nullptr) {
+      return E_INVALIDARG;
+    }
+    if (core().removed()) {
+      return kDeviceRemoved;
+    }
+    // On a queue beside this one, whose work would hold it up.
+    const auto aside = std::make_shared<QueueCore>(shared_core());
+    const QueryStorage query(core().device(), 1);
+    if (!aside->read_clock(query.ticks(0))) {
+      return kDeviceRemoved;
+    }
+    *gpu = *query.ticks(0);
+    *cpu = monotonic_nanoseconds();
+    return S_OK;
+  });
 }
 
 }  // namespace anydml

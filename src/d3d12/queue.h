@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Command queues: work in order, run by a thread of the queue's own, or by a thread that waits for it.
+// Command queues: work in order. A device that works asynchronously is given it at once, on the submitting thread,
+// unless it must wait for a fence; the queue's own thread then waits for the device, raises fences and lets go of what
+// was used. On other devices the queue's own thread does the work, or a thread that waits for it:
 //
 // To wake the queue's thread is a system call and takes longer than small work does, and the thread then stands in the
 // way of the one that waits. So when the last wait came right after its submission, the next small submission wakes
@@ -15,16 +17,22 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "d3d12/commands.h"
 #include "d3d12/fence.h"
 #include "d3d12/fifo.h"
+#include "d3d12/mark.h"
 #include "d3d12/object.h"
 
 namespace anydml {
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
+  // Throws when the device has no queue to give.
   explicit QueueCore(std::shared_ptr<DeviceCore> device);
+  ~QueueCore();
+  QueueCore(const QueueCore&) = delete;
+  QueueCore& operator=(const QueueCore&) = delete;
 
   // Starts the queue's thread, which lives until close() and until its work is done. Throws when there is none to have.
   void start();
@@ -39,11 +47,14 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // The queue's own thread is to look: something it stands before may have happened, or nobody else will.
   void wake() noexcept;
 
+  // The device's clock now, for a queue that was not started. False: the device failed.
+  [[nodiscard]] bool read_clock(std::uint64_t* ticks) noexcept;
+
   // Runs work on this thread until enough() is true, unless another thread is at it or the queue must wait.
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
-    helper_expected_ = is_recent() && !must_wait();
+    helper_expected_ = !asynchronous_ && is_recent() && !must_wait();
     run(lock, enough);
   }
 
@@ -54,6 +65,13 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value;
   };
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
+  // What the device has been given, and what follows when it is done: the submission is let go, the fence raised.
+  struct Given {
+    std::shared_ptr<Mark> mark;  // null: it is done already
+    std::unique_ptr<Submission> submission;
+    std::shared_ptr<FenceCore> fence;
+    std::uint64_t value = 0;
+  };
 
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
   static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread looks
@@ -62,12 +80,16 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void work();
   void doze(std::unique_lock<std::mutex>& lock);
   // Whether the first of the tasks came only just now.
-  [[nodiscard]] bool is_recent() const noexcept { return timestamp_now() - first_pushed_ < kSoon; }
+  [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // For a fence, which will wake it.
   [[nodiscard]] bool must_wait() const noexcept { return !running_ && !tasks_.empty() && !can_proceed(); }
-  // The submission, if it was one, empty again.
-  std::unique_ptr<Submission> perform(Task& task) noexcept;
+  // Both without the lock.
+  [[nodiscard]] Given give(Task& task) noexcept;
+  void finish(Given& given) noexcept;
+  void keep_spare(Given& given) noexcept;  // with the lock
+  void finish_first(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
 
   template <class Enough>
   void run(std::unique_lock<std::mutex>& lock, const Enough& enough) {
@@ -76,28 +98,38 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     }
     running_ = true;
     while (!enough() && can_proceed()) {
-      std::unique_ptr<Submission> done;
+      Given given;
       {
         Task task = tasks_.pop();
         lock.unlock();
-        done = perform(task);
+        given = give(task);
+        if (given.mark == nullptr && !asynchronous_) {
+          finish(given);
+        }
       }  // what it held goes without the lock
       lock.lock();
-      if (done != nullptr && spares_.size() < kMostSpares) {
-        spares_.push_back(std::move(done));
+      if (asynchronous_) {
+        in_flight_.push(std::move(given));
+      } else {
+        keep_spare(given);
       }
     }
     running_ = false;
-    if (closed_ || !tasks_.empty()) {
+    if (closed_ || !tasks_.empty() || !in_flight_.empty()) {
       helper_expected_ = false;
       arrived_.notify_all();  // the rest, or the end, is the queue's own thread's
     }
   }
 
   const std::shared_ptr<DeviceCore> device_;
+  const BackendTable& backend_;
+  const bool asynchronous_;
+  BackendQueue* queue_ = nullptr;
+  std::shared_ptr<Mark> last_mark_;  // after which nothing was given; of the thread that gives
   std::mutex mutex_;
   std::condition_variable arrived_;
   Fifo<Task> tasks_;
+  Fifo<Given> in_flight_;  // of an asynchronous device
   static constexpr std::size_t kMostSpares = 16;
   std::vector<std::unique_ptr<Submission>> spares_;  // with room for the most, so that to keep one cannot fail
   std::uint64_t first_pushed_ = 0;                   // when the queue was last empty and a task came

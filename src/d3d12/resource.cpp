@@ -17,12 +17,15 @@ bool is_mappable(const D3D12_HEAP_PROPERTIES& properties) {
   }
 }
 
-MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties) {
+MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties, bool unified) {
   switch (properties.Type) {
     case D3D12_HEAP_TYPE_UPLOAD:
       return MemoryKind::upload_buffer;
     case D3D12_HEAP_TYPE_READBACK:
       return MemoryKind::readback_buffer;
+    case D3D12_HEAP_TYPE_CUSTOM:
+      return unified || properties.MemoryPoolPreference == D3D12_MEMORY_POOL_L1 ? MemoryKind::device_buffer
+                                                                                : MemoryKind::upload_buffer;
     default:
       return MemoryKind::device_buffer;
   }

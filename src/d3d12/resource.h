@@ -10,7 +10,7 @@ namespace anydml {
 
 // What the CPU may do with memory of these properties.
 [[nodiscard]] bool is_mappable(const D3D12_HEAP_PROPERTIES& properties);
-[[nodiscard]] MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties);
+[[nodiscard]] MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties, bool unified);
 
 class Heap final : public Child<Heap, Interfaces<ID3D12Heap, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:

@@ -254,7 +254,7 @@ bool Execution::run_uninitialised() noexcept {
   return !has_persistent();
 }
 
-void Execution::run(void* const* addresses) noexcept {
+void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   if (core().removed()) {
     return;
   }
@@ -269,7 +269,7 @@ void Execution::run(void* const* addresses) noexcept {
   }
   const CoreDevice& device = core().device();
   log_dispatch(def_->desc, *device.backend, device.info->name, program_);
-  const BackendStatus status = device.backend->run(program_, operands);
+  const BackendStatus status = device.backend->run(queue, program_, operands);
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);
   }

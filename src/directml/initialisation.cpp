@@ -179,7 +179,7 @@ std::string Initialisation::check_submission(const ResolvedDescriptor* bindings)
   return what;
 }
 
-void Initialisation::run(void* const* addresses) noexcept {
+void Initialisation::run(BackendQueue* queue, void* const* addresses) noexcept {
   if (core().removed()) {
     return;
   }
@@ -192,9 +192,8 @@ void Initialisation::run(void* const* addresses) noexcept {
     auto* persistent = static_cast<std::byte*>(addresses[i]);
     for (std::size_t j = first; j < i; ++j) {
       const Execution& target = *targets_[slots_[j].target].get();
-      const BackendStatus status =
-          device.backend->copy(device.handle, persistent + target.persistent_offset(slots_[j].input), addresses[j],
-                               target.def().tensors[slots_[j].input].bytes);
+      const BackendStatus status = device.backend->copy(queue, persistent + target.persistent_offset(slots_[j].input),
+                                                        addresses[j], target.def().tensors[slots_[j].input].bytes);
       if (status.code != BackendCode::ok) {
         core().remove(hresult_of(kind_of(status.code)), status.message);
         return;

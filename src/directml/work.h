@@ -67,7 +67,7 @@ class Execution final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
-  void run(void* const* addresses) noexcept override;
+  void run(BackendQueue* queue, void* const* addresses) noexcept override;
 
   [[nodiscard]] const OperatorDef& def() const { return *def_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
@@ -107,7 +107,7 @@ class Initialisation final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
-  void run(void* const* addresses) noexcept override;
+  void run(BackendQueue* queue, void* const* addresses) noexcept override;
 
  private:
   ~Initialisation() override = default;

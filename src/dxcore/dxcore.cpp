@@ -31,11 +31,13 @@ constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50
 
 class Adapter final : public ComObject<IDXCoreAdapter> {
  public:
-  Adapter(std::uint32_t index, const anydml_device_info& info, bool graphics)
+  Adapter(std::uint32_t index, const BackendDeviceInfo& info, bool graphics)
       : luid_(adapter_luid(index)),
         index_(index),
         description_(info.description),
         memory_bytes_(info.memory_bytes),
+        vendor_(info.vendor != 0 ? info.vendor : kAdapterVendor),
+        product_(info.vendor != 0 ? info.product : index + 1),
         is_cpu_(info.threads != 0),
         graphics_(graphics) {}
 
@@ -105,7 +107,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       if (wanted.nodeIndex != 0 || wanted.segmentGroup > DXCoreSegmentGroup::NonLocal) {
         return E_INVALIDARG;
       }
-      // One memory, which is local: what lies farther away does not exist.
+      // One memory counts, which is local; what lies farther away is the CPU's, and counted there.
       DXCoreAdapterMemoryBudget budget{};
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
         budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
@@ -142,9 +144,9 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       case DXCoreAdapterProperty::DriverDescription:
         return use(description_.c_str(), description_.size() + 1);
       case DXCoreAdapterProperty::HardwareID:
-        return value(DXCoreHardwareID{kAdapterVendor, index_ + 1, 0, 0});
+        return value(DXCoreHardwareID{vendor_, product_, 0, 0});
       case DXCoreAdapterProperty::HardwareIDParts:
-        return value(DXCoreHardwareIDParts{kAdapterVendor, index_ + 1, 0, 0, 0});
+        return value(DXCoreHardwareIDParts{vendor_, product_, 0, 0, 0});
       case DXCoreAdapterProperty::DedicatedAdapterMemory:
         return value(is_cpu_ ? std::uint64_t{0} : memory_bytes_);
       case DXCoreAdapterProperty::DedicatedSystemMemory:
@@ -172,6 +174,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
   std::uint32_t index_;
   std::string description_;
   std::uint64_t memory_bytes_;
+  std::uint32_t vendor_;
+  std::uint32_t product_;
   bool is_cpu_;
   bool graphics_;
 };
@@ -308,11 +312,11 @@ HRESULT Factory::get(Factory*& factory) {
     std::vector<Adapter*> adapters;
     adapters.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      const anydml_device_info* info = anydml_device_get_info(anydml_device_at(i));
-      if (info == nullptr) {
+      const CoreDevice* device = anydml_private_core()->device(static_cast<std::uint32_t>(i));
+      if (device == nullptr) {
         return E_FAIL;
       }
-      adapters.push_back(new Adapter(static_cast<uint32_t>(i), *info, settings.value().graphics));
+      adapters.push_back(new Adapter(static_cast<uint32_t>(i), *device->info, settings.value().graphics));
     }
     process = new Factory(std::move(adapters));
   }

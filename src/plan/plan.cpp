@@ -59,6 +59,16 @@ StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses
   return staged;
 }
 
+Step make_copy(const TensorDesc& from, const TensorDesc& to) {
+  Step copy;
+  copy.kind = StepKind::copy;
+  copy.type = from.type;
+  copy.slots[1] = 1;
+  const TensorDesc operands[] = {from, to};
+  copy.nest = normalise(operands);
+  return copy;
+}
+
 Plan make_plan(const OpDesc& desc, StagedInputs staged) {
   Plan plan;
   plan.input_count = desc.input_count;
@@ -81,14 +91,10 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
     main.slots[i] = plan.temporary_slot();
     main.slot_offsets[i] = plan.temporary_bytes;
 
-    Step copy;
-    copy.kind = StepKind::copy;
-    copy.type = desc.tensors[i].type;
+    Step copy = make_copy(without_repeats(desc.tensors[i]), without_repeats(tensors[i]));
     copy.slots[0] = i;
     copy.slots[1] = plan.temporary_slot();
     copy.slot_offsets[1] = plan.temporary_bytes;
-    const TensorDesc operands[] = {without_repeats(desc.tensors[i]), without_repeats(tensors[i])};
-    copy.nest = normalise(operands);
     const auto bytes = static_cast<std::uint64_t>(reach_of(tensors[i]).end);
     plan.temporary_bytes += (bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
     plan.steps.push_back(copy);

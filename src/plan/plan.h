@@ -53,6 +53,9 @@ using StagedInputs = std::uint32_t;
 // Which inputs share memory with the output in a way that is not exactly in place. Addresses: the inputs, the output.
 [[nodiscard]] StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses);
 
+// A step that copies slot 0 to slot 1, element by element; both of the same type and sizes.
+[[nodiscard]] Step make_copy(const TensorDesc& from, const TensorDesc& to);
+
 [[nodiscard]] Plan make_plan(const OpDesc& desc, StagedInputs staged = 0);
 
 }  // namespace anydml

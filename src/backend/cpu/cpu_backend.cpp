@@ -16,6 +16,7 @@
 
 #include "backend/cpu/loop_runner.h"
 #include "backend/cpu/thread_pool.h"
+#include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "ops/elementwise/cpu/kernels.h"
@@ -238,6 +239,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
                 device->pool->threads(), device->pool->threads() == 1 ? "" : "s");
   info->memory_bytes = device->memory_bytes;
   info->threads = device->pool->threads();
+  info->unified_memory = 1;
 }
 
 // Pages that the kernel hands out zeroed, when they are touched, aligned by mapping more and giving the ends back.
@@ -302,8 +304,38 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
-BackendStatus copy(BackendDevice*, void* to, const void* from, std::uint64_t bytes) {
+// Its work is done when it is given: a queue holds nothing but whose it is.
+BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
+
+BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) {
+  if (stream != nullptr) {
+    return {BackendCode::failed, "the CPU device has no streams"};
+  }
+  *queue = reinterpret_cast<BackendQueue*>(device);
+  return kOk;
+}
+
+BackendStatus copy(BackendQueue*, void* to, const void* from, std::uint64_t bytes) {
   std::memmove(to, from, bytes);
+  return kOk;
+}
+
+BackendStatus fill(BackendQueue*, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+                   std::uint32_t pattern_bytes) {
+  // The pattern once, then what is there already, doubling.
+  auto* const first = static_cast<std::byte*>(to);
+  std::uint64_t done = std::min<std::uint64_t>(bytes, pattern_bytes);
+  std::memcpy(first, pattern, done);
+  while (done < bytes) {
+    const std::uint64_t more = std::min(done, bytes - done);
+    std::memcpy(first + done, first, more);
+    done += more;
+  }
+  return kOk;
+}
+
+BackendStatus timestamp(BackendQueue*, std::uint64_t* ticks) {
+  *ticks = monotonic_nanoseconds();
   return kOk;
 }
 
@@ -347,9 +379,9 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
 
 void destroy(BackendProgram* program) { delete program; }
 
-BackendStatus run(const BackendProgram* program, void* const* addresses) {
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
   const DefaultFloatEnvironment modes;
-  ThreadPool& pool = *program->device->pool;
+  ThreadPool& pool = *device_of(queue)->pool;
   for (const PreparedStep& prepared : program->steps) {
     const Step& step = prepared.step;
     StepRun step_run{.prepared = &prepared, .bases = {}};
@@ -384,10 +416,23 @@ constexpr BackendTable kTable = {
     .allocate = allocate,
     .release = release,
     .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
-    .copy = copy,
+    .access = [](BackendDevice*, const void*) { return Access::direct; },
     .compile = compile,
     .destroy = destroy,
+    .create_queue = create_queue,
+    .destroy_queue = [](BackendQueue*) {},
+    .copy = copy,
+    .fill = fill,
     .run = run,
+    .timestamp = timestamp,
+    .mark =
+        [](BackendQueue*, BackendMark** mark) {
+          *mark = nullptr;
+          return kOk;
+        },
+    .destroy_mark = [](BackendMark*) {},
+    .wait = [](BackendMark*) { return kOk; },
+    .follow = [](BackendQueue*, BackendMark*) { return kOk; },
     .explain = explain,
 };
 

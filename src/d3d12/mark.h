@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A place in the work of a device's queue, kept as long as somebody may wait for it.
+#pragma once
+
+#include "backend/backend.h"
+
+namespace anydml {
+
+class Mark {
+ public:
+  Mark(const BackendTable& backend, BackendMark* mark) : backend_(backend), mark_(mark) {}
+  ~Mark() { backend_.destroy_mark(mark_); }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+  // Blocks until it is passed, or the device fails.
+  [[nodiscard]] BackendStatus wait() const noexcept { return backend_.wait(mark_); }
+  [[nodiscard]] BackendMark* get() const { return mark_; }
+
+ private:
+  const BackendTable& backend_;
+  BackendMark* const mark_;
+};
+
+}  // namespace anydml
