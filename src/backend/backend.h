@@ -103,6 +103,7 @@ struct BackendTable {
   // A mark after all work so far; null when that is done already.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
   void (*destroy_mark)(BackendMark* mark);
+  std::uint32_t (*is_passed)(BackendMark* mark);  // 1: it is, or the device failed
   // Blocks until the mark is passed, or until the device fails.
   BackendStatus (*wait)(BackendMark* mark);
   // Work from now on waits for the mark, which is of this device.

@@ -143,6 +143,19 @@ std::uint64_t FenceCore::poll() noexcept {
     const std::scoped_lock lock(mutex_);
     wake_signalers();
   }
+  if (expected_.load(std::memory_order_acquire) > completed()) {
+    // The device may be further than the queue's thread has seen, and who asks may know it.
+    std::uint64_t passed = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const MarkAt& known : marks_) {
+        passed = known.value > passed && known.mark->is_passed() ? known.value : passed;
+      }
+    }
+    if (passed != 0) {
+      signal(passed);
+    }
+  }
   return completed();
 }
 

@@ -13,6 +13,7 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
+  [[nodiscard]] bool is_passed() const noexcept { return backend_.is_passed(mark_) != 0; }
   // Blocks until it is passed, or the device fails.
   [[nodiscard]] BackendStatus wait() const noexcept { return backend_.wait(mark_); }
   [[nodiscard]] BackendMark* get() const { return mark_; }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cuda/device.h"
+
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace anydml::cuda {
+namespace {
+
+// Texts that live as long as the process, one for each kind of error.
+const char* text_of(cudaError_t error) noexcept {
+  try {
+    static std::mutex mutex;
+    static auto* const texts = new std::map<cudaError_t, std::string>;
+    const std::scoped_lock lock(mutex);
+    std::string& text = (*texts)[error];
+    if (text.empty()) {
+      text = std::string("CUDA: ") + cudaGetErrorName(error) + ": " + cudaGetErrorString(error);
+    }
+    return text.c_str();
+  } catch (...) {
+    return cudaGetErrorString(error);
+  }
+}
+
+// The device's number in PCI's list of products; 0 where the system does not show it.
+std::uint32_t pci_product(const cudaDeviceProp& properties) {
+  char path[96];
+  std::snprintf(path, sizeof(path), "/sys/bus/pci/devices/%04x:%02x:%02x.0/device",
+                static_cast<unsigned>(properties.pciDomainID), static_cast<unsigned>(properties.pciBusID),
+                static_cast<unsigned>(properties.pciDeviceID));
+  unsigned product = 0;
+  if (std::FILE* file = std::fopen(path, "r"); file != nullptr) {
+    if (std::fscanf(file, "%x", &product) != 1) {
+      product = 0;
+    }
+    std::fclose(file);
+  }
+  return product;
+}
+
+}  // namespace
+
+BackendStatus status_of(cudaError_t error) noexcept {
+  if (error == cudaSuccess) {
+    return kOk;
+  }
+  static_cast<void>(cudaGetLastError());
+  return error == cudaErrorMemoryAllocation ? kOutOfMemory : BackendStatus{BackendCode::failed, text_of(error)};
+}
+
+std::uint32_t device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  return static_cast<std::uint32_t>(count);
+}
+
+const char* why_no_device() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaGetLastError());
+  if (error == cudaSuccess) {
+    return count != 0 ? nullptr : "there is no NVIDIA GPU";
+  }
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  if (error == cudaErrorNoDevice) {
+    return "there is no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it";
+  }
+  if (error == cudaErrorInsufficientDriver && driver == 0) {
+    return "there is no NVIDIA driver (libcuda.so.1)";
+  }
+  if (error == cudaErrorInsufficientDriver) {
+    static char text[160];  // called once, under the process mutex
+    std::snprintf(
+        text, sizeof(text),
+        "the NVIDIA driver is for CUDA %d.%d; expected one for CUDA %d.%d or newer, with which this was built",
+        driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    return text;
+  }
+  return text_of(error);
+}
+
+BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept {
+  cudaDeviceProp properties{};
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, static_cast<int>(index)); error != cudaSuccess) {
+    return status_of(error);
+  }
+  if (properties.major * 10 + properties.minor < ANYDML_CUDA_LEAST_ARCHITECTURE) {
+    return {BackendCode::failed, "the GPU is older than those that this was built for (CMAKE_CUDA_ARCHITECTURES)"};
+  }
+  std::unique_ptr<BackendDevice> opened(new (std::nothrow) BackendDevice);
+  if (opened == nullptr) {
+    return kOutOfMemory;
+  }
+  opened->index = static_cast<int>(index);
+  BackendDeviceInfo& info = opened->info;
+  std::snprintf(info.name, sizeof(info.name), "cuda:%u", index);
+  std::snprintf(info.description, sizeof(info.description), "%.96s", properties.name);
+  info.memory_bytes = properties.totalGlobalMem;
+  info.asynchronous = 1;
+  info.vendor = 0x10de;
+  info.product = pci_product(properties);
+  *device = opened.release();
+  return kOk;
+}
+
+}  // namespace anydml::cuda

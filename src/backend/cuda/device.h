@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A GPU as the plugin keeps it, and how CUDA's errors become statuses. Nothing here makes a context: that costs a
+// process tenths of a second and is left to the first allocation, queue or launch.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace anydml {
+
+struct BackendDevice {
+  int index = 0;
+  BackendDeviceInfo info = {};
+
+  std::atomic<std::uint64_t> buffer_bytes{0};
+  std::mutex mutex;                      // of what follows
+  cudaStream_t memory_stream = nullptr;  // on which memory is given and taken
+  std::map<void*, void*> allocations;    // by aligned address: what CUDA gave
+  std::vector<cudaEvent_t> spare_events;
+};
+
+namespace cuda {
+
+inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
+inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
+
+// The calling thread's device is another's business: it is put back.
+class OnDevice {
+ public:
+  explicit OnDevice(const BackendDevice& device) {
+    if (cudaGetDevice(&before_) != cudaSuccess || before_ == device.index) {
+      before_ = -1;
+    }
+    if (before_ >= 0) {
+      static_cast<void>(cudaSetDevice(device.index));
+    }
+  }
+  ~OnDevice() {
+    if (before_ >= 0) {
+      static_cast<void>(cudaSetDevice(before_));
+    }
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = -1;
+};
+
+// Also clears the thread's last error, which its owner would take for its own.
+[[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
+
+[[nodiscard]] std::uint32_t device_count();
+// Null, or why CUDA cannot be used here.
+[[nodiscard]] const char* why_no_device();
+BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept;
+
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
+Access access(BackendDevice* device, const void* address);
+
+}  // namespace cuda
+}  // namespace anydml

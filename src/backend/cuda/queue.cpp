@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cuda/queue.h"
+
+#include <memory>
+#include <new>
+
+namespace anydml::cuda {
+namespace {
+
+// What was gathered goes before anything else.
+template <class Body>
+BackendStatus in_order(BackendQueue& queue, const Body& body) {
+  const OnDevice scope(*queue.device);
+  cudaError_t error = queue.small.launch(queue.stream);
+  if (error == cudaSuccess) {
+    error = body();
+  }
+  return status_of(error);
+}
+
+cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
+  {
+    const std::scoped_lock lock(device.mutex);
+    if (!device.spare_events.empty()) {
+      *event = device.spare_events.back();
+      device.spare_events.pop_back();
+      return cudaSuccess;
+    }
+  }
+  // Who waits for one sleeps.
+  return cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming);
+}
+
+}  // namespace
+
+BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) noexcept {
+  std::unique_ptr<BackendQueue> made(new (std::nothrow) BackendQueue);
+  if (made == nullptr) {
+    return kOutOfMemory;
+  }
+  made->device = device;
+  made->stream = static_cast<cudaStream_t>(stream);
+  if (stream == nullptr) {
+    const OnDevice scope(*device);
+    if (const cudaError_t error = cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
+        error != cudaSuccess) {
+      return status_of(error);
+    }
+    made->owned = true;
+  }
+  *queue = made.release();
+  return kOk;
+}
+
+void destroy_queue(BackendQueue* queue) noexcept {
+  if (queue->owned) {
+    const OnDevice scope(*queue->device);
+    static_cast<void>(cudaStreamDestroy(queue->stream));
+    static_cast<void>(cudaGetLastError());
+  }
+  delete queue;
+}
+
+BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept {
+  return in_order(*queue, [&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream); });
+}
+
+BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+                   std::uint32_t pattern_bytes) noexcept {
+  return in_order(*queue, [&] { return launch_fill(to, bytes, pattern, pattern_bytes, queue->stream); });
+}
+
+BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
+  return in_order(*queue, [&] { return launch_timestamp(ticks, queue->stream); });
+}
+
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
+  const OnDevice scope(*queue->device);
+  for (const BackendProgram::PlacedStep& step : program->steps) {
+    const PreparedStep& prepared = step.prepared;
+    std::byte* bases[kMaxOperands] = {};
+    for (std::uint32_t i = 0; i < prepared.operands; ++i) {
+      bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
+    }
+    SmallTask task;
+    cudaError_t error = cudaSuccess;
+    if (make_small_task(prepared, bases, task)) {
+      error = queue->small.add(task, queue->stream);
+    } else {
+      error = queue->small.launch(queue->stream);
+      if (error == cudaSuccess) {
+        error = launch(prepared, bases, queue->stream);
+      }
+    }
+    if (error != cudaSuccess) {
+      return status_of(error);
+    }
+  }
+  return kOk;
+}
+
+BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
+  *mark = nullptr;
+  std::unique_ptr<BackendMark> made(new (std::nothrow) BackendMark);
+  if (made == nullptr) {
+    return kOutOfMemory;
+  }
+  made->device = queue->device;
+  const BackendStatus status = in_order(*queue, [&] {
+    const cudaError_t error = take_event(*queue->device, &made->event);
+    return error == cudaSuccess ? cudaEventRecord(made->event, queue->stream) : error;
+  });
+  if (status.code != BackendCode::ok) {
+    if (made->event != nullptr) {
+      destroy_mark(made.release());
+    }
+    return status;
+  }
+  *mark = made.release();
+  return kOk;
+}
+
+void destroy_mark(BackendMark* mark) noexcept {
+  BackendDevice& device = *mark->device;
+  try {
+    const std::scoped_lock lock(device.mutex);
+    device.spare_events.push_back(mark->event);
+  } catch (...) {
+    static_cast<void>(cudaEventDestroy(mark->event));
+  }
+  delete mark;
+}
+
+std::uint32_t is_passed(BackendMark* mark) noexcept {
+  const OnDevice scope(*mark->device);
+  return cudaEventQuery(mark->event) == cudaErrorNotReady ? 0 : 1;
+}
+
+BackendStatus wait(BackendMark* mark) noexcept {
+  const OnDevice scope(*mark->device);
+  return status_of(cudaEventSynchronize(mark->event));
+}
+
+BackendStatus follow(BackendQueue* queue, BackendMark* mark) noexcept {
+  return in_order(*queue, [&] { return cudaStreamWaitEvent(queue->stream, mark->event, 0); });
+}
+
+}  // namespace anydml::cuda

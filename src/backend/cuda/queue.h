@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Queues are streams, marks are events; small steps are gathered and launched together.
+#pragma once
+
+#include <vector>
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels/kernels.h"
+#include "backend/cuda/small_tasks.h"
+
+namespace anydml {
+
+struct BackendProgram {
+  struct PlacedStep {
+    cuda::PreparedStep prepared;
+    std::uint32_t slots[kMaxOperands];
+    std::uint64_t slot_offsets[kMaxOperands];
+  };
+  std::vector<PlacedStep> steps;
+};
+
+struct BackendQueue {
+  BackendDevice* device = nullptr;
+  cudaStream_t stream = nullptr;
+  bool owned = false;
+  cuda::SmallTasks small;
+};
+
+struct BackendMark {
+  BackendDevice* device = nullptr;
+  cudaEvent_t event = nullptr;
+};
+
+namespace cuda {
+
+BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) noexcept;
+void destroy_queue(BackendQueue* queue) noexcept;
+BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept;
+BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+                   std::uint32_t pattern_bytes) noexcept;
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept;
+BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept;
+BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept;
+void destroy_mark(BackendMark* mark) noexcept;
+std::uint32_t is_passed(BackendMark* mark) noexcept;
+BackendStatus wait(BackendMark* mark) noexcept;
+BackendStatus follow(BackendQueue* queue, BackendMark* mark) noexcept;
+
+}  // namespace cuda
+}  // namespace anydml

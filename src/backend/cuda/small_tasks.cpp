@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cuda/small_tasks.h"
+
+#include <new>
+
+#include "base/element.h"
+
+namespace anydml::cuda {
+namespace {
+
+// Of a wave that one block does in about the time of a launch.
+constexpr std::uint64_t kNarrowElements = 8192;
+
+constexpr std::uint32_t kOutput = 3;
+
+}  // namespace
+
+// Of a batch no more pieces are used than half of them, so there is always a free one.
+SmallTasks::Piece* SmallTasks::find(std::uintptr_t number) noexcept {
+  std::size_t place = static_cast<std::size_t>(number * 0x9e3779b97f4a7c15U >> 40) % kPieces;
+  for (;; place = (place + 1) % kPieces) {
+    Piece& piece = pieces_[place];
+    if (piece.found < first_wave_) {  // an earlier batch's, or nobody's
+      piece = {.number = number, .found = wave_, .written = 0, .read = 0};
+      ++pieces_used_;
+      return &piece;
+    }
+    if (piece.number == number) {
+      return &piece;
+    }
+  }
+}
+
+// use(number, whether it is written)
+template <class Use>
+void SmallTasks::for_each_piece(const SmallTask& task, Use use) noexcept {
+  const std::size_t element = element_size(static_cast<DataType>(task.type));
+  for (std::uint32_t i = 0; i <= kOutput; ++i) {
+    if (task.operands[i] == nullptr) {
+      continue;
+    }
+    const bool stays = i < kOutput && (task.broadcast >> i & 1) != 0;
+    const auto first = reinterpret_cast<std::uintptr_t>(task.operands[i]);
+    const std::uintptr_t last = first + (stays ? 1 : task.count) * element - 1;
+    for (std::uintptr_t number = first / kPieceBytes; number <= last / kPieceBytes; ++number) {
+      use(number, i == kOutput);
+    }
+  }
+}
+
+bool SmallTasks::conflicts(const SmallTask& task) noexcept {
+  bool found = false;
+  for_each_piece(task, [&](std::uintptr_t number, bool written) {
+    const Piece& piece = *find(number);
+    found = found || piece.written == wave_ || (written && piece.read == wave_);
+  });
+  return found;
+}
+
+void SmallTasks::remember(const SmallTask& task) noexcept {
+  for_each_piece(task, [&](std::uintptr_t number, bool written) {
+    Piece& piece = *find(number);
+    (written ? piece.written : piece.read) = wave_;
+  });
+}
+
+cudaError_t SmallTasks::add(SmallTask task, cudaStream_t stream) noexcept {
+  if (pieces_ == nullptr) {
+    pieces_.reset(new (std::nothrow) Piece[kPieces]);
+    if (pieces_ == nullptr) {
+      return cudaErrorMemoryAllocation;
+    }
+  }
+  if (tasks_.size() == kMaxSmallTasks || pieces_used_ > kPieces / 2) {
+    if (const cudaError_t error = launch(stream); error != cudaSuccess) {
+      return error;
+    }
+  }
+  task.begins_wave = conflicts(task) ? 1 : 0;
+  wave_ += task.begins_wave;
+  remember(task);
+  try {
+    tasks_.push_back(task);
+  } catch (...) {
+    return cudaErrorMemoryAllocation;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t SmallTasks::launch(cudaStream_t stream) noexcept {
+  const std::size_t count = tasks_.size();
+  if (count == 0) {
+    return cudaSuccess;
+  }
+  // Wide waves each get a launch of their own, and narrow ones that follow one another share one.
+  cudaError_t error = cudaSuccess;
+  std::size_t narrow_begin = 0;
+  const auto launch_narrow = [&](std::size_t end) {
+    const auto tasks = static_cast<std::uint32_t>(end - narrow_begin);
+    if (tasks != 0 && error == cudaSuccess) {
+      error = tasks == 1 ? launch_at_once(&tasks_[narrow_begin], 1, stream)
+                         : launch_in_waves(&tasks_[narrow_begin], tasks, stream);
+    }
+  };
+  for (std::size_t begin = 0; begin < count;) {
+    std::size_t end = begin + 1;
+    std::uint64_t elements = tasks_[begin].count;
+    while (end < count && tasks_[end].begins_wave == 0) {
+      elements += tasks_[end++].count;
+    }
+    if (elements > kNarrowElements) {
+      launch_narrow(begin);
+      if (error == cudaSuccess) {
+        error = launch_at_once(&tasks_[begin], static_cast<std::uint32_t>(end - begin), stream);
+      }
+      narrow_begin = end;
+    }
+    begin = end;
+  }
+  launch_narrow(count);
+  tasks_.clear();
+  pieces_used_ = 0;
+  first_wave_ = ++wave_;
+  return error;
+}
+
+}  // namespace anydml::cuda

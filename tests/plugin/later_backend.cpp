@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// A plugin for tests: a device that works later, and in memory of its own. It computes by the CPU backend, on a thread
+// for each queue, so that what a GPU asks of the rest can be tried, and its races looked for, where there is none.
+//
+// ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
+// ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/cpu/cpu_backend.h"
+#include "base/clock.h"
+#include "base/process.h"
+
+namespace anydml {
+
+namespace {
+
+// The names in backend.h are the CPU backend's here: what is this plugin's own is cast to them and back.
+struct LaterDevice {
+  BackendDevice* cpu = nullptr;
+  BackendQueue* cpu_queue = nullptr;
+  std::mutex mutex;
+  std::map<const std::byte*, std::uint64_t> memory;  // by first address: how many bytes
+  std::atomic<std::uint64_t> promised_bytes{0};
+  std::atomic<bool> failed{false};
+  std::atomic<long> runs_left{0};  // until the one that fails; 0: none does
+};
+
+constexpr BackendStatus kOk{BackendCode::ok, nullptr};
+constexpr BackendStatus kFailed{BackendCode::failed, "the device of the tests failed, as it was told to"};
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;
+
+// Passed once, by the queue's thread; whoever waits holds a share of it.
+struct Passage {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool passed = false;
+
+  void pass() {
+    const std::scoped_lock lock(mutex);
+    passed = true;
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return passed; });
+  }
+};
+
+struct LaterMark {
+  LaterDevice* device;
+  std::shared_ptr<Passage> passage;
+};
+
+struct LaterQueue {
+  explicit LaterQueue(LaterDevice& of) : device(&of), thread([this] { work(); }) {}
+  ~LaterQueue() {
+    {
+      const std::scoped_lock lock(mutex);
+      closed = true;
+    }
+    arrived.notify_all();
+    thread.join();
+  }
+  LaterQueue(const LaterQueue&) = delete;
+  LaterQueue& operator=(const LaterQueue&) = delete;
+
+  BackendStatus give(std::function<void()> job) {
+    if (device->failed) {
+      return kFailed;
+    }
+    const std::scoped_lock lock(mutex);
+    jobs.push_back(std::move(job));
+    arrived.notify_all();
+    return kOk;
+  }
+
+  void work() {
+    std::minstd_rand random(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(this) >> 6));
+    std::unique_lock lock(mutex);
+    while (true) {
+      arrived.wait(lock, [this] { return closed || !jobs.empty(); });
+      if (jobs.empty()) {
+        return;
+      }
+      const std::function<void()> job = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      if (random() % 8 == 0) {  // now and then it takes its time
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+      }
+      job();
+      lock.lock();
+    }
+  }
+
+  LaterDevice* device;
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::deque<std::function<void()>> jobs;
+  bool closed = false;
+  std::thread thread;  // last: it uses the others
+};
+
+LaterDevice& own(const BackendDevice* device) {
+  return *reinterpret_cast<LaterDevice*>(const_cast<BackendDevice*>(device));
+}
+LaterQueue& own(BackendQueue* queue) { return *reinterpret_cast<LaterQueue*>(queue); }
+LaterMark& own(BackendMark* mark) { return *reinterpret_cast<LaterMark*>(mark); }
+
+bool is_own(LaterDevice& device, const void* address) {
+  const auto* byte = static_cast<const std::byte*>(address);
+  const std::scoped_lock lock(device.mutex);
+  const auto after = device.memory.upper_bound(byte);
+  return after != device.memory.begin() && byte < std::prev(after)->first + std::prev(after)->second;
+}
+
+BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice** device) {
+  auto opened = std::make_unique<LaterDevice>();
+  {
+    const std::scoped_lock lock(process_mutex());  // of this library's own copy
+    if (const BackendStatus status = cpu_backend().open(0, settings, &opened->cpu); status.code != BackendCode::ok) {
+      return status;
+    }
+  }
+  static_cast<void>(cpu_backend().create_queue(opened->cpu, nullptr, &opened->cpu_queue));
+  if (const char* fails = std::getenv("ANYDML_LATER_FAILS"); fails != nullptr) {
+    opened->runs_left = std::atol(fails);
+  }
+  *device = reinterpret_cast<BackendDevice*>(opened.release());
+  return kOk;
+}
+
+void describe(const BackendDevice*, BackendDeviceInfo* info) {
+  *info = {};
+  std::snprintf(info->name, sizeof(info->name), "later:0");
+  std::snprintf(info->description, sizeof(info->description), "a device of the tests");
+  info->memory_bytes = kMemoryBytes;
+  info->asynchronous = 1;
+  info->vendor = 0xfeed;
+  info->product = 7;
+}
+
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
+  *address = nullptr;
+  const std::uint64_t before = own(device).promised_bytes.fetch_add(bytes);
+  if (bytes > kMemoryBytes || before + bytes > kMemoryBytes) {
+    own(device).promised_bytes.fetch_sub(bytes);
+    return {BackendCode::out_of_memory, "the device of the tests has no memory for this"};
+  }
+  const BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, address);
+  if (status.code == BackendCode::ok) {
+    const std::scoped_lock lock(own(device).mutex);
+    own(device).memory[static_cast<const std::byte*>(*address)] = bytes != 0 ? bytes : 1;
+  }
+  return status;
+}
+
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
+  {
+    const std::scoped_lock lock(own(device).mutex);
+    own(device).memory.erase(static_cast<const std::byte*>(address));
+  }
+  own(device).promised_bytes.fetch_sub(bytes);
+  cpu_backend().release(own(device).cpu, kind, bytes, address);
+}
+
+BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t count, BackendProgram** program) {
+  return cpu_backend().compile(own(device).cpu, steps, count, program);
+}
+
+BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) {
+  if (stream != nullptr && stream != kDefaultStream) {
+    return {BackendCode::failed, "the device of the tests has no streams"};
+  }
+  *queue = reinterpret_cast<BackendQueue*>(new LaterQueue(own(device)));
+  return kOk;
+}
+
+BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) {
+  return own(queue).give([=] { std::memmove(to, from, bytes); });
+}
+
+BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+                   std::uint32_t pattern_bytes) {
+  const std::vector<std::uint32_t> kept(pattern, pattern + pattern_bytes / 4);
+  return own(queue).give(
+      [=] { cpu_backend().fill(own(queue).device->cpu_queue, to, bytes, kept.data(), pattern_bytes); });
+}
+
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
+  const std::vector<void*> kept(addresses, addresses + kMaxOperands);
+  return own(queue).give([=] {
+    LaterDevice& device = *own(queue).device;
+    if (device.runs_left != 0 && --device.runs_left == 0) {
+      device.failed = true;
+    }
+    if (!device.failed) {
+      cpu_backend().run(device.cpu_queue, program, kept.data());
+    }
+  });
+}
+
+BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
+  *mark = nullptr;
+  auto made = std::make_unique<LaterMark>(LaterMark{own(queue).device, std::make_shared<Passage>()});
+  const BackendStatus status = own(queue).give([passage = made->passage] { passage->pass(); });
+  if (status.code == BackendCode::ok) {
+    *mark = reinterpret_cast<BackendMark*>(made.release());
+  }
+  return status;
+}
+
+BackendStatus wait(BackendMark* mark) {
+  own(mark).passage->wait();
+  return own(mark).device->failed ? kFailed : kOk;
+}
+
+BackendStatus follow(BackendQueue* queue, BackendMark* mark) {
+  return own(queue).give([passage = own(mark).passage] { passage->wait(); });
+}
+
+constexpr BackendTable kTable = {
+    .version = kBackendVersion,
+    .step_size = sizeof(Step),
+    .rows_hash = kRowsHash,
+    .name = "later",
+    .device_count = [] { return std::uint32_t{1}; },
+    .open = open,
+    .close = [](BackendDevice* device) { delete &own(device); },
+    .describe = describe,
+    .allocate = allocate,
+    .release = release,
+    .buffer_bytes = [](const BackendDevice* device) { return cpu_backend().buffer_bytes(own(device).cpu); },
+    .access = [](BackendDevice* device,
+                 const void* address) { return is_own(own(device), address) ? Access::direct : Access::by_copy; },
+    .compile = compile,
+    .destroy = [](BackendProgram* program) { cpu_backend().destroy(program); },
+    .create_queue = create_queue,
+    .destroy_queue = [](BackendQueue* queue) { delete &own(queue); },
+    .copy = copy,
+    .fill = fill,
+    .run = run,
+    .timestamp = [](BackendQueue* queue,
+                    std::uint64_t* ticks) { return own(queue).give([ticks] { *ticks = monotonic_nanoseconds(); }); },
+    .mark = mark,
+    .destroy_mark = [](BackendMark* mark) { delete &own(mark); },
+    .is_passed =
+        [](BackendMark* mark) {
+          const std::scoped_lock lock(own(mark).passage->mutex);
+          return std::uint32_t{own(mark).passage->passed};
+        },
+    .wait = wait,
+    .follow = follow,
+    .explain = [](const BackendProgram* program, char* text,
+                  std::uint64_t capacity) { cpu_backend().explain(program, text, capacity); },
+};
+
+}  // namespace
+}  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) const anydml::BackendTable* anydml_backend(const char** message) {
+  if (std::getenv("ANYDML_LATER_ABSENT") != nullptr) {
+    *message = "it was told to be absent";
+    return nullptr;
+  }
+  return &anydml::kTable;
+}

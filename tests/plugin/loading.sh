@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Which plugins a program gets, and what it is told of those it does not get.
+# usage: loading.sh PROGRAM PLUGIN WORK
+set -euo pipefail
+program=$1 plugin=$2 work=$3
+rm -rf "$work" && mkdir -p "$work/good" "$work/bad" "$work/empty"
+cp "$plugin" "$work/good/"
+echo "no library" >"$work/bad/libanydml-text.so"
+cp "$(ldd "$program" | awk '/libanydml\.so/ { print $3 }')" "$work/bad/libanydml-other.so" # a library, but no plugin
+cp "$plugin" "$work/bad/other-name.so"
+unset ANYDML_PLUGINS ANYDML_ADAPTER
+
+# expect STATUS PATTERN SETTING...: the program ends so, and its standard error has a line like this.
+expect() {
+  local status=0 wanted=$1 pattern=$2 errors
+  shift 2
+  errors=$(env "$@" "$program" 2>&1 >"$work/out") || status=1
+  [ $status = "$wanted" ] || { echo "$*: exit $status" >&2 && echo "$errors" >&2 && exit 1; }
+  grep -q -- "$pattern" <<<"$errors" || { printf '%s: expected a line like\n  %s\nbut got\n%s\n' "$*" "$pattern" "$errors" >&2 && exit 1; }
+  grep -m 1 -- "$pattern" <<<"$errors"
+}
+
+expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=later
+expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=LATER:0
+# The CPU goes on without them, and a line says why.
+expect 0 'libanydml-later.so: it was told to be absent' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1
+expect 0 'libanydml-other.so: it has no function anydml_backend' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
+expect 0 'libanydml-text.so: .*text.so: .*' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
+# Asked for by name, their absence is an error that says why.
+expect 1 "ANYDML_ADAPTER is 'later'; expected .* cpu (.*); libanydml-later.so: it was told to be absent" \
+  ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1 ANYDML_ADAPTER=later
+expect 1 "ANYDML_ADAPTER is 'cuda'; .*; no plugin libanydml-\*.so is in $work/empty" ANYDML_PLUGINS="$work/empty" ANYDML_ADAPTER=cuda
+expect 1 "ANYDML_ADAPTER is 'cuda'; .*; ANYDML_PLUGINS is 'none'" ANYDML_PLUGINS=none ANYDML_ADAPTER=cuda
+expect 1 "ANYDML_PLUGINS is '$work/missing'; expected a folder that can be read: No such file or directory" ANYDML_PLUGINS="$work/missing"
+expect 1 "ANYDML_PLUGINS is 'good'; expected the absolute path of a folder, or none" ANYDML_PLUGINS=good
