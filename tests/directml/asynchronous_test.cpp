@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What only a device that works later can show: work given ahead of it, queues that wait for one another on the device,
 // objects released in the midst of its work, and its faults. On other devices the same programs run as well.
+#include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -173,11 +175,21 @@ TEST(Asynchronous, TimestampsFollowOneAnother) {
   EXPECT_LT(cpu_before, cpu_after);
 }
 
-// Run alone, with a device that will fail: ANYDML_LATER_FAILS=1 on the device of the tests.
-TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
-  if (std::getenv("ANYDML_LATER_FAILS") == nullptr) {
-    GTEST_SKIP() << "the device does not fail";
+// Makes the device fail: the device of the tests was told to (ANYDML_LATER_FAILS=1), a GPU is given a kernel that traps
+// (ANYDML_TEST_TRAP=library). False when neither is asked for.
+bool make_fail() {
+  if (const char* library = std::getenv("ANYDML_TEST_TRAP"); library != nullptr) {
+    void* loaded = dlopen(library, RTLD_NOW);
+    const auto trap = reinterpret_cast<int (*)()>(loaded != nullptr ? dlsym(loaded, "anydml_test_trap") : nullptr);
+    EXPECT_NE(trap, nullptr) << library;
+    EXPECT_TRUE(trap != nullptr && trap() == 0);
+    return true;
   }
+  return std::getenv("ANYDML_LATER_FAILS") != nullptr;
+}
+
+// Run alone: after it the process has no device.
+TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_UINT32, {kCount});
   const auto op = dml.binary(tensor, tensor, tensor, DML_OPERATOR_ELEMENT_WISE_ADD);
@@ -191,6 +203,9 @@ TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   ASSERT_EQ(dml.queue.list->Close(), S_OK);
+  if (!make_fail()) {
+    GTEST_SKIP() << "the device does not fail";
+  }
   ID3D12CommandList* lists[] = {dml.queue.list.Get()};
   dml.queue.queue->ExecuteCommandLists(1, lists);
   // It may have failed already.
@@ -204,6 +219,15 @@ TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   dml.queue.queue->ExecuteCommandLists(1, lists);
   EXPECT_EQ(dml.queue.queue->Signal(dml.queue.fence.Get(), 2), kDeviceRemoved);
   EXPECT_EQ(dml.queue.fence->SetEventOnCompletion(2, nullptr), kDeviceRemoved);
+  void* nothing = &nothing;
+  const auto properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
+  const auto desc = buffer_desc(kBytes);
+  const HRESULT created =
+      dml.d3d12->CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COMMON, nullptr,
+                                         __uuidof(ID3D12Resource), &nothing);
+  EXPECT_EQ(created, kDeviceRemoved);
+  EXPECT_EQ(nothing, nullptr);
+  std::printf("removed for %#x: %s\n", static_cast<unsigned>(dml.d3d12->GetDeviceRemovedReason()), anydml_last_error());
 }
 
 }  // namespace

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: MIT
+// The two modulus operators on elements packed in 32-bit words, tuned. Exact: the same bits as the scalar definitions.
+//
+// A quotient is estimated, and either cannot be wrong or is proved by its remainder. Fused operations, directed
+// rounding and the approximate reciprocal are written by name; they are what the proofs are about.
+#pragma once
+
+#include "backend/cuda/kernels/device.cuh"
+
+namespace anydml::cuda {
+
+// At most 2^-23 away, relatively; subnormal results are 0, subnormal operands give infinity.
+[[nodiscard]] __device__ inline f32 approximate_reciprocal(f32 y) {
+  f32 result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(y));
+  return result;
+}
+
+// Not below 1 / y, and at most 2^-21 above it, relatively. For a y without a normal reciprocal: too small, or NaN.
+[[nodiscard]] __device__ inline f32 reciprocal_above(f32 y) {
+  return __uint_as_float(__float_as_uint(approximate_reciprocal(y)) + 2);
+}
+
+[[nodiscard]] __device__ inline f64 reciprocal_above(f64 y) {
+  f64 estimate;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // some 20 bits; two steps double them twice
+  estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
+  estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
+  return __fma_rn(estimate, 0x1p-51, estimate);
+}
+
+template <class F>
+struct Real;
+template <>
+struct Real<f32> {
+  static constexpr f32 kInteger = 0x1p23f;  // a sum with this, rounded toward zero, drops the fraction
+  static constexpr int kStepBits = 21;      // of a quotient that the reciprocal gives to within one
+  static __device__ f32 fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+  static __device__ f32 fma_toward_zero(f32 a, f32 b, f32 c) { return __fmaf_rz(a, b, c); }
+  static __device__ u32 bits(f32 x) { return __float_as_uint(x); }
+  static __device__ f32 from(u32 bits) { return __uint_as_float(bits); }
+};
+template <>
+struct Real<f64> {
+  static constexpr f64 kInteger = 0x1p52;
+  static constexpr int kStepBits = 48;
+  static __device__ f64 fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+  static __device__ f64 fma_toward_zero(f64 a, f64 b, f64 c) { return __fma_rz(a, b, c); }
+  static __device__ u64 bits(f64 x) { return static_cast<u64>(__double_as_longlong(x)); }
+  static __device__ f64 from(u64 bits) { return __longlong_as_double(static_cast<long long>(bits)); }
+};
+
+// x mod y for magnitudes, where the result's bits are below y's; otherwise it is not yet known.
+//
+// Where x >= y, both are multiples of y's last place u, and so is x - q * y, whatever integer q is. Rounded it is
+// r < y only if it was below y < 2^24 u itself, and then nothing was rounded; the same holds for -y <= r < 0, where one
+// y more is the answer. The estimate errs upwards so that the second case, which costs nothing, is the usual error: one
+// y too much, up to 2^25 u, may have been rounded, and is refused. Where x < y, q is 0, or 1 for an x just below y,
+// whose difference is exact. Infinities, NaN, zero and subnormal divisors end as NaN, which is above every y.
+template <class F>
+[[nodiscard]] __device__ inline F try_remainder(F x, F y, F reciprocal) {
+  using R = Real<F>;
+  const F quotient = R::fma_toward_zero(x, reciprocal, R::kInteger) - R::kInteger;
+  const F low = R::fma(-quotient, y, x);
+  const F high = low + y;
+  // As integers, negative numbers are the largest.
+  const auto low_bits = R::bits(low);
+  const auto high_bits = R::bits(high);
+  return R::from(low_bits < high_bits ? low_bits : high_bits);
+}
+
+// What try_remainder left, one element after another: x mod y for those of todo. Long division with significands in
+// [1, 2), kStepBits of the quotient at a time. The lanes of a warp take steps together though their elements differ in
+// length: a lane that has finished one goes on to its next after a few steps more, which change nothing.
+template <class F, int kElements>
+__device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], const F (&ys)[kElements],
+                                         F (&results)[kElements]) {
+  using R = Real<F>;
+  using P = FloatParts<F>;
+  using Bits = typename P::Bits;
+  constexpr Bits kOne = static_cast<Bits>(P::kBias) << P::kFractionBits;
+  constexpr int kStepsTogether = 6;
+  constexpr F kNormal = 4 * R::kInteger;  // a subnormal times this is normal
+  constexpr int kNormalBits = P::kFractionBits + 2;
+
+  int gap = 0;
+  F remainder = 0;
+  F divisor = 1;
+  F reciprocal = 0;
+  F scale = 1;
+  int element = 0;
+  bool fresh = true;
+#pragma unroll 1
+  while (todo != 0) {
+    if (fresh) {
+      element = __ffs(static_cast<int>(todo)) - 1;
+      const F x = xs[element];
+      const F y = ys[element];
+      const Bits x_bits = R::bits(x);
+      const Bits y_bits = R::bits(y);
+      const bool undefined = y_bits == 0 || x_bits >= P::kInfinity || y_bits > P::kInfinity;
+      gap = 0;
+      if (undefined || x_bits < y_bits) {
+        remainder = undefined ? quiet_nan<F>() : x;
+        divisor = 1;
+        reciprocal = 0;
+        scale = 1;
+      } else {
+        const bool x_small = x_bits < P::kHidden;
+        const bool y_small = y_bits < P::kHidden;
+        const Bits x_normal = x_small ? R::bits(x * kNormal) : x_bits;
+        const Bits y_normal = y_small ? R::bits(y * kNormal) : y_bits;
+        const int x_exponent = static_cast<int>(x_normal >> P::kFractionBits) - (x_small ? kNormalBits : 0);
+        const int y_exponent = static_cast<int>(y_normal >> P::kFractionBits) - (y_small ? kNormalBits : 0);
+        gap = x_exponent - y_exponent;
+        divisor = R::from((y_normal & P::kFraction) | kOne);
+        reciprocal = reciprocal_above(divisor);
+        // 2^(y_exponent - bias), itself subnormal where y is, or almost.
+        scale = y_exponent > 0 ? R::from(static_cast<Bits>(y_exponent) << P::kFractionBits)
+                               : R::from(static_cast<Bits>(P::kHidden >> (1 - y_exponent)));
+        const F significand = R::from((x_normal & P::kFraction) | kOne);
+        const Bits less = R::bits(significand - divisor);
+        remainder = R::from(less < R::bits(significand) ? less : R::bits(significand));
+      }
+    }
+#pragma unroll
+    for (int step = 0; step < kStepsTogether; ++step) {
+      const int bits = min(gap, R::kStepBits);
+      const F shifted = remainder * R::from(kOne + (static_cast<Bits>(bits) << P::kFractionBits));
+      remainder = try_remainder(shifted, divisor, reciprocal);
+      gap -= bits;
+    }
+    fresh = gap == 0;
+    if (fresh) {
+      results[element] = remainder * scale;
+      todo &= todo - 1;
+    }
+  }
+}
+
+// The operator's result from r = |a| mod |b|.
+template <bool kFloor, class F>
+[[nodiscard]] __device__ inline F with_sign(F r, float_bits_t<F> a, float_bits_t<F> b, F y) {
+  using R = Real<F>;
+  constexpr auto kSign = FloatParts<F>::kSign;
+  if constexpr (kFloor) {
+    const F other = y - r;  // rounded once, as m + b is
+    const F magnitude = ((a ^ b) & kSign) != 0 && r != 0 ? other : r;
+    return R::from(R::bits(magnitude) | (b & kSign));
+  } else {
+    return R::from(R::bits(r) | (a & kSign));
+  }
+}
+
+// Elements of one type in words. Divisor: what is worth knowing of a divisor that serves many dividends.
+template <bool kFloor, class T>
+struct Modulus;
+
+// FLOAT32 and FLOAT64.
+template <bool kFloor, class T>
+requires(is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
+  using R = Real<T>;
+  using Bits = bits_t<T>;
+  static constexpr Bits kMagnitude = FloatParts<T>::kMagnitude;
+
+  struct Divisor {
+    Bits bits;
+    T reciprocal;
+  };
+  static __device__ Divisor prepare(Bits b) { return {b, reciprocal_above(R::from(b & kMagnitude))}; }
+
+  template <int kWords, class GetDivisor>
+  static __device__ void run(const u32 (&a)[kWords], GetDivisor&& get_divisor, u32 (&out)[kWords]) {
+    constexpr int kElements = kWords * 4 / static_cast<int>(sizeof(T));
+    T results[kElements];
+    u32 todo = 0;
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) {
+      const Divisor divisor = get_divisor(i);
+      const T y = R::from(divisor.bits & kMagnitude);
+      results[i] = try_remainder(R::from(extract<T>(a, i) & kMagnitude), y, divisor.reciprocal);
+      todo |= R::bits(results[i]) < R::bits(y) ? 0 : 1u << i;
+    }
+    if (todo != 0) {
+      T xs[kElements];
+      T ys[kElements];
+      T finished[kElements];
+#pragma unroll
+      for (int i = 0; i < kElements; ++i) {
+        xs[i] = R::from(extract<T>(a, i) & kMagnitude);
+        ys[i] = R::from(get_divisor(i).bits & kMagnitude);
+        finished[i] = results[i];
+      }
+      finish_remainders(todo, xs, ys, finished);
+#pragma unroll
+      for (int i = 0; i < kElements; ++i) {
+        results[i] = finished[i];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) {
+      const Bits b = get_divisor(i).bits;
+      insert<T>(out, i, R::bits(with_sign<kFloor, T>(results[i], extract<T>(a, i), b, R::from(b & kMagnitude))));
+    }
+  }
+
+  template <int kWords>
+  static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
+    run(
+        a, [&b](int i) { return prepare(extract<T>(b, i)); }, out);
+  }
+  template <int kWords>
+  static __device__ void by_one(const u32 (&a)[kWords], const Divisor& divisor, u32 (&out)[kWords]) {
+    run(
+        a, [&divisor](int) { return divisor; }, out);
+  }
+};
+
+__device__ inline void widen_halves(u32 word, f32& low, f32& high) {
+  asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
+      : "=f"(low), "=f"(high)
+      : "r"(word));
+}
+
+[[nodiscard]] __device__ inline u32 narrow_halves(f32 low, f32 high) {
+  u32 word;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
+  asm("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
+      : "=r"(word)
+      : "f"(low), "f"(high));
+#endif
+  return word;
+}
+
+// In FLOAT32, where every divisor but 0 is normal.
+template <bool kFloor>
+struct Modulus<kFloor, f16> {
+  struct Divisor {
+    f32 y;
+    f32 reciprocal;
+    u32 word;  // twice
+  };
+  static __device__ Divisor prepare(u16 b) {
+    f32 y;
+    f32 again;
+    widen_halves(b & 0x7fffu, y, again);
+    return {y, reciprocal_above(y), b * 0x00010001u};
+  }
+
+  // A quotient is below 2^40: at most 2^21 for the divisor times 2^19, and then 2^19 for the divisor itself.
+  static __device__ f32 finish(f32 x, f32 y, f32 reciprocal) {
+    const f32 first = try_remainder(x, y * 0x1p19f, reciprocal * 0x1p-19f);
+    const f32 second = try_remainder(first, y, reciprocal);
+    const u32 infinity = FloatParts<f32>::kInfinity;
+    const f32 finite = __float_as_uint(y) == infinity ? x : second;
+    return y == 0 || __float_as_uint(x) >= infinity ? quiet_nan<f32>() : finite;
+  }
+
+  template <class GetDivisor>
+  static __device__ u32 word(u32 a, u32 b, GetDivisor&& get_divisor) {
+    f32 x[2];
+    f32 y[2];
+    f32 reciprocal[2];
+    f32 r[2];
+    widen_halves(a & 0x7fff7fff, x[0], x[1]);
+    get_divisor(y, reciprocal);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      r[i] = try_remainder(x[i], y[i], reciprocal[i]);
+    }
+    if (__float_as_uint(r[0]) >= __float_as_uint(y[0]) || __float_as_uint(r[1]) >= __float_as_uint(y[1])) {
+      r[0] = finish(x[0], y[0], reciprocal[0]);
+      r[1] = finish(x[1], y[1], reciprocal[1]);
+    }
+    if constexpr (kFloor) {
+      const u32 differ = a ^ b;
+      r[0] = (differ & 0x8000) != 0 && r[0] != 0 ? y[0] - r[0] : r[0];
+      r[1] = (differ & 0x80000000) != 0 && r[1] != 0 ? y[1] - r[1] : r[1];
+    }
+    return narrow_halves(r[0], r[1]) | ((kFloor ? b : a) & 0x80008000);
+  }
+
+  template <int kWords>
+  static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = word(a[i], b[i], [&](f32(&y)[2], f32(&reciprocal)[2]) {
+        widen_halves(b[i] & 0x7fff7fff, y[0], y[1]);
+        reciprocal[0] = reciprocal_above(y[0]);
+        reciprocal[1] = reciprocal_above(y[1]);
+      });
+    }
+  }
+  template <int kWords>
+  static __device__ void by_one(const u32 (&a)[kWords], const Divisor& divisor, u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = word(a[i], divisor.word, [&](f32(&y)[2], f32(&reciprocal)[2]) {
+        y[0] = y[1] = divisor.y;
+        reciprocal[0] = reciprocal[1] = divisor.reciprocal;
+      });
+    }
+  }
+};
+
+// 8 and 16 bits, in FLOAT32 without a conversion: a byte permuted into the significand of 2^23 makes a number of it.
+// Half a unit more on the dividend keeps the quotient 1 / (2 |b|) away from every integer, which is more than the error
+// of the reciprocal makes of it, |a / b| * 2^-23, for any dividend below 2^22: the quotient is always right. Signed
+// types go in with their sign bit turned around, which adds 2^(bits - 1); so do results.
+template <bool kFloor, class T>
+requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
+  static constexpr bool kSigned = std::is_signed_v<T>;
+  static constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
+  static constexpr u32 kTurn = kSigned ? (sizeof(T) == 1 ? 0x80808080 : 0x80008000) : 0;
+  static constexpr f32 kMagic = 0x1p23f + (kSigned ? (sizeof(T) == 1 ? 128.0f : 32768.0f) : 0.0f);
+
+  struct Divisor {
+    f32 value;  // not 0; the magnitude where the quotient truncates
+    f32 reciprocal;
+  };
+
+  // 2^23 plus element i.
+  static __device__ f32 in_significand(u32 word, int i) {
+    return __uint_as_float(
+        __byte_perm(word, 0x4b000000, sizeof(T) == 1 ? 0x7440 + i : 0x7400 + (2 * i | (2 * i + 1) << 4)));
+  }
+
+  static __device__ Divisor divisor_of(f32 number) {
+    if constexpr (kSigned && kFloor) {
+      const f32 value = number == 0 ? 1.0f : number;
+      return {value, approximate_reciprocal(value)};
+    } else {
+      const f32 value = fmaxf(fabsf(number), 1.0f);  // 1 for 0: what is left is 0 then
+      return {value, approximate_reciprocal(value)};
+    }
+  }
+  static __device__ Divisor prepare(bits_t<T> b) { return divisor_of(static_cast<f32>(static_cast<T>(b))); }
+
+  // The result in the lowest bits.
+  static __device__ u32 element(f32 a_in_significand, const Divisor& b) {
+    if constexpr (!kSigned) {
+      const f32 a = a_in_significand - (0x1p23f - 0.5f);
+      const f32 quotient = __fmaf_rz(a, b.reciprocal, 0x1p23f) - 0x1p23f;
+      return __float_as_uint(__fmaf_rn(-quotient, b.value, a_in_significand));
+    } else if constexpr (kFloor) {
+      const f32 a = a_in_significand - kMagic;
+      const f32 half = __uint_as_float((__float_as_uint(b.value) & 0x80000000) | 0x3f000000);
+      // Toward zero is downwards here, for the sum is positive.
+      const f32 quotient = __fmaf_rz(a + half, b.reciprocal, 0x1.8p23f) - 0x1.8p23f;
+      return __float_as_uint(__fmaf_rn(-quotient, b.value, a_in_significand));
+    } else {
+      const f32 a = a_in_significand - kMagic;
+      const f32 quotient = __fmaf_rz(fabsf(a) + 0.5f, b.reciprocal, 0x1p23f) - 0x1p23f;
+      const f32 divisor = __uint_as_float((__float_as_uint(a) & 0x80000000) | __float_as_uint(b.value));
+      return __float_as_uint(__fmaf_rn(-quotient, divisor, a_in_significand));
+    }
+  }
+
+  template <class GetDivisor>
+  static __device__ u32 word(u32 a, GetDivisor&& get_divisor) {
+    u32 r[kPerWord];
+#pragma unroll
+    for (int i = 0; i < kPerWord; ++i) {
+      r[i] = element(in_significand(a ^ kTurn, i), get_divisor(i));
+    }
+    if constexpr (sizeof(T) == 1) {
+      return __byte_perm(__byte_perm(r[0], r[1], 0x0040), __byte_perm(r[2], r[3], 0x0040), 0x5410) ^ kTurn;
+    } else {
+      return __byte_perm(r[0], r[1], 0x5410) ^ kTurn;
+    }
+  }
+
+  template <int kWords>
+  static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const u32 turned = b[i] ^ kTurn;
+      out[i] = word(a[i], [turned](int j) { return divisor_of(in_significand(turned, j) - kMagic); });
+    }
+  }
+  template <int kWords>
+  static __device__ void by_one(const u32 (&a)[kWords], const Divisor& divisor, u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = word(a[i], [&divisor](int) { return divisor; });
+    }
+  }
+};
+
+[[nodiscard]] __device__ inline u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
+[[nodiscard]] __device__ inline u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
+
+// 32 and 64 bits: unsigned division of the magnitudes. A divisor of many is multiplied by: with m = (2^n - 1) / b
+// rounded down, a * m / 2^n is at most one below a / b.
+template <bool kFloor, class T>
+requires(!is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
+  using Bits = bits_t<T>;
+  static constexpr bool kSigned = std::is_signed_v<T>;
+
+  struct Divisor {
+    Bits magnitude;  // 1 for 0: what is left is 0 then
+    Bits multiplier;
+    bool negative;
+  };
+  static __device__ Bits magnitude_of(Bits bits) { return kSigned && static_cast<T>(bits) < 0 ? Bits{0} - bits : bits; }
+  static __device__ Divisor prepare(Bits b) {
+    const Bits magnitude = b == 0 ? Bits{1} : magnitude_of(b);
+    return {magnitude, static_cast<Bits>(~Bits{0} / magnitude), kSigned && static_cast<T>(b) < 0};
+  }
+  static __device__ Bits with_sign(Bits r, Bits magnitude, bool a_negative, bool b_negative) {
+    if constexpr (!kSigned) {
+      return r;
+    } else if constexpr (kFloor) {
+      const Bits upward = a_negative != b_negative && r != 0 ? magnitude - r : r;
+      return b_negative ? Bits{0} - upward : upward;
+    } else {
+      return a_negative ? Bits{0} - r : r;
+    }
+  }
+  static __device__ bool is_negative(Bits bits) { return kSigned && static_cast<T>(bits) < 0; }
+
+  template <int kWords>
+  static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kWords * 4 / static_cast<int>(sizeof(T)); ++i) {
+      const Bits dividend = extract<T>(a, i);
+      const Bits divisor = extract<T>(b, i);
+      const Bits magnitude = divisor == 0 ? Bits{1} : magnitude_of(divisor);
+      const Bits r = magnitude_of(dividend) % magnitude;
+      insert<T>(out, i, with_sign(r, magnitude, is_negative(dividend), is_negative(divisor)));
+    }
+  }
+  template <int kWords>
+  static __device__ void by_one(const u32 (&a)[kWords], const Divisor& divisor, u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kWords * 4 / static_cast<int>(sizeof(T)); ++i) {
+      const Bits dividend = extract<T>(a, i);
+      const Bits magnitude = magnitude_of(dividend);
+      const Bits low = magnitude - multiply_high(magnitude, divisor.multiplier) * divisor.magnitude;
+      const Bits less = low - divisor.magnitude;
+      const Bits r = low < less ? low : less;
+      insert<T>(out, i, with_sign(r, divisor.magnitude, is_negative(dividend), divisor.negative));
+    }
+  }
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cuda/kernels/modulus_kernels.cuh"
+
+namespace anydml::cuda {
+
+template cudaError_t launch_modulus<u32>(bool, KernelShape, const Launch&, u32, cudaStream_t) noexcept;
+template cudaError_t launch_modulus<i32>(bool, KernelShape, const Launch&, u32, cudaStream_t) noexcept;
+
+}  // namespace anydml::cuda

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cuda/kernels/modulus_kernels.cuh"
+
+namespace anydml::cuda {
+
+template cudaError_t launch_modulus<f64>(bool, KernelShape, const Launch&, u32, cudaStream_t) noexcept;
+
+}  // namespace anydml::cuda

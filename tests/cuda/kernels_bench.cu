@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// How fast the CUDA kernels are, beside a pass that moves the same bytes, measured in the same run.
+// --variants: shapes of the vector kernel, to choose by. --type NAME: one type only.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cuda/kernels/modulus_kernels.cuh"
+
+namespace anydml {
+
+// Of plan/tensor.cpp, which needs more than this program links.
+__attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    count *= tensor.sizes[i];
+  }
+  return count;
+}
+
+}  // namespace anydml
+
+namespace anydml::cuda {
+namespace {
+
+#define CHECK(call)                                                                                  \
+  do {                                                                                               \
+    if (const cudaError_t error = (call); error != cudaSuccess) {                                    \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                                                  \
+    }                                                                                                \
+  } while (false)
+
+constexpr u64 kElements = u64{1} << 28;
+constexpr std::int64_t kSide = 16384;
+constexpr int kLaunches = 11;
+
+__device__ u64 hash(u64 x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+enum class Data { ordinary, random_bits };
+
+template <class T>
+__global__ void fill_operands(T* a, T* b, u64 count, Data data) {
+  const u64 i = blockIdx.x * u64{blockDim.x} + threadIdx.x;
+  if (i >= count) {
+    return;
+  }
+  const u64 h = hash(2 * i);
+  const u64 k = hash(2 * i + 1);
+  bits_t<T> a_bits = static_cast<bits_t<T>>(h);
+  bits_t<T> b_bits = static_cast<bits_t<T>>(k);
+  if (data == Data::ordinary) {
+    if constexpr (is_float<T>) {
+      const auto normal = [](u64 bits) {
+        const f32 u = (static_cast<f32>(bits >> 40) + 0.5f) * 0x1p-24f;
+        const f32 v = static_cast<f32>(bits & 0xffffff) * 0x1p-24f;
+        return sqrtf(-2.0f * logf(u)) * cospif(2 * v);
+      };
+      const auto bits_of = [](f32 value) {
+        if constexpr (sizeof(T) == 2) {
+          return round_to<f16>(value).bits;
+        } else {
+          return __builtin_bit_cast(bits_t<T>, static_cast<T>(value));
+        }
+      };
+      a_bits = bits_of(100 * normal(h));
+      b_bits = bits_of(3 * normal(k));
+    } else {
+      constexpr u64 kMost = sizeof(T) == 1 ? (std::is_signed_v<T> ? 127 : 255) : 1000;
+      b_bits = static_cast<bits_t<T>>(1 + k % kMost);
+      if (std::is_signed_v<T> && (k >> 63) != 0) {
+        b_bits = static_cast<bits_t<T>>(0 - b_bits);
+      }
+    }
+  }
+  a[i] = __builtin_bit_cast(T, a_bits);
+  b[i] = __builtin_bit_cast(T, b_bits);
+}
+
+// The pass that moves the same bytes.
+template <int kStreams, int kVectors, bool kStreaming>
+__global__ void __launch_bounds__(256) move_bytes(const std::byte* a, const std::byte* b, std::byte* out) {
+  const u64 first = u64{blockIdx.x} * 256 * kVectors + threadIdx.x;
+  uint4 values[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const u64 at = (first + i * 256) * 16;
+    values[i] = load_vector<kStreaming>(a + at);
+    if constexpr (kStreams == 3) {
+      const uint4 other = load_vector<kStreaming>(b + at);
+      values[i].x ^= other.x;
+      values[i].y ^= other.y;
+      values[i].z ^= other.z;
+      values[i].w ^= other.w;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    store_vector<kStreaming>(out + (first + i * 256) * 16, values[i]);
+  }
+}
+
+struct Timer {
+  Timer() {
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+  }
+  ~Timer() {
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+  }
+  // The median of several, in microseconds.
+  template <class Run>
+  double median(Run&& run, int launches = kLaunches) {
+    std::vector<float> times;
+    run();
+    for (int i = 0; i < launches; ++i) {
+      CHECK(cudaEventRecord(begin));
+      run();
+      CHECK(cudaEventRecord(end));
+      CHECK(cudaEventSynchronize(end));
+      float milliseconds = 0;
+      CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+      times.push_back(milliseconds * 1000);
+    }
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+  }
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+};
+
+struct Memory {
+  Memory() {
+    for (std::byte** buffer : {&a, &b, &out}) {
+      CHECK(cudaMalloc(buffer, kElements * 8 + 256));
+    }
+  }
+  ~Memory() {
+    for (std::byte* buffer : {a, b, out}) {
+      cudaFree(buffer);
+    }
+  }
+  std::byte* a = nullptr;
+  std::byte* b = nullptr;
+  std::byte* out = nullptr;
+};
+
+template <int kStreams>
+double pass_time(Timer& timer, const Memory& memory, u64 bytes) {
+  const u64 vectors = bytes / 16 / 256;
+  double best = 1e30;
+  const auto consider = [&](auto&& run) { best = std::min(best, timer.median(run)); };
+  const auto blocks = [&](int each) { return static_cast<unsigned>(vectors / static_cast<u64>(each)); };
+  consider([&] { move_bytes<kStreams, 1, false><<<blocks(1), 256>>>(memory.a, memory.b, memory.out); });
+  consider([&] { move_bytes<kStreams, 2, false><<<blocks(2), 256>>>(memory.a, memory.b, memory.out); });
+  consider([&] { move_bytes<kStreams, 2, true><<<blocks(2), 256>>>(memory.a, memory.b, memory.out); });
+  consider([&] { move_bytes<kStreams, 4, false><<<blocks(4), 256>>>(memory.a, memory.b, memory.out); });
+  consider([&] { move_bytes<kStreams, 4, true><<<blocks(4), 256>>>(memory.a, memory.b, memory.out); });
+  consider([&] { move_bytes<kStreams, 8, true><<<blocks(8), 256>>>(memory.a, memory.b, memory.out); });
+  return best;
+}
+
+using Strides = std::vector<std::int64_t>;
+
+PreparedStep prepared_of(RowId row, DataType type, const Strides& a, const Strides& b, const Strides& out,
+                         const Strides& sizes) {
+  TensorDesc tensors[3];
+  const Strides* strides[] = {&a, &b, &out};
+  for (int i = 0; i < 3; ++i) {
+    tensors[i].type = type;
+    tensors[i].rank = static_cast<u32>(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), tensors[i].sizes);
+    std::copy(strides[i]->begin(), strides[i]->end(), tensors[i].strides);
+  }
+  Step step;
+  step.type = type;
+  step.nest = normalise(tensors);
+  step.instruction_count = 1;
+  step.program[0].row = row;
+  for (u8 i = 0; i < kMaxInputs; ++i) {
+    step.program[0].sources[i] = i;
+  }
+  PreparedStep prepared;
+  if (!prepare(step, prepared)) {
+    std::exit(1);
+  }
+  return prepared;
+}
+
+struct Case {
+  const char* name;
+  Strides a;
+  Strides b;
+  int streams;
+  std::size_t a_shift = 0;  // elements
+};
+
+template <class T>
+void bench_type(Timer& timer, const Memory& memory) {
+  const u64 bytes = kElements * sizeof(T);
+  const double three = pass_time<3>(timer, memory, bytes);
+  const double two = pass_time<2>(timer, memory, bytes);
+  std::printf("%-8s pass of three streams %.0f GB/s, of two %.0f GB/s\n",
+              std::string(type_name(kDataTypeOf<T>)).c_str(), 3e-3 * static_cast<double>(bytes) / three,
+              2e-3 * static_cast<double>(bytes) / two);
+  const Case cases[] = {
+      {"contiguous", {kSide, 1}, {kSide, 1}, 3},
+      {"one divisor", {kSide, 1}, {0, 0}, 2},
+      {"one dividend", {0, 0}, {kSide, 1}, 2},
+      {"one divisor a row", {kSide, 1}, {1, 0}, 2},
+      {"one row of divisors", {kSide, 1}, {0, 1}, 2},
+      {"divisors transposed", {kSide, 1}, {1, kSide}, 3},
+      {"dividends transposed", {1, kSide}, {kSide, 1}, 3},
+      {"both transposed", {1, kSide}, {1, kSide}, 3},
+      {"dividends backwards", {-kSide, -1}, {kSide, 1}, 3, static_cast<std::size_t>(kSide) * kSide - 1},
+      {"dividends one off", {kSide, 1}, {kSide, 1}, 3, 1},
+  };
+  for (const Data data : {Data::ordinary, Data::random_bits}) {
+    fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(reinterpret_cast<T*>(memory.a),
+                                                                      reinterpret_cast<T*>(memory.b), kElements, data);
+    CHECK(cudaDeviceSynchronize());
+    for (const Case& one : cases) {
+      if (data == Data::random_bits && (one.streams == 2 || one.a_shift != 0)) {
+        continue;
+      }
+      for (const RowId row : {RowId::ELEMENT_WISE_MODULUS_FLOOR, RowId::ELEMENT_WISE_MODULUS_TRUNCATE}) {
+        const PreparedStep prepared = prepared_of(row, kDataTypeOf<T>, one.a, one.b, {kSide, 1}, {kSide, kSide});
+        std::byte* bases[] = {memory.a + one.a_shift * sizeof(T), memory.b, memory.out};
+        const double time = timer.median([&] { CHECK(launch(prepared, bases, nullptr)); });
+        const double pass = one.streams == 3 ? three : two;
+        std::printf("%-8s %-8s %-12s %-22s %-10s %8.1f us %6.0f GB/s  %5.1f %%\n",
+                    std::string(type_name(kDataTypeOf<T>)).c_str(),
+                    row == RowId::ELEMENT_WISE_MODULUS_FLOOR ? "floor" : "truncate",
+                    data == Data::ordinary ? "ordinary" : "random bits", one.name, kernel_name(prepared), time,
+                    one.streams * 1e-3 * static_cast<double>(bytes) / time, 100 * pass / time);
+      }
+    }
+  }
+  std::fflush(stdout);
+}
+
+template <bool kFloor, class T, bool kOneDivisor, class Shape>
+void bench_shape(Timer& timer, const Memory& memory, const char* what, double pass) {
+  Launch launch{};
+  launch.addresses[0] = memory.a;
+  launch.addresses[1] = memory.b;
+  launch.addresses[2] = memory.out;
+  launch.operands = 3;
+  launch.count = static_cast<u32>(kElements);
+  launch.rank = 1;
+  launch.aligned = true;
+  launch.inner_broadcast = kOneDivisor ? 2 : 0;
+  launch.vectors = static_cast<u32>(kElements / kVectorElements<T>);
+  const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
+  const double time =
+      timer.median([&] { modulus_vectors<kFloor, T, kOneDivisor, Shape><<<blocks, Shape::kThreads>>>(launch); });
+  CHECK(cudaGetLastError());
+  std::printf("%-8s %-8s %-12s %-12s %4d threads, %d vectors%s %8.1f us  %5.1f %%\n",
+              std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", what,
+              kOneDivisor ? "one divisor" : "contiguous", Shape::kThreads, Shape::kVectors,
+              Shape::kStreaming ? ", streaming" : "           ", time, 100 * pass / time);
+}
+
+template <class T>
+void bench_shapes(Timer& timer, const Memory& memory, Data data) {
+  const char* what = data == Data::ordinary ? "ordinary" : "random bits";
+  fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(reinterpret_cast<T*>(memory.a),
+                                                                    reinterpret_cast<T*>(memory.b), kElements, data);
+  const double three = pass_time<3>(timer, memory, kElements * sizeof(T));
+  const double two = pass_time<2>(timer, memory, kElements * sizeof(T));
+  const auto shapes = [&]<bool kOneDivisor>() {
+    const double pass = kOneDivisor ? two : three;
+    bench_shape<true, T, kOneDivisor, VectorShape<128, 2, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<128, 4, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<256, 1, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<256, 2, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<256, 2, false>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<256, 4, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<256, 4, false>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<512, 1, true>>(timer, memory, what, pass);
+    bench_shape<true, T, kOneDivisor, VectorShape<512, 2, true>>(timer, memory, what, pass);
+  };
+  shapes.template operator()<false>();
+  shapes.template operator()<true>();
+  std::fflush(stdout);
+}
+
+// Many tasks of 1,024 elements: none depends on another, or each on the one before.
+void bench_tasks(Timer& timer, const Memory& memory) {
+  constexpr u32 kTaskElements = 1024;
+  fill_operands<f32>
+      <<<4096, 256>>>(reinterpret_cast<f32*>(memory.a), reinterpret_cast<f32*>(memory.b), 1 << 20, Data::ordinary);
+  for (const u32 count : {24u, 100u, kMaxSmallTasks}) {
+    std::vector<SmallTask> tasks(count);
+    for (u32 i = 0; i < count; ++i) {
+      SmallTask& task = tasks[i];
+      task = {};
+      task.row = static_cast<std::uint16_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR);
+      task.type = static_cast<std::uint8_t>(DataType::FLOAT32);
+      task.broadcast = 4;
+      task.count = kTaskElements;
+      task.operands[0] = memory.a + i * kTaskElements * 4;
+      task.operands[1] = memory.b + i * kTaskElements * 4;
+      task.operands[3] = memory.out + i * kTaskElements * 4;
+    }
+    const double at_once = timer.median([&] { CHECK(launch_at_once(tasks.data(), count, nullptr)); });
+    const double one_wave = timer.median([&] { CHECK(launch_in_waves(tasks.data(), count, nullptr)); });
+    for (u32 i = 1; i < count; ++i) {
+      tasks[i].operands[0] = tasks[i - 1].operands[3];
+      tasks[i].begins_wave = 1;
+    }
+    const double chain = timer.median([&] { CHECK(launch_in_waves(tasks.data(), count, nullptr)); });
+    std::printf("%3u tasks of 1,024 FLOAT32, microseconds each: at once %.3f, in one wave %.3f, in a chain %.3f\n",
+                count, at_once / count, one_wave / count, chain / count);
+  }
+}
+
+int run(bool variants, std::string_view type) {
+  Timer timer;
+  const Memory memory;
+  bench_tasks(timer, memory);
+#define ANYDML_BENCH(T, name, value)   \
+  if (type.empty() || type == #name) { \
+    bench_type<T>(timer, memory);      \
+  }
+  ANYDML_FOR_EACH_TYPE(ANYDML_BENCH)
+#undef ANYDML_BENCH
+  if (variants) {
+    bench_shapes<u8>(timer, memory, Data::ordinary);
+    bench_shapes<i8>(timer, memory, Data::ordinary);
+    bench_shapes<u16>(timer, memory, Data::ordinary);
+    bench_shapes<f16>(timer, memory, Data::ordinary);
+    bench_shapes<f16>(timer, memory, Data::random_bits);
+    bench_shapes<i32>(timer, memory, Data::ordinary);
+    bench_shapes<f32>(timer, memory, Data::ordinary);
+    bench_shapes<f32>(timer, memory, Data::random_bits);
+    bench_shapes<i64>(timer, memory, Data::ordinary);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace anydml::cuda
+
+int main(int argc, char** argv) {
+  bool variants = false;
+  std::string_view type;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--variants") {
+      variants = true;
+    } else if (argument == "--type" && i + 1 < argc) {
+      type = argv[++i];
+    } else {
+      std::fprintf(stderr, "usage: kernels_bench [--variants] [--type FLOAT32]\n");
+      return 2;
+    }
+  }
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::printf("skipped: there is no CUDA device\n");
+    return 77;
+  }
+  return anydml::cuda::run(variants, type);
+}
