@@ -271,7 +271,7 @@ void bench_shape(Timer& timer, const Memory& memory, const char* what, double pa
               Shape::kStreaming ? ", streaming" : "           ", time, 100 * pass / time);
 }
 
-template <class T>
+template <class T, bool kFloor = true>
 void bench_shapes(Timer& timer, const Memory& memory, Data data) {
   const char* what = data == Data::ordinary ? "ordinary" : "random bits";
   fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(reinterpret_cast<T*>(memory.a),
@@ -280,19 +280,50 @@ void bench_shapes(Timer& timer, const Memory& memory, Data data) {
   const double two = pass_time<2>(timer, memory, kElements * sizeof(T));
   const auto shapes = [&]<bool kOneDivisor>() {
     const double pass = kOneDivisor ? two : three;
-    bench_shape<true, T, kOneDivisor, VectorShape<128, 2, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<128, 4, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<256, 1, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<256, 2, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<256, 2, false>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<256, 4, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<256, 4, false>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<512, 1, true>>(timer, memory, what, pass);
-    bench_shape<true, T, kOneDivisor, VectorShape<512, 2, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<128, 2, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<128, 2, false>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<128, 4, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<128, 4, false>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<256, 1, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<256, 2, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<256, 2, false>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<256, 4, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<256, 4, false>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<512, 1, true>>(timer, memory, what, pass);
+    bench_shape<kFloor, T, kOneDivisor, VectorShape<512, 2, true>>(timer, memory, what, pass);
   };
   shapes.template operator()<false>();
   shapes.template operator()<true>();
   std::fflush(stdout);
+}
+
+// Divisors transposed, by how many blocks share a multiprocessor.
+template <bool kFloor, class T, int... kLeast>
+void bench_tiles(Timer& timer, const Memory& memory) {
+  fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(
+      reinterpret_cast<T*>(memory.a), reinterpret_cast<T*>(memory.b), kElements, Data::ordinary);
+  const double pass = pass_time<3>(timer, memory, kElements * sizeof(T));
+  const PreparedStep prepared = prepared_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, kDataTypeOf<T>, {kSide, 1}, {1, kSide},
+                                            {kSide, 1}, {kSide, kSide});
+  Launch launch{};
+  launch.addresses[0] = memory.a;
+  launch.addresses[1] = memory.b;
+  launch.addresses[2] = memory.out;
+  launch.operands = 3;
+  launch.count = prepared.count;
+  launch.rank = prepared.rank;
+  launch.aligned = true;
+  launch.crossed = prepared.crossed;
+  std::copy_n(prepared.tiles, 2, launch.tiles);
+  std::copy_n(prepared.sizes, prepared.rank, launch.sizes);
+  std::copy_n(&prepared.strides[0][0], prepared.rank * kMaxOperands, &launch.strides[0][0]);
+  (std::printf("%-8s %-8s divisors transposed, %d blocks at least %5.1f %%\n",
+               std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", kLeast,
+               100 * pass / timer.median([&] {
+                 modulus_transposed<kFloor, T, kLeast><<<prepared.tile_count, kTileThreads, Tile<T>::kBytes>>>(launch);
+               })),
+   ...);
+  CHECK(cudaGetLastError());
 }
 
 // Many tasks of 1,024 elements: none depends on another, or each on the one before.
@@ -345,6 +376,13 @@ int run(bool variants, std::string_view type) {
     bench_shapes<f32>(timer, memory, Data::ordinary);
     bench_shapes<f32>(timer, memory, Data::random_bits);
     bench_shapes<i64>(timer, memory, Data::ordinary);
+    bench_shapes<i64, false>(timer, memory, Data::ordinary);
+    bench_tiles<true, i64, 2, 3, 4, 5, 6>(timer, memory);
+    bench_tiles<false, i64, 2, 3, 4, 5, 6>(timer, memory);
+    bench_tiles<false, u64, 2, 3, 4, 5, 6>(timer, memory);
+    bench_tiles<true, i8, 3, 4, 5>(timer, memory);
+    bench_tiles<false, i8, 3, 4, 5>(timer, memory);
+    bench_tiles<true, i16, 5, 6, 8>(timer, memory);
   }
   return 0;
 }

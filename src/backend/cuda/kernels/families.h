@@ -15,6 +15,15 @@ template <class T>
 [[nodiscard]] cudaError_t launch_modulus(bool floor, KernelShape shape, const Launch& launch, std::uint32_t tiles,
                                          cudaStream_t stream) noexcept;
 
+// Tasks of one modulus operator over whole vectors, none of which stays at one element.
+struct WaveTasks {
+  static constexpr std::uint32_t kMost = 200;
+  std::uint32_t count;
+  SmallTask tasks[kMost];
+};
+template <class T>
+[[nodiscard]] cudaError_t launch_modulus_waves(bool floor, const WaveTasks& tasks, cudaStream_t stream) noexcept;
+
 // Every row, by its scalar definition: strided, or by vectors but for modulus.
 template <class T>
 [[nodiscard]] cudaError_t launch_generic(KernelShape shape, const Launch& launch, const Program& program,

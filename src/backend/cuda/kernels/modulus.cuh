@@ -21,12 +21,17 @@ namespace anydml::cuda {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(y)) + 2);
 }
 
-[[nodiscard]] __device__ inline f64 reciprocal_above(f64 y) {
+// At most 2^-51 away, relatively.
+[[nodiscard]] __device__ inline f64 near_reciprocal(f64 y) {
   f64 estimate;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // some 20 bits; two steps double them twice
   estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
-  estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
-  return __fma_rn(estimate, 0x1p-51, estimate);
+  return __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
+}
+
+[[nodiscard]] __device__ inline f64 reciprocal_above(f64 y) {
+  const f64 near = near_reciprocal(y);
+  return __fma_rn(near, 0x1p-51, near);
 }
 
 template <class F>
@@ -138,6 +143,48 @@ __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], con
   }
 }
 
+// Whether this GPU multiplies FLOAT64 half as fast as FLOAT32. Elsewhere it takes 32 times as long or more.
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+inline constexpr bool kFastDoubles = true;
+#else
+inline constexpr bool kFastDoubles = false;
+#endif
+
+// x mod y in FLOAT64, 48 bits of the quotient at a time: y times a power of 2^48 is taken away as often as it fits,
+// from the greatest power that any lane here needs down to 1; for a lane with a smaller x that is not once. As often as
+// it fits, or once more or less: the quotient, below 2^50, is rounded down from an estimate that is off by less than a
+// half. What is left is then between -1 and 2 divisors, the next power sets it right, and the end sees to the last.
+// Every difference is exact: it is a multiple of the last place of that divisor, or of x where x is below it, and less
+// than two divisors of 24 bits.
+[[nodiscard]] __device__ inline f32 finish_in_doubles(f32 x, f32 y) {
+  constexpr int kStep = 48;
+  constexpr int kMostSteps = 5;       // 277 bits lie between the greatest and the least number
+  constexpr int kExponent = 1 << 20;  // one more, in the upper half
+  constexpr f64 kInteger = 0x1.8p52;  // a sum with this, rounded toward zero, is rounded down to an integer
+  const f64 divisor = static_cast<f64>(y);
+  const f64 inverse = near_reciprocal(divisor);
+  f64 remainder = static_cast<f64>(x);
+  int steps = min(max((__double2hiint(remainder) - __double2hiint(divisor)) / (kStep * kExponent), 0), kMostSteps);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  steps = __reduce_max_sync(__activemask(), steps);
+#endif
+#pragma unroll 1
+  for (int scale = steps * kStep * kExponent; scale >= 0; scale -= kStep * kExponent) {
+    const f64 scaled = __hiloint2double(__double2hiint(divisor) + scale, __double2loint(divisor));
+    const f64 unscaled = __hiloint2double(__double2hiint(inverse) - scale, __double2loint(inverse));
+    const f64 quotient = __fma_rz(remainder, unscaled, kInteger) - kInteger;
+    remainder = __fma_rn(-quotient, scaled, remainder);
+  }
+  remainder = __double2hiint(remainder) < 0 ? remainder + divisor : remainder;
+  remainder = remainder >= divisor ? remainder - divisor : remainder;
+  const u32 x_bits = __float_as_uint(x);
+  const u32 y_bits = __float_as_uint(y);
+  const u32 infinity = FloatParts<f32>::kInfinity;
+  const f32 finite = x_bits < y_bits ? x : static_cast<f32>(remainder);
+  return y_bits == 0 || x_bits >= infinity || y_bits > infinity ? quiet_nan<f32>() : finite;
+}
+
 // The operator's result from r = |a| mod |b|.
 template <bool kFloor, class F>
 [[nodiscard]] __device__ inline F with_sign(F r, float_bits_t<F> a, float_bits_t<F> b, F y) {
@@ -181,7 +228,17 @@ requires(is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
       results[i] = try_remainder(R::from(extract<T>(a, i) & kMagnitude), y, divisor.reciprocal);
       todo |= R::bits(results[i]) < R::bits(y) ? 0 : 1u << i;
     }
-    if (todo != 0) {
+    if constexpr (kFastDoubles && sizeof(T) == 4) {
+      if (todo != 0) {
+#pragma unroll
+        for (int i = 0; i < kElements; ++i) {
+          if ((todo >> i & 1) != 0) {
+            results[i] =
+                finish_in_doubles(R::from(extract<T>(a, i) & kMagnitude), R::from(get_divisor(i).bits & kMagnitude));
+          }
+        }
+      }
+    } else if (todo != 0) {
       T xs[kElements];
       T ys[kElements];
       T finished[kElements];
@@ -331,6 +388,16 @@ requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
         __byte_perm(word, 0x4b000000, sizeof(T) == 1 ? 0x7440 + i : 0x7400 + (2 * i | (2 * i + 1) << 4)));
   }
 
+  // Signed bytes are the most work for their size: zeros among the divisors of a word are seen to at its end, together.
+  static constexpr bool kMasked = kSigned && kFloor && sizeof(T) == 1;
+  // 255 for each byte of the word that is not 0.
+  static __device__ u32 not_zero(u32 word) {
+    const u32 carried = ((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word;
+    u32 mask;
+    asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(mask) : "r"(carried));  // each byte's highest bit, eight times
+    return mask;
+  }
+
   static __device__ Divisor divisor_of(f32 number) {
     if constexpr (kSigned && kFloor) {
       const f32 value = number == 0 ? 1.0f : number;
@@ -381,7 +448,16 @@ requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
       const u32 turned = b[i] ^ kTurn;
-      out[i] = word(a[i], [turned](int j) { return divisor_of(in_significand(turned, j) - kMagic); });
+      if constexpr (kMasked) {
+        out[i] = word(a[i],
+                      [turned](int j) -> Divisor {
+                        const f32 value = in_significand(turned, j) - kMagic;
+                        return {value, approximate_reciprocal(value)};
+                      }) &
+                 not_zero(b[i]);
+      } else {
+        out[i] = word(a[i], [turned](int j) { return divisor_of(in_significand(turned, j) - kMagic); });
+      }
     }
   }
   template <int kWords>

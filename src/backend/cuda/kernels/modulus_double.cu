@@ -4,5 +4,6 @@
 namespace anydml::cuda {
 
 template cudaError_t launch_modulus<f64>(bool, KernelShape, const Launch&, u32, cudaStream_t) noexcept;
+template cudaError_t launch_modulus_waves<f64>(bool, const WaveTasks&, cudaStream_t) noexcept;
 
 }  // namespace anydml::cuda

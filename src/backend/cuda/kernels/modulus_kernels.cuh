@@ -16,8 +16,21 @@ struct VectorShape {
   static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors
 };
 
-template <class T>
-using DefaultShape = VectorShape<256, sizeof(T) <= 2 ? 2 : 4>;
+// As measured on an H200, where they differ by some hundredths: what is most work for its bytes takes more at a time.
+template <bool kFloor, class T, bool kOneDivisor>
+[[nodiscard]] constexpr auto default_shape() {
+  if constexpr (is_float<T> && sizeof(T) == 8) {
+    return VectorShape<256, 2, false>{};
+  } else if constexpr (sizeof(T) == 8 && (kOneDivisor || !kFloor)) {
+    return VectorShape<256, 4>{};
+  } else if constexpr (std::is_same_v<T, i8> && !kOneDivisor) {
+    return VectorShape<128, 4>{};
+  } else {
+    return VectorShape<128, 2>{};
+  }
+}
+template <bool kFloor, class T, bool kOneDivisor>
+using DefaultShape = decltype(default_shape<kFloor, T, kOneDivisor>());
 
 template <bool kStreaming>
 [[nodiscard]] __device__ inline uint4 load_vector(const std::byte* from) {
@@ -37,7 +50,7 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
 
 // Rows that are contiguous, 16 bytes at a time; an input may stay at one element of each row. Where kOneDivisor, it is
 // the divisor.
-template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<T>>
+template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<kFloor, T, kOneDivisor>>
 __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch launch) {
   using M = Modulus<kFloor, T>;
   constexpr int kVectors = Shape::kVectors;
@@ -250,8 +263,18 @@ __device__ inline void turn_square(u32 (&words)[4]) {
 }
 
 // Both inner sizes are whole numbers of words. An input is crossed, contiguous, or stays along the innermost loop.
-template <bool kFloor, class T>
-__global__ void __launch_bounds__(kTileThreads) modulus_transposed(const __grid_constant__ Launch launch) {
+// How many blocks a multiprocessor holds at least, which bounds their registers.
+template <class T>
+[[nodiscard]] constexpr int least_tiles() {
+  if constexpr (is_float<T>) {
+    return sizeof(T) == 4 ? 3 : 5;
+  } else {
+    return sizeof(T) == 8 ? 2 : sizeof(T) == 2 ? (std::is_signed_v<T> ? 6 : 8) : 5;
+  }
+}
+
+template <bool kFloor, class T, int kLeastTiles = least_tiles<T>()>
+__global__ void __launch_bounds__(kTileThreads, kLeastTiles) modulus_transposed(const __grid_constant__ Launch launch) {
   using X = Tile<T>;
   using Word = typename X::Word;
   constexpr u32 kPerWord = X::kPerWord;
@@ -365,18 +388,49 @@ __global__ void __launch_bounds__(kTileThreads) modulus_transposed(const __grid_
   }
 }
 
+// Small tasks of one operator and type, whole vectors of them, wave after wave in one block: what a list of dependent
+// dispatches is. The next task is read while this one's elements are under way.
+inline constexpr u32 kWaveThreads = 256;
+
+template <bool kFloor, class T>
+__global__ void __launch_bounds__(kWaveThreads) modulus_waves(const __grid_constant__ WaveTasks tasks) {
+  SmallTask task = tasks.tasks[0];
+#pragma unroll 1
+  for (u32 i = 1;; ++i) {
+    const u32 bytes = task.count * static_cast<u32>(sizeof(T));
+    for (u32 at = threadIdx.x * kVectorBytes; at < bytes; at += kWaveThreads * kVectorBytes) {
+      const uint4 a = *reinterpret_cast<const uint4*>(task.operands[0] + at);
+      const uint4 b = *reinterpret_cast<const uint4*>(task.operands[1] + at);
+      const u32 dividends[4] = {a.x, a.y, a.z, a.w};
+      const u32 divisors[4] = {b.x, b.y, b.z, b.w};
+      u32 results[4];
+      Modulus<kFloor, T>::many(dividends, divisors, results);
+      *reinterpret_cast<uint4*>(task.operands[3] + at) = uint4{results[0], results[1], results[2], results[3]};
+    }
+    if (i == tasks.count) {
+      return;
+    }
+    task = tasks.tasks[i];
+    if (task.begins_wave) {
+      __syncthreads();
+    }
+  }
+}
+
 [[nodiscard]] constexpr u32 parts_of(u32 whole, u32 part) { return whole / part + (whole % part != 0 ? 1 : 0); }
 
 template <bool kFloor, class T>
 [[nodiscard]] cudaError_t launch_modulus_of(KernelShape shape, const Launch& launch, u32 tiles, cudaStream_t stream) {
   switch (shape) {
     case KernelShape::vector: {
-      using Shape = DefaultShape<T>;
-      const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
       if ((launch.inner_broadcast & 2) != 0) {
-        modulus_vectors<kFloor, T, true, Shape><<<blocks, Shape::kThreads, 0, stream>>>(launch);
+        using Shape = DefaultShape<kFloor, T, true>;
+        modulus_vectors<kFloor, T, true>
+            <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
       } else {
-        modulus_vectors<kFloor, T, false, Shape><<<blocks, Shape::kThreads, 0, stream>>>(launch);
+        using Shape = DefaultShape<kFloor, T, false>;
+        modulus_vectors<kFloor, T, false>
+            <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
       }
       break;
     }
@@ -402,6 +456,17 @@ template <class T>
     return floor ? launch_modulus_of<true, T>(shape, launch, tiles, stream)
                  : launch_modulus_of<false, T>(shape, launch, tiles, stream);
   }
+}
+
+template <class T>
+[[nodiscard]] cudaError_t launch_modulus_waves([[maybe_unused]] bool floor, const WaveTasks& tasks,
+                                               cudaStream_t stream) noexcept {
+  if (std::is_unsigned_v<T> || !floor) {
+    modulus_waves<false, T><<<1, kWaveThreads, 0, stream>>>(tasks);
+  } else if constexpr (!std::is_unsigned_v<T>) {
+    modulus_waves<true, T><<<1, kWaveThreads, 0, stream>>>(tasks);
+  }
+  return cudaGetLastError();
 }
 
 }  // namespace anydml::cuda

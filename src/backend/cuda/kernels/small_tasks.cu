@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Many steps over few elements in one launch. The tasks are the kernel's parameter; a launch with few of them takes
 // little of it.
+#include <algorithm>
+
+#include "backend/cuda/kernels/families.h"
 #include "backend/cuda/kernels/generic.cuh"
 #include "backend/cuda/kernels/modulus.cuh"
 
@@ -177,6 +180,16 @@ cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStre
   return cudaGetLastError();
 }
 
+// Of the same operator and type as the first, over whole vectors.
+bool is_plain(const SmallTask& task, const SmallTask& first) {
+  const std::size_t bytes = task.count * element_size(static_cast<DataType>(task.type));
+  const auto addresses = reinterpret_cast<std::uintptr_t>(task.operands[0]) |
+                         reinterpret_cast<std::uintptr_t>(task.operands[1]) |
+                         reinterpret_cast<std::uintptr_t>(task.operands[3]);
+  return task.row == first.row && task.type == first.type && (task.broadcast & 3) == 0 &&
+         (bytes | addresses) % kVectorBytes == 0;
+}
+
 cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStream_t stream) {
   if (count == 0) {
     return cudaSuccess;
@@ -200,7 +213,27 @@ cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStre
 }
 
 cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept {
-  return launch_tasks(tasks, count, true, stream);
+  if (count == 0) {
+    return cudaSuccess;
+  }
+  const auto type = static_cast<DataType>(tasks[0].type);
+  const auto row = static_cast<RowId>(tasks[0].row);
+  if (!is_modulus(row) ||
+      !std::all_of(tasks, tasks + count, [&](const SmallTask& task) { return is_plain(task, tasks[0]); })) {
+    return launch_tasks(tasks, count, true, stream);
+  }
+  for (u32 begin = 0; begin < count; begin += WaveTasks::kMost) {
+    WaveTasks some;
+    some.count = std::min(count - begin, WaveTasks::kMost);
+    std::copy_n(tasks + begin, some.count, some.tasks);
+    const cudaError_t error = visit_type(type, [&]<class T>() {
+      return launch_modulus_waves<T>(row == RowId::ELEMENT_WISE_MODULUS_FLOOR, some, stream);
+    });
+    if (error != cudaSuccess) {
+      return error;
+    }
+  }
+  return cudaSuccess;
 }
 
 }  // namespace anydml::cuda
