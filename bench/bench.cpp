@@ -13,6 +13,7 @@
 #include <regex>
 
 #include "cases.h"
+#include "measure_device.h"
 #include "pass.h"
 #include "report.h"
 
@@ -27,6 +28,7 @@ struct Options {
   std::vector<std::string> data{"ordinary"};
   std::string filter;
   std::string json;
+  std::string adapter;
   std::string pass = "plain";
   unsigned threads = 0;
   double min_time = 0;
@@ -41,6 +43,12 @@ struct Failure {
   int status;
   std::string message;
 };
+
+// A device whose memory is not the CPU's: what is asked of it by default.
+constexpr std::int64_t kDeviceElements = std::int64_t{1} << 28;
+constexpr std::int64_t kDeviceSamples = std::int64_t{1} << 20;
+constexpr int kDeviceRounds = 11;
+constexpr double kDeviceMemory = 0.7;  // that the tensors may take
 
 template <class T>
 std::vector<T> parse_all(const std::vector<std::string>& texts, const char* option,
@@ -60,11 +68,17 @@ std::string reference_name(Case of) {
   return of.name();
 }
 
-std::vector<Case> select(const Options& options) {
+// memory_elements: how many the size "memory" has; 0: as many as parse_size says.
+std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   const auto types = parse_all(options.types, "--types", parse_type);
   const auto operators = parse_all(options.operators, "--operators", parse_operator);
   const auto layouts = parse_all(options.layouts, "--layouts", parse_layout);
-  const auto sizes = parse_all(options.sizes, "--sizes", parse_size);
+  auto sizes = parse_all(options.sizes, "--sizes", parse_size);
+  for (Size& size : sizes) {
+    if (memory_elements != 0 && size.name == "memory") {
+      size = {size.name, 0, memory_elements};
+    }
+  }
   const auto data = parse_all(options.data, "--data", parse_data);
   std::regex filter;
   try {
@@ -111,6 +125,21 @@ std::vector<Case> select(const Options& options) {
   return cases;
 }
 
+// As many elements as the device has memory for.
+std::vector<Case> select_for_device(const Options& options, std::uint64_t memory_bytes) {
+  std::int64_t elements = kDeviceElements;
+  const auto most = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
+  std::vector<Case> cases = select(options, elements);
+  for (; device_bytes(cases) > most && elements > 1 << 16; elements /= 2) {
+    cases = select(options, elements / 2);
+  }
+  if (device_bytes(cases) > most) {
+    throw Failure{2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", device_bytes(cases) >> 20,
+                                 memory_bytes >> 20)};
+  }
+  return cases;
+}
+
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
@@ -138,8 +167,8 @@ class Progress {
   bool shown_;
 };
 
-void measure_cases(const std::vector<Case>& cases, Report& report) {
-  Measurer measurer(cases, report.machine.threads, report.settings);
+template <class Measures>
+void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& report) {
   const Progress progress(cases.size());
   std::map<std::string, double> times;  // per element, by name
   print(column_names());
@@ -163,6 +192,9 @@ void measure_cases(const std::vector<Case>& cases, Report& report) {
 }
 
 void set_up(CLI::App& app, Options& options) {
+  app.add_option("-a,--adapter", options.adapter,
+                 "the adapter's name or a part of its description (sets ANYDML_ADAPTER). One with memory of its own is "
+                 "measured through DirectML, by its own clock");
   app.add_option("--types", options.types, "FLOAT32, ... UINT64; floats, integers or all")
       ->delimiter(',')
       ->capture_default_str();
@@ -170,13 +202,12 @@ void set_up(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--layouts", options.layouts,
-                 "tensor, scalar, dividend, transposed, stride2, stride2_all, rows7, dims8, inplace or all")
+                 "tensor, scalar, dividend, transposed, stride2, stride2_all, rows7, rows1000, dims8, inplace or all")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--sizes", options.sizes,
-                 "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the last cache (memory); all: these three; a number "
-                 "of elements; curve: "
-                 "16 to 16,777,216 elements")
+                 "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the last cache, on another adapter 268,435,456 "
+                 "elements (memory); all: these three; a number of elements; curve: 16 to 16,777,216 elements")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--data", options.data,
@@ -189,7 +220,7 @@ void set_up(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--min-time", options.min_time, "seconds for a case (0.3; quick: 0.02)")
       ->check(CLI::Range(0.0, 600.0));
-  app.add_option("--samples", options.samples, "elements of each case that are checked")
+  app.add_option("--samples", options.samples, "elements of each case that are checked; on another adapter 1,048,576")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
       ->capture_default_str();
   app.add_option("--pass", options.pass, "plain, or streaming: stores past the cache (x86-64)")
@@ -227,12 +258,34 @@ std::vector<std::string> child_arguments(const Options& options, const Settings&
 }
 
 int run_options(const Options& options, const std::vector<std::string>& arguments, const std::vector<std::string>& self,
-                bool layouts_given) {
+                bool layouts_given, bool samples_given) {
   Options chosen = options;
+  if (options.threads != 0) {
+    setenv("ANYDML_THREADS", std::to_string(options.threads).c_str(), 1);
+  }
+  if (!options.adapter.empty()) {
+    setenv("ANYDML_ADAPTER", options.adapter.c_str(), 1);
+  }
+  Report report;
+  report.arguments = arguments;
+  if (!options.list) {
+    report.machine.target = find_target();
+  }
+  if (std::string error; !describe_machine(report.machine, error)) {
+    throw Failure{1, error};
+  }
+  const bool on_device = report.machine.threads == 0;
+  if (!layouts_given && on_device) {
+    chosen.layouts = {"tensor", "scalar", "dividend", "transposed", "stride2", "rows1000"};
+  }
   if (options.scaling && !layouts_given) {
     chosen.layouts = {"tensor"};
   }
-  const std::vector<Case> cases = select(chosen);
+  if (options.scaling && on_device) {
+    throw Failure{2, "--scaling is by threads of the CPU, and this adapter is none"};
+  }
+  const std::vector<Case> cases =
+      on_device ? select_for_device(chosen, report.machine.memory_bytes) : select(chosen, 0);
   if (options.list) {
     for (const Case& of : cases) {
       print(of.name() + "\n");
@@ -242,12 +295,9 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   if (cases.empty()) {
     throw Failure{2, "no case is left by these options"};
   }
-  if (options.threads != 0) {
-    setenv("ANYDML_THREADS", std::to_string(options.threads).c_str(), 1);
+  if (on_device) {
+    report.settings.min_rounds = kDeviceRounds;
   }
-
-  Report report;
-  report.arguments = arguments;
   if (options.quick) {
     report.settings.min_time = 0.02;
     report.settings.min_rounds = 3;
@@ -255,12 +305,8 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   if (options.min_time > 0) {
     report.settings.min_time = options.min_time;
   }
-  report.settings.samples = options.samples;
+  report.settings.samples = on_device && !samples_given ? kDeviceSamples : options.samples;
   report.settings.pass = options.pass == "streaming" ? PassKind::streaming : PassKind::plain;
-  report.machine.target = find_target();
-  if (std::string error; !describe_machine(report.machine, error)) {
-    throw Failure{1, error};
-  }
   print(header_text(report.machine, report.settings) + "\n");
 
   if (options.latency) {
@@ -280,7 +326,13 @@ int run_options(const Options& options, const std::vector<std::string>& argument
     print(scaling_text(report.scalings));
   }
   if (!options.latency && !options.scaling) {
-    measure_cases(cases, report);
+    if (on_device) {
+      DeviceMeasurer measurer(cases, report.settings);
+      measure_cases(cases, measurer, report);
+    } else {
+      Measurer measurer(cases, report.machine.threads, report.settings);
+      measure_cases(cases, measurer, report);
+    }
   }
   if (!options.json.empty() && !write_json(report, options.json)) {
     throw Failure{1, fmt::format("'{}' cannot be written", options.json)};
@@ -305,12 +357,15 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
     set_up(app, options);
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    return run_options(options, arguments, self, app.count("--layouts") != 0);
+    return run_options(options, arguments, self, app.count("--layouts") != 0, app.count("--samples") != 0);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Failure& failure) {
     fmt::print(stderr, "dmlrun bench: {}\n", failure.message);
     return failure.status;
+  } catch (const DeviceFailure& failure) {
+    fmt::print(stderr, "dmlrun bench: {}\n", failure.message);
+    return 1;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "dmlrun bench: no memory for tensors of this size\n");
     return 1;

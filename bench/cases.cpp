@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"modulus_floor", "modulus_truncate"};
 constexpr std::string_view kLayouts[] = {"tensor",      "scalar", "dividend", "transposed", "stride2",
-                                         "stride2_all", "rows7",  "dims8",    "inplace"};
+                                         "stride2_all", "rows7",  "rows1000", "dims8",      "inplace"};
 
 // Sizes by what a tensor takes. Three tensors of the first fit the smallest first-level cache about, 32 KiB, and of the
 // second half a MiB; one of the last is at least as large as the last cache, so that three are far beyond it.
@@ -101,12 +101,15 @@ std::optional<Placement> place(const Case& of) {
       break;
     }
     case Layout::rows7:
-      if (count < 7) {
+    case Layout::rows1000: {
+      const std::int64_t row = of.layout == Layout::rows7 ? 7 : 1000;
+      if (count < row) {
         return std::nullopt;
       }
       p.rank = 2;
-      p.sizes = {count / 7, 7};
+      p.sizes = {count / row, row};
       break;
+    }
     case Layout::dims8: {
       if (bits < 6 + 7) {
         return std::nullopt;
@@ -140,7 +143,8 @@ std::optional<Placement> place(const Case& of) {
       p.strides_out[0] = of.layout == Layout::stride2_all ? 2 : 1;
       break;
     case Layout::rows7:
-      p.strides_a[0] = p.strides_b[0] = p.strides_out[0] = 8;
+    case Layout::rows1000:
+      p.strides_a[0] = p.strides_b[0] = p.strides_out[0] = of.layout == Layout::rows7 ? 8 : 1024;
       break;
     case Layout::dims8: {
       // The dividend's rows are padded, and the divisor's outer dimensions lie in the opposite order.

@@ -24,6 +24,7 @@ enum class Layout {
   stride2,      // every second element of the inputs
   stride2_all,  // and of the output
   rows7,        // rows of 7 elements, 8 apart, in all three
+  rows1000,     // rows of 1,000 elements, 1,024 apart, in all three
   dims8,        // eight dimensions, 64 innermost, none of which can be merged
   inplace,      // the output is the dividend
 };
@@ -68,7 +69,7 @@ struct Placement {
   [[nodiscard]] std::int64_t offset(const std::array<std::int64_t, 8>& strides, std::int64_t element) const;
 };
 
-// None where the layout does not fit the size: eight dimensions of two need 8,192 elements.
+// None where the layout does not fit the size: eight dimensions need 8,192 elements, a row its own.
 std::optional<Placement> place(const Case& of);
 
 // How many arrays of the output's size a case reads; it writes one.

@@ -2,8 +2,11 @@
 // Latency through the DirectML API, as a program of it has it: a list is recorded once and executed many times.
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
+#include "check.h"
 #include "client.h"
+#include "data.h"
 #include "latency.h"
 #include "measure.h"
 
@@ -61,8 +64,106 @@ class Program {
   bool recorded_ = false;
 };
 
+// A list of a thousand dispatches of 1,024 elements, independent of one another or each reading what the one before
+// wrote, as programs have them: with a descriptor heap for the bindings, and barriers where something is written that
+// is then read.
+class ThousandDispatches {
+ public:
+  static constexpr int kDispatches = 1000;
+
+  explicit ThousandDispatches(bool dependent) : dependent_(dependent) {
+    const DML_BUFFER_TENSOR_DESC buffer{
+        DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 1, &kCount, nullptr, kSize, 0};
+    const DML_TENSOR_DESC tensor{DML_TENSOR_TYPE_BUFFER, &buffer};
+    const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC modulus{&tensor, &tensor, &tensor};
+    const DML_OPERATOR_DESC desc{DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &modulus};
+    const DML_BUFFER_BINDING divisor{b_.Get(), 0, kSize};
+    const auto add = [&](const DML_BUFFER_BINDING& from, const DML_BUFFER_BINDING& to) {
+      const DML_BUFFER_BINDING inputs[] = {from, divisor};
+      operations_.push_back(std::make_unique<client::Operation>(device_, desc));
+      operations_.back()->bind(inputs, {&to, 1});
+    };
+    const DML_BUFFER_BINDING first{a_.Get(), 0, kSize};
+    if (dependent) {
+      const DML_BUFFER_BINDING second{out_.Get(), 0, kSize};
+      add(first, second);
+      add(second, first);
+    } else {
+      for (UINT64 i = 0; i < kDispatches; ++i) {
+        add(first, {out_.Get(), i * kSize, kSize});
+      }
+    }
+    D3D12_RESOURCE_BARRIER barrier{};
+    barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+    for (std::size_t i = 0; i < kDispatches; ++i) {
+      operations_[i % operations_.size()]->record(device_);
+      if (dependent) {
+        device_.list()->ResourceBarrier(1, &barrier);
+      }
+    }
+    device_.close();
+  }
+
+  void run() {
+    device_.execute();
+    device_.wait();
+  }
+
+  // After it ran. Throws LatencyFailure where a result is wrong.
+  void check_results() {
+    device_.reopen();
+    const std::vector<float> b = read(b_.Get());
+    const std::vector<float> a = read(a_.Get());
+    const std::vector<float> out = read(out_.Get());
+    // Of dependent ones each buffer is then the other's remainder: a remainder divided again is itself, or, where it
+    // was rounded to the divisor, 0 and that again.
+    Placement packed;
+    packed.rank = 1;
+    packed.elements = packed.sizes[0] = kCount;
+    packed.strides_a[0] = packed.strides_b[0] = packed.strides_out[0] = 1;
+    Case of;
+    of.op = Operator::modulus_floor;
+    for (std::size_t i = 0; i * kCount < out.size(); ++i) {
+      const Check found = check(of, packed, a.data(), b.data(), out.data() + i * kCount, kCount);
+      if (found.wrong != 0) {
+        throw LatencyFailure{"dispatch " + std::to_string(i) + ": " + found.first_wrong};
+      }
+    }
+  }
+
+ private:
+  static constexpr UINT kCount = 1024;
+  static constexpr UINT kSize = kCount * sizeof(float);
+
+  client::ComPtr<ID3D12Resource> create_buffer(UINT64 bytes, Operand operand) {
+    auto buffer = device_.create_buffer(bytes);
+    Team alone(1);
+    device_.write(buffer.Get(), [&](std::span<std::byte> to) {
+      fill(to.data(), to.size() / sizeof(float), ANYDML_FLOAT32, {}, operand, alone);
+    });
+    return buffer;
+  }
+
+  std::vector<float> read(ID3D12Resource* buffer) {
+    std::vector<float> values(buffer->GetDesc().Width / sizeof(float));
+    device_.read(buffer, [&](std::span<const std::byte> from) {
+      std::memcpy(values.data(), from.data(), values.size() * sizeof(float));
+    });
+    return values;
+  }
+
+  bool dependent_;
+  client::Device device_;
+  client::ComPtr<ID3D12Resource> a_ = create_buffer(kSize, Operand::dividend);
+  client::ComPtr<ID3D12Resource> b_ = create_buffer(kSize, Operand::divisor);
+  client::ComPtr<ID3D12Resource> out_ =
+      create_buffer(dependent_ ? kSize : UINT64{kSize} * kDispatches, Operand::divisor);
+  std::vector<std::unique_ptr<client::Operation>> operations_;
+};
+
 template <class Body>
 Latency repeat(const char* name, const char* what, double seconds, int parts, Body body) {
+  constexpr std::size_t kLeastSamples = 50;
   std::vector<double> samples;
   body();
   const double begin = seconds_now();
@@ -70,7 +171,7 @@ Latency repeat(const char* name, const char* what, double seconds, int parts, Bo
     const double before = seconds_now();
     body();
     samples.push_back((seconds_now() - before) / parts);
-  } while (seconds_now() - begin < seconds);
+  } while (seconds_now() - begin < seconds || samples.size() < kLeastSamples);
   const Timing timing = summarise(samples);
   return {name, what, timing.median * 1e9, timing.min * 1e9};
 }
@@ -98,6 +199,14 @@ void measure_directml_latency(double seconds, std::vector<Latency>& to) try {
                         program.execute();
                         program.wait();
                       }));
+  for (const bool dependent : {false, true}) {
+    ThousandDispatches list(dependent);
+    to.push_back(repeat(dependent ? "dependent_1024" : "independent_1024",
+                        dependent ? "executing, one of 1,000 dispatches of 1,024 FLOAT32, each reads the last"
+                                  : "executing, one of 1,000 dispatches of 1,024 FLOAT32, independent",
+                        seconds, ThousandDispatches::kDispatches, [&] { list.run(); }));
+    list.check_results();
+  }
 } catch (const client::Failure& failure) {
   throw LatencyFailure{failure.what()};
 }

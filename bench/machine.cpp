@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -135,8 +134,10 @@ bool describe_machine(Machine& machine, std::string& error) {
     return false;
   }
   machine.version = anydml_version();
+  machine.adapter = info->name;
   machine.device = info->description;
-  machine.threads = std::max(1U, info->threads);
+  machine.memory_bytes = info->memory_bytes;
+  machine.threads = info->threads;
   machine.cpu = cpu_name();
   utsname name{};
   if (uname(&name) == 0) {

@@ -8,9 +8,11 @@
 namespace anydml::bench {
 
 struct Machine {
-  std::string version;  // of the library
-  std::string device;   // its description of the device
-  std::string target;   // whose kernels run: "neon"; empty where it could not be found out
+  std::string version;             // of the library
+  std::string adapter;             // the device's name: "cpu", "cuda:0"
+  std::string device;              // the library's description of it
+  std::uint64_t memory_bytes = 0;  // the device's
+  std::string target;              // whose kernels run: "neon"; empty where it could not be found out
   std::string cpu;
   std::string architecture;
   std::string system;    // kernel and its version
@@ -18,7 +20,7 @@ struct Machine {
   std::string c_library;
   std::string huge_pages;      // the system's setting
   unsigned cores = 0;          // that this process may use
-  unsigned threads = 0;        // of the library and of the pass
+  unsigned threads = 0;        // of the library and of the pass; 0: it is no CPU
   std::uint64_t l1_bytes = 0;  // 0: not known
   std::uint64_t l2_bytes = 0;
   std::uint64_t l3_bytes = 0;

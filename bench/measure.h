@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cases.h"
@@ -40,6 +41,7 @@ struct Result {
   Timing kernel;
   Timing pass;
   unsigned pass_threads = 0;
+  std::string_view pass_by;      // of a device: what the pass is
   std::optional<double> factor;  // strided layouts: time per element over that of `tensor`
   Check check;
 

@@ -21,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 TYPES = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
 FLOATS = TYPES[:3]
 OPERATORS = ("modulus_floor", "modulus_truncate")
-STRIDED = ("transposed", "stride2", "stride2_all", "rows7", "dims8")
+STRIDED = ("transposed", "stride2", "stride2_all", "rows7", "rows1000", "dims8")
 # Told apart by people who see colours differently, and in grey by their lightness.
 BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, GREY, BLACK = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#8c6d31", "#999999", "#222222")
@@ -56,6 +56,8 @@ def subtitle(figure, text, top=1.0):
 def about(report):
     machine = report["machine"]
     threads = machine["threads"]
+    if threads == 0:  # no CPU
+        return f"anydml {report['version']} on {machine['device']}"
     return (f"anydml {report['version']} on {machine['cpu']}, {threads} thread{'s' if threads > 1 else ''}, "
             f"{machine['target'] or 'unknown'} kernels")
 

@@ -49,7 +49,9 @@ void put_machine(Writer& writer, const Machine& machine) {
   put(writer, "architecture", machine.architecture);
   put(writer, "cores", std::int64_t{machine.cores});
   put(writer, "threads", std::int64_t{machine.threads});
+  put(writer, "adapter", machine.adapter);
   put(writer, "device", machine.device);
+  put(writer, "memory_bytes", static_cast<std::int64_t>(machine.memory_bytes));
   put(writer, "target", machine.target);
   put(writer, "system", machine.system);
   put(writer, "compiler", machine.compiler);
@@ -76,7 +78,11 @@ void put_result(Writer& writer, const Result& result) {
   put(writer, "bytes", result.bytes);
   put_timing(writer, "kernel", result.kernel);
   put_timing(writer, "pass", result.pass);
-  put(writer, "pass_threads", std::int64_t{result.pass_threads});
+  if (!result.pass_by.empty()) {
+    put(writer, "pass_by", result.pass_by);
+  } else {
+    put(writer, "pass_threads", std::int64_t{result.pass_threads});
+  }
   put(writer, "ns_per_element", result.ns_per_element());
   put(writer, "gb_per_second", result.gb_per_second());
   put(writer, "pass_gb_per_second", result.pass_gb_per_second());
@@ -95,6 +101,17 @@ void put_result(Writer& writer, const Result& result) {
 }  // namespace
 
 std::string header_text(const Machine& machine, const Settings& settings) {
+  if (machine.threads == 0) {
+    return fmt::format(
+        "anydml {}, {} kernels, on {}: {}, {} MiB\n"
+        "in a machine with {} ({}), {} cores; {}; built by {}\n"
+        "pass: ADD or IDENTITY of UINT32, or a copy, of as many bytes, by the same device; its own clock, median of at "
+        "least {} rounds, {} s a case\n"
+        "FLOAT64, which DirectML's modulus does not take: by the C API, wall clock\n",
+        machine.version, machine.target.empty() ? "unknown" : machine.target, machine.adapter, machine.device,
+        machine.memory_bytes >> 20, machine.cpu, machine.architecture, machine.cores, machine.c_library,
+        machine.compiler, settings.min_rounds, settings.min_time);
+  }
   return fmt::format(
       "anydml {}, {} kernels, on {} ({}), {} thread{} of {}\n"
       "device: {}; caches {} KiB, {} KiB, {} KiB; {}; built by {}; huge pages: {}\n"

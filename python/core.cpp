@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // NumPy arrays to the C API and back. Two ways lead through here: ufuncs, which NumPy itself drives with all it knows
 // of types, casting, masks and errors; and a short way for arrays that need none of that, which gives the core whole
-// arrays at once instead of a row at a time.
+// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_arrays.h.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #include <numpy/arrayobject.h>
@@ -17,10 +16,10 @@
 #include <vector>
 
 #include "base/element.h"
+#include "call.h"
+#include "device_arrays.h"
 #include "faults.h"
 #include "operand.h"
-
-namespace nb = nanobind;
 
 namespace anydml::python {
 namespace {
@@ -31,23 +30,6 @@ using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydm
 constexpr Function kFunctions[] = {anydml_modulus_floor, anydml_modulus_truncate};
 constexpr const char* kNames[] = {"modulus_floor", "modulus_truncate"};
 constexpr const char* kOperators[] = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"};
-
-[[noreturn]] void raise_last(int code) {
-  const std::string message = anydml_last_error();
-  if (code == ANYDML_OUT_OF_MEMORY) {
-    throw std::bad_alloc();
-  }
-  if (code == ANYDML_INVALID_ARGUMENT) {
-    const bool about_type = message.find(": type is ") != std::string::npos;
-    throw about_type ? nb::type_error(message.c_str()) : nb::value_error(message.c_str());
-  }
-  if (code == ANYDML_UNSUPPORTED) {
-    PyErr_SetString(PyExc_NotImplementedError, message.c_str());
-  } else {
-    PyErr_SetString(PyExc_RuntimeError, message.c_str());
-  }
-  throw nb::python_error();
-}
 
 // ---- The ufuncs ----------------------------------------------------------------------------------------------------
 
@@ -216,6 +198,13 @@ bool share_memory(const Operand& a, const Operand& b) {
   return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
 }
 
+// Where an array is on a GPU, the result there; NotImplemented otherwise.
+nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t count, nb::handle out,
+                         const Attributes& attributes, nb::handle device) {
+  DeviceCall call;
+  return call.locate(inputs, count, out) ? call.run(op, attributes, device) : nb::borrow(Py_NotImplemented);
+}
+
 // The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
 // without an answer.
 nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
@@ -223,8 +212,11 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
   Operand operands[3];
   const bool a_is_array = PyArray_CheckExact(a.ptr());
   const bool b_is_array = PyArray_CheckExact(b.ptr());
-  if ((!a_is_array && !b_is_array) || (a_is_array && !operands[0].take(as_array(a.ptr()))) ||
-      (b_is_array && !operands[1].take(as_array(b.ptr())))) {
+  if (!a_is_array && !b_is_array) {
+    const nb::handle inputs[] = {a, b};
+    return try_on_device(kOperators[which], inputs, 2, out, Attributes(), nb::none());
+  }
+  if ((a_is_array && !operands[0].take(as_array(a.ptr()))) || (b_is_array && !operands[1].take(as_array(b.ptr())))) {
     return not_here();
   }
   const DataType type = static_cast<DataType>(operands[a_is_array ? 0 : 1].tensor.type);
@@ -293,24 +285,12 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
 
 // ---- Any operator --------------------------------------------------------------------------------------------------
 
-const anydml_device* find_device(nb::handle name) {
-  if (name.is_none()) {
-    return nullptr;
-  }
-  const anydml_device* device = anydml_find_device(nb::cast<std::string>(name).c_str());
-  if (device == nullptr) {
-    throw nb::value_error(anydml_last_error());
-  }
-  return device;
-}
-
 struct Call {
   std::vector<Operand> operands;  // the inputs, then the output
   std::vector<anydml_tensor> tensors;
-  std::vector<std::string> names;
-  std::vector<anydml_attribute> attributes;
+  Attributes attributes;
 
-  Call(nb::handle inputs, nb::handle out, const nb::dict& given) : operands(nb::len(inputs) + 1) {
+  Call(nb::handle inputs, nb::handle out, const nb::dict& given) : operands(nb::len(inputs) + 1), attributes(given) {
     std::size_t next = 0;
     for (const nb::handle input : inputs) {
       take(operands[next++], input);
@@ -321,31 +301,6 @@ struct Call {
     }
     for (const Operand& operand : operands) {
       tensors.push_back(operand.tensor);
-    }
-    names.reserve(nb::len(given));
-    for (const auto& [name, value] : given) {
-      anydml_attribute attribute{};
-      names.push_back(nb::cast<std::string>(name));
-      attribute.name = names.back().c_str();
-      if (PyLong_Check(value.ptr()) != 0) {
-        int overflow = 0;
-        attribute.type = ANYDML_INT64;
-        attribute.value.i64 = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-        if (overflow > 0) {
-          attribute.type = ANYDML_UINT64;
-          attribute.value.u64 = PyLong_AsUnsignedLongLong(value.ptr());
-        }
-        if (overflow < 0 || PyErr_Occurred() != nullptr) {
-          PyErr_Clear();
-          throw nb::value_error((names.back() + " is an integer beyond 64 bits").c_str());
-        }
-      } else if (PyFloat_Check(value.ptr()) == 0) {
-        throw nb::type_error((names.back() + " is no number").c_str());
-      } else {
-        attribute.type = ANYDML_FLOAT64;
-        attribute.value.f64 = nb::cast<double>(value);
-      }
-      attributes.push_back(attribute);
     }
   }
   [[nodiscard]] std::size_t inputs() const { return tensors.size() - 1; }
@@ -369,11 +324,33 @@ void run_operator(const std::string& op, nb::handle inputs, nb::handle out, cons
   {
     nb::gil_scoped_release released;
     code = anydml_run(on, op.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
-                      call.attributes.data(), call.attributes.size());
+                      call.attributes.all.data(), call.attributes.all.size());
   }
   if (code != ANYDML_OK) {
     raise_last(code);
   }
+}
+
+nb::object run_on_device(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
+                         nb::handle device) {
+  std::vector<nb::object> held;
+  for (const nb::handle input : inputs) {
+    held.push_back(nb::borrow(input));
+  }
+  const std::vector<nb::handle> handles(held.begin(), held.end());
+  return try_on_device(op.c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
+}
+
+// Whether one of them is an array on a GPU.
+bool any_on_device(const nb::args& arrays) {
+  for (const nb::handle array : arrays) {
+    DeviceOperand operand;
+    operand.locate(array);
+    if (operand.on_gpu()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // An operator over arrays of fixed types, shapes and strides.
@@ -383,7 +360,7 @@ class Compiled {
       : call_(inputs, out, attributes) {
     const int code =
         anydml_compile(find_device(device), op.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(), 1,
-                       call_.attributes.data(), call_.attributes.size(), &compiled_);
+                       call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
     if (code != ANYDML_OK) {
       raise_last(code);
     }
@@ -498,6 +475,13 @@ NB_MODULE(_core, module) {
   module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
   module.def("run", run_operator, nb::arg("op"), nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"),
              nb::arg("device").none());
+  module.def("run_on_device", run_on_device, nb::arg("op"), nb::arg("inputs"), nb::arg("out").none(),
+             nb::arg("attributes"), nb::arg("device").none());
+  module.def("any_on_device", any_on_device);
+  module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
+  nb::class_<DeviceMemory>(module, "DeviceMemory")
+      .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })
+      .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
   nb::class_<Compiled>(module, "Compiled")

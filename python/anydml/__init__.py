@@ -22,7 +22,8 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting="same_kind", order="
 
     Exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments, broadcasting, types,
     masks, warnings and errors are those of a NumPy ufunc. Zero divisors give 0 for integers and NaN for floats, with
-    NumPy's warnings. PyTorch's tensors, and arrays in the CPU's memory that speak DLPack, come and go. ``device`` is the
+    NumPy's warnings. PyTorch's tensors and others' arrays that speak DLPack come and go; those on a GPU stay there, and
+    the operator runs on it, on the library's stream, without NumPy's warnings, masks and conversions. ``device`` is the
     name of one of `adapters`.
 
     >>> modulus_floor(np.float32([5, -5.5]), np.float32(0.1)).tolist()
@@ -60,11 +61,13 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting="same_kind", orde
 def run(op, *inputs, out=None, device=None, **attributes):
     """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
 
-    The inputs must have one type; they are broadcast by NumPy's rule.
+    The inputs must have one type; they are broadcast by NumPy's rule. Arrays on a GPU stay there.
 
     >>> run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
     array([-1. ,  0.5,  1. ], dtype=float32)
     """
+    if _core.any_on_device(*inputs, out):
+        return _core.run_on_device(op, inputs, out, attributes, device)
     arrays = [_np.asarray(array) for array in inputs]
     if out is None:
         out = _like(op, arrays)
@@ -97,6 +100,9 @@ def compile(op, *inputs, out=None, device=None, **attributes):
     >>> step(np.array([5., 6., 7.]), np.array([3., 4., 5.]))
     array([2., 2., 2.])
     """
+    if _core.any_on_device(*inputs, out):
+        raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
+                        "call run")
     arrays = [_np.asarray(array) for array in inputs]
     if out is None:
         out = _like(op, arrays)
@@ -162,6 +168,10 @@ def _to_numpy(array):
 
 def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
     """The long way: arrays of other libraries, devices by name, and all that NumPy itself sees to."""
+    if _core.any_on_device(a, b, out):
+        if where is not True or casting != "same_kind" or order != "K" or dtype is not None:
+            raise TypeError("where, casting, order and dtype are for arrays in the CPU's memory alone")
+        return _core.run_on_device(op, (a, b), out, {}, device)
     home = next((type(array).__module__.partition(".")[0] for array in (a, b) if _foreign(array)), None)
     foreign_out = out if _foreign(out) else None
     a, b = _to_numpy(a), _to_numpy(b)
@@ -195,6 +205,7 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
 def _to_library(home, result):
     import importlib
 
+    home = "jax" if home == "jaxlib" else home  # where its arrays' type is
     library = importlib.import_module(home)
     if home == "torch":
         return library.from_numpy(result)

@@ -86,7 +86,8 @@ struct BackendTable {
                            BackendProgram** program);
   void (*destroy)(BackendProgram* program);
 
-  // stream: what the device's own API calls a queue (a cudaStream_t), which stays the caller's; null for a new one.
+  // stream: what the device's own API calls a queue (a cudaStream_t), which stays the caller's, and on which work lies
+  // as soon as it is given; null for a new one, where it may be kept back until a mark comes.
   BackendStatus (*create_queue)(BackendDevice* device, void* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 

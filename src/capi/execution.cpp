@@ -117,16 +117,8 @@ class Run {
     device_.backend->destroy_mark(mark);
     return waited;
   }
-  // The work is the stream's now. A mark, since a device may keep back what is small until one comes.
-  Status leave() {
-    unfinished_ = false;
-    BackendMark* mark = nullptr;
-    const Status marked = check(device_.backend->mark(queue_, &mark));
-    if (mark != nullptr) {
-      device_.backend->destroy_mark(mark);
-    }
-    return marked;
-  }
+  // The work is the stream's now.
+  void leave() { unfinished_ = false; }
 
  private:
   Status check(BackendStatus status) const { return from_backend(op_, *device_.backend, status); }
@@ -322,7 +314,8 @@ Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addres
   Run run(*compiled.device, compiled.desc.row->name.data());
   ANYDML_TRY(run.begin_on(stream != nullptr ? stream : kDefaultStream));
   ANYDML_TRY(run_staged(run, compiled, staged.value(), addresses));
-  return run.leave();
+  run.leave();
+  return {};
 }
 
 }  // namespace anydml

@@ -75,7 +75,6 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
-  const OnDevice scope(*queue->device);
   for (const BackendProgram::PlacedStep& step : program->steps) {
     const PreparedStep& prepared = step.prepared;
     std::byte* bases[kMaxOperands] = {};
@@ -83,17 +82,20 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
       bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
     }
     SmallTask task;
-    cudaError_t error = cudaSuccess;
-    if (make_small_task(prepared, bases, task)) {
-      error = queue->small.add(task, queue->stream);
-    } else {
-      error = queue->small.launch(queue->stream);
-      if (error == cudaSuccess) {
-        error = launch(prepared, bases, queue->stream);
+    if (queue->owned && make_small_task(prepared, bases, task)) {
+      if (queue->small.add(task)) {
+        continue;
       }
+      if (const BackendStatus status = in_order(*queue, [] { return cudaSuccess; }); status.code != BackendCode::ok) {
+        return status;
+      }
+      if (queue->small.add(task)) {
+        continue;
+      }  // without memory to gather it, it goes alone
     }
-    if (error != cudaSuccess) {
-      return status_of(error);
+    const BackendStatus status = in_order(*queue, [&] { return launch(prepared, bases, queue->stream); });
+    if (status.code != BackendCode::ok) {
+      return status;
     }
   }
   return kOk;

@@ -22,8 +22,8 @@ struct BackendProgram {
 struct BackendQueue {
   BackendDevice* device = nullptr;
   cudaStream_t stream = nullptr;
-  bool owned = false;
-  cuda::SmallTasks small;
+  bool owned = false;      // the stream; others see at once what comes to theirs
+  cuda::SmallTasks small;  // of an own one
 };
 
 struct BackendMark {

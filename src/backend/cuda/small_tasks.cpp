@@ -48,43 +48,35 @@ void SmallTasks::for_each_piece(const SmallTask& task, Use use) noexcept {
   }
 }
 
-bool SmallTasks::conflicts(const SmallTask& task) noexcept {
-  bool found = false;
-  for_each_piece(task, [&](std::uintptr_t number, bool written) {
-    const Piece& piece = *find(number);
-    found = found || piece.written == wave_ || (written && piece.read == wave_);
-  });
-  return found;
-}
-
-void SmallTasks::remember(const SmallTask& task) noexcept {
-  for_each_piece(task, [&](std::uintptr_t number, bool written) {
-    Piece& piece = *find(number);
-    (written ? piece.written : piece.read) = wave_;
-  });
-}
-
-cudaError_t SmallTasks::add(SmallTask task, cudaStream_t stream) noexcept {
+bool SmallTasks::add(SmallTask task) noexcept {
   if (pieces_ == nullptr) {
     pieces_.reset(new (std::nothrow) Piece[kPieces]);
-    if (pieces_ == nullptr) {
-      return cudaErrorMemoryAllocation;
+    try {
+      tasks_.reserve(kMaxSmallTasks);
+    } catch (...) {
+      pieces_.reset();
     }
   }
-  if (tasks_.size() == kMaxSmallTasks || pieces_used_ > kPieces / 2) {
-    if (const cudaError_t error = launch(stream); error != cudaSuccess) {
-      return error;
-    }
+  if (pieces_ == nullptr || tasks_.size() == kMaxSmallTasks || pieces_used_ > kPieces / 2) {
+    return false;
   }
-  task.begins_wave = conflicts(task) ? 1 : 0;
-  wave_ += task.begins_wave;
-  remember(task);
-  try {
-    tasks_.push_back(task);
-  } catch (...) {
-    return cudaErrorMemoryAllocation;
+  Piece* touched[kMostTouched];
+  std::size_t count = 0;
+  std::size_t read = 0;  // the first of them
+  bool conflicts = false;
+  for_each_piece(task, [&](std::uintptr_t number, bool written) {
+    Piece* const piece = find(number);
+    conflicts = conflicts || piece->written == wave_ || (written && piece->read == wave_);
+    touched[count++] = piece;
+    read += written ? 0 : 1;
+  });
+  wave_ += conflicts ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    (i < read ? touched[i]->read : touched[i]->written) = wave_;
   }
-  return cudaSuccess;
+  task.begins_wave = conflicts ? 1 : 0;
+  tasks_.push_back(task);
+  return true;
 }
 
 cudaError_t SmallTasks::launch(cudaStream_t stream) noexcept {

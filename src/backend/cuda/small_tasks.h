@@ -13,8 +13,8 @@ namespace anydml::cuda {
 
 class SmallTasks {
  public:
-  // After those before it.
-  [[nodiscard]] cudaError_t add(SmallTask task, cudaStream_t stream) noexcept;
+  // After those before it. False: there is no room for it until they are launched, or no memory.
+  [[nodiscard]] bool add(SmallTask task) noexcept;
   // Launches what was added, if anything was.
   [[nodiscard]] cudaError_t launch(cudaStream_t stream) noexcept;
 
@@ -28,11 +28,10 @@ class SmallTasks {
     std::uint64_t read = 0;
   };
   static constexpr std::uintptr_t kPieceBytes = 4096;
-  static constexpr std::size_t kPieces = 1 << 14;  // a power of two
+  static constexpr std::size_t kPieces = 1 << 13;  // a power of two; some for each of a batch's tasks
+  static constexpr std::size_t kMostTouched = (kMaxInputs + 1) * (kMaxSmallElements * sizeof(f64) / kPieceBytes + 1);
 
   Piece* find(std::uintptr_t number) noexcept;
-  bool conflicts(const SmallTask& task) noexcept;
-  void remember(const SmallTask& task) noexcept;
   template <class Use>
   void for_each_piece(const SmallTask& task, Use use) noexcept;
 

@@ -17,9 +17,8 @@ template <class T>
 
 // Tasks of one modulus operator over whole vectors, none of which stays at one element.
 struct WaveTasks {
-  static constexpr std::uint32_t kMost = 200;
   std::uint32_t count;
-  SmallTask tasks[kMost];
+  SmallTask tasks[kMaxSmallTasks];
 };
 template <class T>
 [[nodiscard]] cudaError_t launch_modulus_waves(bool floor, const WaveTasks& tasks, cudaStream_t stream) noexcept;

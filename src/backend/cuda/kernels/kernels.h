@@ -67,7 +67,7 @@ struct SmallTask {
   std::byte* operands[4];  // inputs first; the output is operands[3]
 };
 static_assert(sizeof(SmallTask) == 40);
-inline constexpr std::uint32_t kMaxSmallTasks = 800;      // in one launch: they are a kernel's parameter
+inline constexpr std::uint32_t kMaxSmallTasks = 200;      // in one launch: they are a kernel's parameter
 inline constexpr std::uint32_t kMaxSmallElements = 4096;  // of one task
 
 // False: it is none. begins_wave is left to the caller.

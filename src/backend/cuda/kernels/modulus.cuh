@@ -157,32 +157,49 @@ inline constexpr bool kFastDoubles = false;
 // half. What is left is then between -1 and 2 divisors, the next power sets it right, and the end sees to the last.
 // Every difference is exact: it is a multiple of the last place of that divisor, or of x where x is below it, and less
 // than two divisors of 24 bits.
-[[nodiscard]] __device__ inline f32 finish_in_doubles(f32 x, f32 y) {
+//
+// Two elements at once: their steps do not wait for one another. It does no harm to one that needed none.
+__device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f32 (&results)[2]) {
   constexpr int kStep = 48;
   constexpr int kMostSteps = 5;       // 277 bits lie between the greatest and the least number
   constexpr int kExponent = 1 << 20;  // one more, in the upper half
   constexpr f64 kInteger = 0x1.8p52;  // a sum with this, rounded toward zero, is rounded down to an integer
-  const f64 divisor = static_cast<f64>(y);
-  const f64 inverse = near_reciprocal(divisor);
-  f64 remainder = static_cast<f64>(x);
-  int steps = min(max((__double2hiint(remainder) - __double2hiint(divisor)) / (kStep * kExponent), 0), kMostSteps);
+  f64 divisor[2];
+  f64 inverse[2];
+  f64 remainder[2];
+  int gap = 0;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    divisor[i] = static_cast<f64>(y[i]);
+    inverse[i] = near_reciprocal(divisor[i]);
+    remainder[i] = static_cast<f64>(x[i]);
+    gap = max(gap, __double2hiint(remainder[i]) - __double2hiint(divisor[i]));
+  }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  steps = __reduce_max_sync(__activemask(), steps);
+  gap = __reduce_max_sync(__activemask(), gap);
 #endif
+  const int steps = min(gap / (kStep * kExponent), kMostSteps);
 #pragma unroll 1
   for (int scale = steps * kStep * kExponent; scale >= 0; scale -= kStep * kExponent) {
-    const f64 scaled = __hiloint2double(__double2hiint(divisor) + scale, __double2loint(divisor));
-    const f64 unscaled = __hiloint2double(__double2hiint(inverse) - scale, __double2loint(inverse));
-    const f64 quotient = __fma_rz(remainder, unscaled, kInteger) - kInteger;
-    remainder = __fma_rn(-quotient, scaled, remainder);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const f64 scaled = __hiloint2double(__double2hiint(divisor[i]) + scale, __double2loint(divisor[i]));
+      const f64 unscaled = __hiloint2double(__double2hiint(inverse[i]) - scale, __double2loint(inverse[i]));
+      const f64 quotient = __fma_rz(remainder[i], unscaled, kInteger) - kInteger;
+      remainder[i] = __fma_rn(-quotient, scaled, remainder[i]);
+    }
   }
-  remainder = __double2hiint(remainder) < 0 ? remainder + divisor : remainder;
-  remainder = remainder >= divisor ? remainder - divisor : remainder;
-  const u32 x_bits = __float_as_uint(x);
-  const u32 y_bits = __float_as_uint(y);
-  const u32 infinity = FloatParts<f32>::kInfinity;
-  const f32 finite = x_bits < y_bits ? x : static_cast<f32>(remainder);
-  return y_bits == 0 || x_bits >= infinity || y_bits > infinity ? quiet_nan<f32>() : finite;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    f64 last = remainder[i];
+    last = __double2hiint(last) < 0 ? last + divisor[i] : last;
+    last = last >= divisor[i] ? last - divisor[i] : last;
+    const u32 x_bits = __float_as_uint(x[i]);
+    const u32 y_bits = __float_as_uint(y[i]);
+    const u32 infinity = FloatParts<f32>::kInfinity;
+    const f32 finite = x_bits < y_bits ? x[i] : static_cast<f32>(last);
+    results[i] = y_bits == 0 || x_bits >= infinity || y_bits > infinity ? quiet_nan<f32>() : finite;
+  }
 }
 
 // The operator's result from r = |a| mod |b|.
@@ -228,13 +245,17 @@ requires(is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
       results[i] = try_remainder(R::from(extract<T>(a, i) & kMagnitude), y, divisor.reciprocal);
       todo |= R::bits(results[i]) < R::bits(y) ? 0 : 1u << i;
     }
-    if constexpr (kFastDoubles && sizeof(T) == 4) {
+    if constexpr (kFastDoubles && sizeof(T) == 4 && kElements % 2 == 0) {
       if (todo != 0) {
 #pragma unroll
-        for (int i = 0; i < kElements; ++i) {
-          if ((todo >> i & 1) != 0) {
-            results[i] =
-                finish_in_doubles(R::from(extract<T>(a, i) & kMagnitude), R::from(get_divisor(i).bits & kMagnitude));
+        for (int i = 0; i < kElements; i += 2) {
+          if ((todo >> i & 3) != 0) {
+            const T xs[2] = {R::from(extract<T>(a, i) & kMagnitude), R::from(extract<T>(a, i + 1) & kMagnitude)};
+            const T ys[2] = {R::from(get_divisor(i).bits & kMagnitude), R::from(get_divisor(i + 1).bits & kMagnitude)};
+            T finished[2];
+            finish_in_doubles(xs, ys, finished);
+            results[i] = finished[0];
+            results[i + 1] = finished[1];
           }
         }
       }
@@ -366,16 +387,15 @@ struct Modulus<kFloor, f16> {
   }
 };
 
-// 8 and 16 bits, in FLOAT32 without a conversion: a byte permuted into the significand of 2^23 makes a number of it.
+// 16 bits, in FLOAT32 without a conversion: an element permuted into the significand of 2^23 makes a number of it.
 // Half a unit more on the dividend keeps the quotient 1 / (2 |b|) away from every integer, which is more than the error
 // of the reciprocal makes of it, |a / b| * 2^-23, for any dividend below 2^22: the quotient is always right. Signed
-// types go in with their sign bit turned around, which adds 2^(bits - 1); so do results.
+// types go in with their sign bit turned around, which adds 2^15; so do results.
 template <bool kFloor, class T>
-requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
+requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
-  static constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
-  static constexpr u32 kTurn = kSigned ? (sizeof(T) == 1 ? 0x80808080 : 0x80008000) : 0;
-  static constexpr f32 kMagic = 0x1p23f + (kSigned ? (sizeof(T) == 1 ? 128.0f : 32768.0f) : 0.0f);
+  static constexpr u32 kTurn = kSigned ? 0x80008000 : 0;
+  static constexpr f32 kMagic = 0x1p23f + (kSigned ? 32768.0f : 0.0f);
 
   struct Divisor {
     f32 value;  // not 0; the magnitude where the quotient truncates
@@ -384,18 +404,7 @@ requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
 
   // 2^23 plus element i.
   static __device__ f32 in_significand(u32 word, int i) {
-    return __uint_as_float(
-        __byte_perm(word, 0x4b000000, sizeof(T) == 1 ? 0x7440 + i : 0x7400 + (2 * i | (2 * i + 1) << 4)));
-  }
-
-  // Signed bytes are the most work for their size: zeros among the divisors of a word are seen to at its end, together.
-  static constexpr bool kMasked = kSigned && kFloor && sizeof(T) == 1;
-  // 255 for each byte of the word that is not 0.
-  static __device__ u32 not_zero(u32 word) {
-    const u32 carried = ((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word;
-    u32 mask;
-    asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(mask) : "r"(carried));  // each byte's highest bit, eight times
-    return mask;
+    return __uint_as_float(__byte_perm(word, 0x4b000000, 0x7400 + (2 * i | (2 * i + 1) << 4)));
   }
 
   static __device__ Divisor divisor_of(f32 number) {
@@ -431,16 +440,9 @@ requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
 
   template <class GetDivisor>
   static __device__ u32 word(u32 a, GetDivisor&& get_divisor) {
-    u32 r[kPerWord];
-#pragma unroll
-    for (int i = 0; i < kPerWord; ++i) {
-      r[i] = element(in_significand(a ^ kTurn, i), get_divisor(i));
-    }
-    if constexpr (sizeof(T) == 1) {
-      return __byte_perm(__byte_perm(r[0], r[1], 0x0040), __byte_perm(r[2], r[3], 0x0040), 0x5410) ^ kTurn;
-    } else {
-      return __byte_perm(r[0], r[1], 0x5410) ^ kTurn;
-    }
+    const u32 low = element(in_significand(a ^ kTurn, 0), get_divisor(0));
+    const u32 high = element(in_significand(a ^ kTurn, 1), get_divisor(1));
+    return __byte_perm(low, high, 0x5410) ^ kTurn;
   }
 
   template <int kWords>
@@ -448,16 +450,111 @@ requires(!is_float<T> && sizeof(T) <= 2) struct Modulus<kFloor, T> {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
       const u32 turned = b[i] ^ kTurn;
-      if constexpr (kMasked) {
-        out[i] = word(a[i],
-                      [turned](int j) -> Divisor {
-                        const f32 value = in_significand(turned, j) - kMagic;
-                        return {value, approximate_reciprocal(value)};
-                      }) &
-                 not_zero(b[i]);
-      } else {
-        out[i] = word(a[i], [turned](int j) { return divisor_of(in_significand(turned, j) - kMagic); });
-      }
+      out[i] = word(a[i], [turned](int j) { return divisor_of(in_significand(turned, j) - kMagic); });
+    }
+  }
+  template <int kWords>
+  static __device__ void by_one(const u32 (&a)[kWords], const Divisor& divisor, u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      out[i] = word(a[i], [&divisor](int) { return divisor; });
+    }
+  }
+};
+
+// Two FLOAT16 in a word.
+namespace halves {
+[[nodiscard]] __device__ inline u32 fma(u32 a, u32 b, u32 c) {
+  u32 result;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+  return result;
+}
+[[nodiscard]] __device__ inline u32 add(u32 a, u32 b) {
+  u32 result;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+[[nodiscard]] __device__ inline u32 subtract(u32 a, u32 b) {
+  u32 result;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+constexpr u32 kSigns = 0x80008000;
+constexpr u32 kMinusHalf = 0xb800b800;
+constexpr u32 kHalf = 0x38003800;
+}  // namespace halves
+
+// 8 bits, two at a time in FLOAT16: a byte permuted into the significand of 1024 makes a number of it, signed ones with
+// their sign bit turned around, which adds 128. The quotient is that of the dividend and half a unit, less a half,
+// rounded to nearest: (|a| + 1/2) / |b| is 1 / (2 |b|) away from every integer, and the roundings of the reciprocal and
+// of the product make less than 3/4 of that of it, even for 255. So it is always right, and the remainder is exact.
+template <bool kFloor, class T>
+requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
+  static constexpr bool kSigned = std::is_signed_v<T>;
+  static constexpr u32 kTurn = kSigned ? 0x80808080 : 0;
+  static constexpr u32 kOffset = kSigned ? 0x64806480 : 0x64006400;   // 1024, or 1024 + 128
+  static constexpr u32 kInteger = kSigned ? 0x66006600 : 0x65006500;  // a sum with this is rounded to an integer
+
+  // Two of each; the reciprocal and the nudge are those of the magnitude where the quotient truncates.
+  struct Divisor {
+    u32 value;
+    u32 reciprocal;
+    u32 nudge;
+  };
+
+  // Two elements of a word, plus the offset.
+  static __device__ u32 in_significands(u32 word, int pair) {
+    return __byte_perm(word, 0x64646464, pair == 0 ? 0x4140 : 0x4342);
+  }
+
+  static __device__ Divisor divisor_of(u32 value) {
+    f32 low;
+    f32 high;
+    widen_halves(kSigned && !kFloor ? value & ~halves::kSigns : value, low, high);
+    const u32 reciprocal = narrow_halves(approximate_reciprocal(low), approximate_reciprocal(high));
+    const u32 magnitude = kSigned && kFloor ? reciprocal & ~halves::kSigns : reciprocal;
+    return {value, reciprocal, halves::fma(magnitude, halves::kHalf, halves::kMinusHalf)};
+  }
+  static __device__ Divisor prepare(u8 b) {
+    const u32 divisor = b == 0 ? 1 : b;  // 1 for 0: what is left is 0 then
+    return divisor_of(halves::subtract(in_significands((divisor * 0x01010101) ^ kTurn, 0), kOffset));
+  }
+
+  // Two results in the low bytes.
+  static __device__ u32 two(u32 a_in_significands, const Divisor& b) {
+    const u32 a = halves::subtract(a_in_significands, kOffset);
+    constexpr bool kTruncates = kSigned && !kFloor;
+    const u32 dividend = kTruncates ? a & ~halves::kSigns : a;
+    const u32 divisor = kTruncates ? (b.value & ~halves::kSigns) | (a & halves::kSigns) : b.value;
+    const u32 rounded = halves::add(halves::fma(dividend, b.reciprocal, b.nudge), kInteger);
+    return halves::fma(halves::subtract(kInteger, rounded), divisor, a_in_significands);
+  }
+
+  template <class GetDivisor>
+  static __device__ u32 word(u32 a, GetDivisor&& get_divisor) {
+    const u32 low = two(in_significands(a ^ kTurn, 0), get_divisor(0));
+    const u32 high = two(in_significands(a ^ kTurn, 1), get_divisor(1));
+    return __byte_perm(low, high, 0x6420) ^ kTurn;
+  }
+
+  // 255 for each byte of the word that is not 0.
+  static __device__ u32 not_zero(u32 word) {
+    const u32 carried = ((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word;
+    u32 mask;
+    asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(mask) : "r"(carried));  // each byte's highest bit, eight times
+    return mask;
+  }
+
+  // Divisors of 0 give whatever they give, and then 0.
+  template <int kWords>
+  static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const u32 turned = b[i] ^ kTurn;
+      out[i] =
+          word(a[i],
+               [turned](int pair) { return divisor_of(halves::subtract(in_significands(turned, pair), kOffset)); }) &
+          not_zero(b[i]);
     }
   }
   template <int kWords>

@@ -273,8 +273,19 @@ template <class T>
   }
 }
 
+// No more than there is room for: multiprocessors differ in how many threads they hold.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+inline constexpr int kMostTiles = 4;
+#elif defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1010)
+inline constexpr int kMostTiles = 6;
+#else
+inline constexpr int kMostTiles = 8;
+#endif
+
 template <bool kFloor, class T, int kLeastTiles = least_tiles<T>()>
-__global__ void __launch_bounds__(kTileThreads, kLeastTiles) modulus_transposed(const __grid_constant__ Launch launch) {
+__global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeastTiles : kMostTiles)
+    modulus_transposed(const __grid_constant__ Launch launch) {
   using X = Tile<T>;
   using Word = typename X::Word;
   constexpr u32 kPerWord = X::kPerWord;

@@ -200,9 +200,6 @@ cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStre
   if (count <= 24) {
     return launch_tasks<24>(tasks, count, waves, stream);  // below 1 KiB
   }
-  if (count <= 100) {
-    return launch_tasks<100>(tasks, count, waves, stream);  // below 4 KiB
-  }
   return launch_tasks<kMaxSmallTasks>(tasks, count, waves, stream);
 }
 
@@ -213,8 +210,8 @@ cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStre
 }
 
 cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept {
-  if (count == 0) {
-    return cudaSuccess;
+  if (count == 0 || count > kMaxSmallTasks) {
+    return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
   }
   const auto type = static_cast<DataType>(tasks[0].type);
   const auto row = static_cast<RowId>(tasks[0].row);
@@ -222,18 +219,12 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
       !std::all_of(tasks, tasks + count, [&](const SmallTask& task) { return is_plain(task, tasks[0]); })) {
     return launch_tasks(tasks, count, true, stream);
   }
-  for (u32 begin = 0; begin < count; begin += WaveTasks::kMost) {
-    WaveTasks some;
-    some.count = std::min(count - begin, WaveTasks::kMost);
-    std::copy_n(tasks + begin, some.count, some.tasks);
-    const cudaError_t error = visit_type(type, [&]<class T>() {
-      return launch_modulus_waves<T>(row == RowId::ELEMENT_WISE_MODULUS_FLOOR, some, stream);
-    });
-    if (error != cudaSuccess) {
-      return error;
-    }
-  }
-  return cudaSuccess;
+  WaveTasks parameter;
+  parameter.count = count;
+  std::copy_n(tasks, count, parameter.tasks);
+  return visit_type(type, [&]<class T>() {
+    return launch_modulus_waves<T>(row == RowId::ELEMENT_WISE_MODULUS_FLOOR, parameter, stream);
+  });
 }
 
 }  // namespace anydml::cuda

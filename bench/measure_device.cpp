@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: MIT
+#include "measure_device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <span>
+
+#include "client.h"
+#include "data.h"
+#include "machine.h"
+
+namespace anydml::bench {
+namespace {
+
+using client::ComPtr;
+using Buffer = ComPtr<ID3D12Resource>;
+using Operations = std::vector<std::unique_ptr<client::Operation>>;  // one for each set of tensors
+// Records run number `run` of something.
+using Recording = std::function<void(std::uint64_t run)>;
+using Samples = std::vector<std::vector<double>>;  // of each thing that is timed, in seconds a run
+
+// Small tensors are there several times and taken in turn, so that a run does not find what the last left in a cache.
+constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
+constexpr std::uint64_t kMostSets = 64;
+// The clock ticks coarsely, and to read it takes a launch: a sample is as many runs as make this.
+constexpr double kSampleSeconds = 4e-3;
+constexpr std::uint64_t kMostRuns = 1000;
+constexpr int kMostRounds = 101;
+// Values are made once by the CPU, then copied over and over: the device's memory may hold thousands of millions.
+constexpr std::uint64_t kBlock = std::uint64_t{1} << 24;  // elements
+constexpr std::int64_t kWindow = 1 << 16;                 // consecutive elements of a sample that is checked
+constexpr std::uint64_t kAlignment = 256;                 // where a set begins
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// The memory of a case: of one set, and how many sets.
+struct Room {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t out = 0;
+  std::uint64_t sets = 1;
+};
+
+bool has_single(Layout layout, Operand operand) {
+  return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
+}
+
+Room room_of(const Case& of, const Placement& placement) {
+  const std::uint64_t size = anydml_type_size(of.type);
+  // The pass walks packed arrays of the elements.
+  const auto bytes = [&](std::int64_t extent, bool absent) {
+    return absent ? 0 : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kAlignment);
+  };
+  Room room;
+  room.a = bytes(placement.extent_a, has_single(of.layout, Operand::dividend));
+  room.b = bytes(placement.extent_b, has_single(of.layout, Operand::divisor));
+  room.out = bytes(placement.extent_out, false);  // in place it is the pass's
+  if (of.layout != Layout::inplace) {
+    room.sets = std::clamp<std::uint64_t>(kSetBytes / (room.a + room.b + room.out), 1, kMostSets);
+  }
+  return room;
+}
+
+struct Total {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t out = 0;
+  std::uint64_t block = 0;
+};
+
+Total total_of(const std::vector<Case>& cases) {
+  Total most;
+  for (const Case& of : cases) {
+    if (const auto placement = place(of)) {
+      const Room room = room_of(of, *placement);
+      most.a = std::max(most.a, room.a * room.sets);
+      most.b = std::max(most.b, room.b * room.sets);
+      most.out = std::max(most.out, room.out * room.sets);
+      most.block = std::max(most.block, kBlock * anydml_type_size(of.type));
+    }
+  }
+  most.block = std::min(most.block, std::max({most.a, most.b, kAlignment}));
+  return most;
+}
+
+DML_BUFFER_TENSOR_DESC tensor_of(anydml_type type, std::span<const UINT> sizes, const UINT* strides,
+                                 std::uint64_t elements) {
+  return {static_cast<DML_TENSOR_DATA_TYPE>(type),
+          DML_TENSOR_FLAG_NONE,
+          static_cast<UINT>(sizes.size()),
+          sizes.data(),
+          strides,
+          round_up(elements * anydml_type_size(type), 4),
+          0};
+}
+
+// A tensor of a placement as DirectML takes it.
+struct Tensor {
+  UINT sizes[8] = {};
+  UINT strides[8] = {};
+  DML_BUFFER_TENSOR_DESC buffer{};
+  DML_TENSOR_DESC desc{DML_TENSOR_TYPE_BUFFER, &buffer};
+
+  Tensor(anydml_type type, const Placement& placement, const std::array<std::int64_t, 8>& from, std::int64_t extent) {
+    const auto rank = static_cast<std::size_t>(placement.rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      sizes[i] = static_cast<UINT>(placement.sizes[i]);
+      strides[i] = static_cast<UINT>(from[i]);
+    }
+    buffer = tensor_of(type, {sizes, rank}, strides, static_cast<std::uint64_t>(extent));
+  }
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+
+  [[nodiscard]] std::uint64_t bytes() const { return buffer.TotalTensorSizeInBytes; }
+};
+
+void check_call(int status) {
+  if (status != ANYDML_OK) {
+    throw DeviceFailure{anydml_last_error()};
+  }
+}
+
+// An operator of the C API over each set of the device's buffers.
+class Calls {
+ public:
+  struct Place {
+    D3D12_GPU_VIRTUAL_ADDRESS first;
+    std::uint64_t step;  // to the next set
+  };
+
+  Calls(std::string_view op, std::span<const anydml_tensor> inputs, const anydml_tensor& output,
+        std::vector<Place> places, std::uint64_t sets)
+      : places_(std::move(places)), sets_(sets) {
+    check_call(anydml_compile(nullptr, std::string(op).c_str(), inputs.data(), inputs.size(), &output, 1, nullptr, 0,
+                              &compiled_));
+  }
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+  ~Calls() { anydml_compiled_release(compiled_); }
+
+  // Gives the device run number `run`; or all that was given is done at its end.
+  void run(std::uint64_t run, bool to_the_end) const {
+    const void* inputs[2] = {};
+    const std::size_t count = places_.size() - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      inputs[i] = address(places_[i], run);
+    }
+    void* const output = address(places_.back(), run);
+    check_call(to_the_end ? anydml_compiled_run(compiled_, inputs, count, &output, 1)
+                          : anydml_compiled_run_on_stream(compiled_, nullptr, inputs, count, &output, 1));
+  }
+
+ private:
+  [[nodiscard]] void* address(const Place& place, std::uint64_t run) const {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.first + run % sets_ * place.step));
+  }
+
+  std::vector<Place> places_;  // the output's last
+  std::uint64_t sets_;
+  anydml_compiled* compiled_ = nullptr;
+};
+
+}  // namespace
+
+std::uint64_t device_bytes(const std::vector<Case>& cases) {
+  const Total total = total_of(cases);
+  return total.a + total.b + total.out;
+}
+
+class DeviceMeasurer::State {
+ public:
+  State(const std::vector<Case>& cases, Settings settings)
+      : settings_(settings), cases_(cases), total_(total_of(cases)), team_(usable_cores()) {
+    a_ = create(total_.a);
+    b_ = create(total_.b);
+    out_ = create(total_.out);
+    single_ = create(kAlignment);
+    staging_ = device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_UPLOAD), total_.block,
+                                        D3D12_RESOURCE_STATE_GENERIC_READ, D3D12_RESOURCE_FLAG_NONE);
+    sample_seconds_ = std::min(kSampleSeconds, settings_.min_time / 25);
+  }
+
+  std::optional<Result> measure(const Case& of, std::string& error) {
+    const auto placed = place(of);
+    if (!placed) {
+      error = "the layout does not fit the size";
+      return std::nullopt;
+    }
+    prepare(of);
+    const Placement& placement = *placed;
+    const Room room = room_of(of, placement);
+    const bool in_place = of.layout == Layout::inplace;
+    const auto array =
+        static_cast<std::uint64_t>(placement.elements) * static_cast<std::uint64_t>(anydml_type_size(of.type));
+    const int arrays = arrays_read(of.layout) + 1;
+
+    Result result;
+    result.of = of;
+    result.elements = placement.elements;
+    result.bytes = static_cast<std::int64_t>(array) * arrays;
+
+    const bool by_calls = of.type == ANYDML_FLOAT64;
+    const Operations kernels = by_calls ? Operations() : create_kernels(of, placement, room);
+    const Operations passes = by_calls ? Operations() : create_passes(of, room, array);
+    const auto kernel_calls = by_calls ? create_kernel_calls(of, placement, room) : nullptr;
+    const auto pass_calls = by_calls ? create_pass_calls(of, room, array) : nullptr;
+    const Recording recordings[] = {[&](std::uint64_t run) { record(passes, run); },
+                                    [&](std::uint64_t run) { record(kernels, run); }};
+    const Calls* const calls[] = {pass_calls.get(), kernel_calls.get()};
+    const auto time_both = [&](std::size_t first, std::size_t count, const std::vector<std::uint64_t>& runs,
+                               int rounds) {
+      return by_calls ? time_calls(std::span(calls).subspan(first, count), runs, rounds)
+                      : time(std::span(recordings).subspan(first, count), runs, rounds);
+    };
+
+    std::vector<double> kernel_samples;
+    if (in_place) {
+      // The dividends are gone after a run, and what is left needs no division: they are put back before each.
+      for (int round = 0; round < std::max(settings_.min_rounds, 3) + 1; ++round) {
+        fill_dividends(of, room);
+        const double sample = time_both(1, 1, {1}, 1)[0][0];
+        if (round != 0) {
+          kernel_samples.push_back(sample);
+        }
+      }
+    }
+    const std::size_t things = in_place ? 1 : 2;
+    Samples samples =
+        time_long(things, [&](const auto& runs, int rounds) { return time_both(0, things, runs, rounds); });
+    result.pass = summarise(samples[0]);
+    result.pass_by = arrays == 3 ? "ELEMENT_WISE_ADD" : "ELEMENT_WISE_IDENTITY";
+    result.kernel = summarise(in_place ? kernel_samples : samples[1]);
+    if (arrays == 2) {
+      const Recording copy = [&](std::uint64_t run) { record_copy(of, room, array, run % room.sets); };
+      samples = time_long(1, [&](const auto& runs, int rounds) { return time({&copy, 1}, runs, rounds); });
+      if (const Timing copied = summarise(samples[0]); copied.median < result.pass.median) {
+        result.pass = copied;
+        result.pass_by = "CopyBufferRegion";
+      }
+    }
+
+    // What is checked is what this run writes over the pass's results.
+    if (in_place) {
+      fill_dividends(of, room);
+    } else {
+      run_once(recordings[0], calls[0]);
+    }
+    run_once(recordings[1], calls[1]);
+    result.check = check_sample(of, placement);
+    if (in_place) {
+      fill_dividends(of, room);  // other layouts share them
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Buffer create(std::uint64_t bytes) {
+    return device_.create_buffer(std::max<std::uint64_t>(bytes, kAlignment));
+  }
+
+  void record(const Operations& operations, std::uint64_t run) {
+    operations[run % operations.size()]->record(device_);
+    // As a program has it between runs that may write the same memory; a device could otherwise do them at once.
+    D3D12_RESOURCE_BARRIER barrier{};
+    barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+    device_.list()->ResourceBarrier(1, &barrier);
+  }
+
+  void run_once(const Recording& recording, const Calls* calls) {
+    if (calls != nullptr) {
+      calls->run(0, true);
+    } else {
+      recording(0);
+      device_.run();
+    }
+  }
+
+  void record_copy(const Case& of, const Room& room, std::uint64_t bytes, std::uint64_t set) {
+    const bool from_b = of.layout == Layout::dividend;
+    device_.list()->CopyBufferRegion(out_.Get(), set * room.out, (from_b ? b_ : a_).Get(),
+                                     set * (from_b ? room.b : room.a), bytes);
+  }
+
+  Operations create_kernels(const Case& of, const Placement& placement, const Room& room) {
+    const Tensor a(of.type, placement, placement.strides_a, placement.extent_a);
+    const Tensor b(of.type, placement, placement.strides_b, placement.extent_b);
+    const Tensor out(of.type, placement, placement.strides_out, placement.extent_out);
+    const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC floor{&a.desc, &b.desc, &out.desc};
+    const DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC truncate{&a.desc, &b.desc, &out.desc};
+    const DML_OPERATOR_DESC desc = of.op == Operator::modulus_floor
+                                       ? DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &floor}
+                                       : DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE, &truncate};
+    Operations operations;
+    for (std::uint64_t set = 0; set < room.sets; ++set) {
+      const auto input = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand, const Tensor& tensor) {
+        return has_single(of.layout, operand) ? DML_BUFFER_BINDING{single_.Get(), 0, tensor.bytes()}
+                                              : DML_BUFFER_BINDING{buffer.Get(), set * bytes, tensor.bytes()};
+      };
+      const DML_BUFFER_BINDING inputs[] = {input(a_, room.a, Operand::dividend, a),
+                                           input(b_, room.b, Operand::divisor, b)};
+      const DML_BUFFER_BINDING output{of.layout == Layout::inplace ? a_.Get() : out_.Get(),
+                                      of.layout == Layout::inplace ? 0 : set * room.out, out.bytes()};
+      operations.push_back(std::make_unique<client::Operation>(device_, desc));
+      operations.back()->bind(inputs, {&output, 1});
+    }
+    return operations;
+  }
+
+  Operations create_passes(const Case& of, const Room& room, std::uint64_t array) {
+    const UINT sizes[] = {static_cast<UINT>((array + 3) / 4)};
+    const DML_BUFFER_TENSOR_DESC buffer = tensor_of(ANYDML_UINT32, sizes, nullptr, sizes[0]);
+    const DML_TENSOR_DESC tensor{DML_TENSOR_TYPE_BUFFER, &buffer};
+    const DML_ELEMENT_WISE_ADD_OPERATOR_DESC add{&tensor, &tensor, &tensor};
+    const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC identity{&tensor, &tensor, nullptr};
+    const bool two = arrays_read(of.layout) == 2;
+    const DML_OPERATOR_DESC desc = two ? DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_ADD, &add}
+                                       : DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_IDENTITY, &identity};
+    Operations operations;
+    for (std::uint64_t set = 0; set < room.sets; ++set) {
+      const std::uint64_t bytes = buffer.TotalTensorSizeInBytes;
+      const DML_BUFFER_BINDING a{a_.Get(), set * room.a, bytes};
+      const DML_BUFFER_BINDING b{b_.Get(), set * room.b, bytes};
+      const DML_BUFFER_BINDING both[] = {a, b};
+      const DML_BUFFER_BINDING one[] = {of.layout == Layout::dividend ? b : a};
+      const DML_BUFFER_BINDING output{out_.Get(), set * room.out, bytes};
+      operations.push_back(std::make_unique<client::Operation>(device_, desc));
+      operations.back()->bind(two ? std::span<const DML_BUFFER_BINDING>(both) : one, {&output, 1});
+    }
+    return operations;
+  }
+
+  [[nodiscard]] std::unique_ptr<Calls> create_kernel_calls(const Case& of, const Placement& placement,
+                                                           const Room& room) const {
+    const auto tensor = [&](const std::array<std::int64_t, 8>& strides) {
+      return anydml_tensor{of.type, placement.rank, placement.sizes.data(), strides.data(), nullptr};
+    };
+    const anydml_tensor inputs[] = {tensor(placement.strides_a), tensor(placement.strides_b)};
+    const auto single = single_->GetGPUVirtualAddress();
+    const auto place_of = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand) {
+      return has_single(of.layout, operand) ? Calls::Place{single, 0}
+                                            : Calls::Place{buffer->GetGPUVirtualAddress(), bytes};
+    };
+    return std::make_unique<Calls>(
+        directml_name(of.op), inputs, tensor(placement.strides_out),
+        std::vector<Calls::Place>{place_of(a_, room.a, Operand::dividend), place_of(b_, room.b, Operand::divisor),
+                                  of.layout == Layout::inplace ? Calls::Place{a_->GetGPUVirtualAddress(), room.a}
+                                                               : Calls::Place{out_->GetGPUVirtualAddress(), room.out}},
+        room.sets);
+  }
+
+  [[nodiscard]] std::unique_ptr<Calls> create_pass_calls(const Case& of, const Room& room, std::uint64_t array) const {
+    const std::int64_t sizes[] = {static_cast<std::int64_t>((array + 3) / 4)};
+    const anydml_tensor tensor{ANYDML_UINT32, 1, sizes, nullptr, nullptr};
+    const anydml_tensor inputs[] = {tensor, tensor};
+    const Calls::Place a{a_->GetGPUVirtualAddress(), room.a};
+    const Calls::Place b{b_->GetGPUVirtualAddress(), room.b};
+    const Calls::Place out{out_->GetGPUVirtualAddress(), room.out};
+    if (arrays_read(of.layout) == 2) {
+      return std::make_unique<Calls>("ELEMENT_WISE_ADD", inputs, tensor, std::vector{a, b, out}, room.sets);
+    }
+    return std::make_unique<Calls>("ELEMENT_WISE_IDENTITY", std::span(inputs).first(1), tensor,
+                                   std::vector{of.layout == Layout::dividend ? b : a, out}, room.sets);
+  }
+
+  // As time() below, by the wall clock.
+  static Samples time_calls(std::span<const Calls* const> things, const std::vector<std::uint64_t>& runs, int rounds) {
+    Samples seconds(things.size());
+    std::vector<std::uint64_t> next(things.size());
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < things.size(); ++i) {
+        const double begin = seconds_now();
+        for (std::uint64_t run = 1; run <= runs[i]; ++run) {
+          things[i]->run(next[i]++, run == runs[i]);
+        }
+        seconds[i].push_back((seconds_now() - begin) / static_cast<double>(runs[i]));
+      }
+    }
+    return seconds;
+  }
+
+  // Of each thing `rounds` samples of as many runs as `runs` says, by turns, in one list.
+  Samples time(std::span<const Recording> things, const std::vector<std::uint64_t>& runs, int rounds) {
+    const auto samples = static_cast<UINT>(things.size()) * static_cast<UINT>(rounds);
+    D3D12_QUERY_HEAP_DESC desc{};
+    desc.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP;
+    desc.Count = 2 * samples;
+    ComPtr<ID3D12QueryHeap> heap;
+    client::check(device_.d3d12()->CreateQueryHeap(&desc, IID_PPV_ARGS(&heap)), "CreateQueryHeap");
+    const auto readback =
+        device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), desc.Count * sizeof(UINT64),
+                                 D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
+    UINT query = 0;
+    std::vector<std::uint64_t> next(things.size());  // every sample goes on with the set after the last
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < things.size(); ++i) {
+        device_.list()->EndQuery(heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, query++);
+        for (std::uint64_t run = 0; run < runs[i]; ++run) {
+          things[i](next[i]++);
+        }
+        device_.list()->EndQuery(heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, query++);
+      }
+    }
+    device_.list()->ResolveQueryData(heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, 0, desc.Count, readback.Get(), 0);
+    device_.run();
+    const client::Mapped mapped(readback.Get());
+    const auto frequency = static_cast<double>(device_.timestamp_frequency());
+    Samples seconds(things.size());
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+      UINT64 readings[2];
+      std::memcpy(readings, mapped.bytes().data() + sample * sizeof(readings), sizeof(readings));
+      const std::size_t i = sample % things.size();
+      // Never nothing, even if the clock did not move: what follows divides by it.
+      const double ticks = std::max(1.0, static_cast<double>(readings[1] - readings[0]));
+      seconds[i].push_back(ticks / frequency / static_cast<double>(runs[i]));
+    }
+    return seconds;
+  }
+
+  // By turns for about the time of a case, after a warm-up that finds out how many runs make a sample.
+  template <class Timer>
+  Samples time_long(std::size_t things, const Timer& timer) {
+    std::vector<std::uint64_t> runs(things, 1);
+    (void)timer(runs, 1);
+    const Samples first = timer(runs, 3);
+    double round_seconds = 0;
+    for (std::size_t i = 0; i < things; ++i) {
+      const double one = *std::ranges::min_element(first[i]);
+      runs[i] =
+          static_cast<std::uint64_t>(std::clamp(std::ceil(sample_seconds_ / one), 1.0, static_cast<double>(kMostRuns)));
+      round_seconds += one * static_cast<double>(runs[i]);
+    }
+    const double wanted = std::clamp(settings_.min_time / round_seconds, static_cast<double>(settings_.min_rounds),
+                                     static_cast<double>(kMostRounds));
+    return timer(runs, static_cast<int>(wanted));
+  }
+
+  // The values of the whole buffer are those of the block, again and again.
+  void fill_buffer(const Buffer& buffer, std::uint64_t bytes, const std::vector<std::byte>& block) {
+    std::memcpy(client::Mapped(staging_.Get()).bytes().data(), block.data(), block.size());
+    for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+      device_.list()->CopyBufferRegion(buffer.Get(), at, staging_.Get(), 0,
+                                       std::min<std::uint64_t>(block.size(), bytes - at));
+    }
+    device_.run();
+  }
+
+  void fill_dividends(const Case& of, const Room& room) {
+    if (of.layout == Layout::inplace) {
+      fill_buffer(a_, room.a, block_a_);
+    }
+  }
+
+  void prepare(const Case& of) {
+    const std::uint64_t size = anydml_type_size(of.type);
+    const auto write_single = [&](Operand operand) {
+      device_.write(single_.Get(),
+                    [&](std::span<std::byte> bytes) { fill_single(bytes.data(), of.type, of.data, operand); });
+      one_.resize(size);
+      fill_single(one_.data(), of.type, of.data, operand);
+    };
+    if (has_single(of.layout, Operand::dividend)) {
+      write_single(Operand::dividend);
+    } else if (has_single(of.layout, Operand::divisor)) {
+      write_single(Operand::divisor);
+    }
+    if (filled_ && filled_->type == of.type && filled_->data == of.data) {
+      return;
+    }
+    std::vector<Case> alike;
+    std::ranges::copy_if(cases_, std::back_inserter(alike),
+                         [&](const Case& other) { return other.type == of.type && other.data == of.data; });
+    const Total needed = total_of(alike);
+    const auto fill_operand = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand,
+                                  std::vector<std::byte>& block) {
+      block.resize(std::min({kBlock * size, total_.block, std::max(bytes, size)}) / size * size);
+      fill(block.data(), block.size() / size, of.type, of.data, operand, team_);
+      fill_buffer(buffer, bytes, block);
+    };
+    fill_operand(a_, needed.a, Operand::dividend, block_a_);
+    fill_operand(b_, needed.b, Operand::divisor, block_b_);
+    filled_ = of;
+  }
+
+  // Windows of consecutive elements, spread over the first set with its first and last elements among them.
+  Check check_sample(const Case& of, const Placement& placement) {
+    const std::size_t size = anydml_type_size(of.type);
+    const std::int64_t wanted = std::min(settings_.samples, placement.elements);
+    const std::int64_t window = std::min(wanted, kWindow);
+    const std::int64_t windows = (wanted + window - 1) / window;
+    std::vector<std::byte> a;
+    std::vector<std::byte> b;
+    std::vector<std::byte> out;
+    const auto element_of = [&](const std::vector<std::byte>& block, Operand operand,
+                                const std::array<std::int64_t, 8>& strides, std::int64_t element) {
+      return has_single(of.layout, operand)
+                 ? one_.data()
+                 : block.data() + static_cast<std::size_t>(placement.offset(strides, element)) * size % block.size();
+    };
+    const Buffer& from = of.layout == Layout::inplace ? a_ : out_;
+    for (std::int64_t i = 0; i < windows; ++i) {
+      const std::int64_t begin = windows == 1 ? 0 : (placement.elements - window) / (windows - 1) * i;
+      const std::int64_t end = i + 1 == windows ? placement.elements : begin + window;
+      const std::int64_t first = placement.offset(placement.strides_out, begin);
+      const std::int64_t last = placement.offset(placement.strides_out, end - 1);
+      const std::uint64_t bytes = static_cast<std::uint64_t>(last - first + 1) * size;
+      const auto readback = device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes,
+                                                     D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
+      device_.list()->CopyBufferRegion(readback.Get(), 0, from.Get(), static_cast<std::uint64_t>(first) * size, bytes);
+      device_.run();
+      const client::Mapped mapped(readback.Get());
+      for (std::int64_t element = begin; element < end; ++element) {
+        const std::byte* const x = element_of(block_a_, Operand::dividend, placement.strides_a, element);
+        const std::byte* const y = element_of(block_b_, Operand::divisor, placement.strides_b, element);
+        const std::byte* const z =
+            mapped.bytes().data() +
+            static_cast<std::size_t>(placement.offset(placement.strides_out, element) - first) * size;
+        a.insert(a.end(), x, x + size);
+        b.insert(b.end(), y, y + size);
+        out.insert(out.end(), z, z + size);
+      }
+    }
+    Placement packed;
+    packed.rank = 1;
+    packed.elements = packed.sizes[0] = static_cast<std::int64_t>(out.size() / size);
+    packed.strides_a[0] = packed.strides_b[0] = packed.strides_out[0] = 1;
+    return check(of, packed, a.data(), b.data(), out.data(), packed.elements);
+  }
+
+  Settings settings_;
+  std::vector<Case> cases_;
+  Total total_;
+  Team team_;
+  double sample_seconds_ = 0;
+  client::Device device_{{.custom_heaps = false}};
+  Buffer a_, b_, out_, single_, staging_;
+  std::vector<std::byte> block_a_, block_b_, one_;  // what the buffers hold
+  std::optional<Case> filled_;                      // the type and the data of that
+};
+
+DeviceMeasurer::DeviceMeasurer(const std::vector<Case>& cases, Settings settings) try
+    : state_(std::make_unique<State>(cases, settings)) {
+} catch (const client::Failure& failure) {
+  throw DeviceFailure{failure.what()};
+}
+
+DeviceMeasurer::~DeviceMeasurer() = default;
+
+std::optional<Result> DeviceMeasurer::measure(const Case& of, std::string& error) try {
+  return state_->measure(of, error);
+} catch (const client::Failure& failure) {
+  throw DeviceFailure{of.name() + ": " + failure.what()};
+}
+
+}  // namespace anydml::bench
