@@ -515,7 +515,8 @@ class DeviceCall {
       if (!one.reached() && (i == count_ || !one.may_be_number())) {
         refuse_mixture(one);
       }
-      waits_ = waits_ || (one.reached() && !one.library->self.is(home_->self));
+      // Pinned memory is ordered by nobody's stream.
+      waits_ = waits_ || one.device.type == dlpack::kCudaHost || (one.reached() && !one.library->self.is(home_->self));
     }
     if (like_ == count_) {
       raise(PyExc_TypeError, "out is on cuda:" + std::to_string(id_) + ", and no input is; expected an array there");

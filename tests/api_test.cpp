@@ -16,7 +16,7 @@
 namespace anydml::test {
 namespace {
 
-constexpr int kRounds = kSanitized ? 100 : 600;
+constexpr int kRounds = kThreadSanitizer ? 30 : kSanitized ? 100 : 600;
 
 using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
 

@@ -26,7 +26,7 @@
 namespace anydml::test {
 namespace {
 
-constexpr int kRounds = kSanitized ? 15 : 60;
+constexpr int kRounds = kThreadSanitizer ? 5 : kSanitized ? 12 : 60;
 
 BackendDevice* device() {
   static BackendDevice* const opened = [] {

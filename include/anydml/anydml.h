@@ -115,7 +115,9 @@ ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tens
 
 /* ---- Devices --------------------------------------------------------------------------------------------------- */
 
-/* Where operators run. Devices live as long as the process: there is nothing to release. */
+/* Where operators run. Devices live as long as the process: there is nothing to release. On one that has memory of its
+   own, such as a GPU, the data of a tensor may be there (what cudaMalloc gave, say) or in the CPU's memory, which is
+   copied there and back within the call. */
 typedef struct anydml_device anydml_device;
 
 /* Owned by the library, for the life of the process; later versions may append fields. */

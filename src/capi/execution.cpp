@@ -229,7 +229,9 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
   auto* const memory = static_cast<std::byte*>(temporary.address());
   std::unique_ptr<std::byte[]> packed_output;
   Run run(device, op);
-  ANYDML_TRY(run.begin());
+  // What is on the device already is ordered by its default stream; a queue of our own knows nothing of that.
+  const bool all_copied = copied == (CopiedOperands{2} << output) - 1;
+  ANYDML_TRY(all_copied ? run.begin() : run.begin_on(kDefaultStream));
 
   Addresses inside = addresses;
   inside[output + 1] = memory;

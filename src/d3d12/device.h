@@ -9,6 +9,8 @@
 
 namespace anydml {
 
+struct Refusal;
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
@@ -325,9 +327,10 @@ class Device final
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
-  std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const;
+  // Null with why not, in the terms of the field that asked for it.
+  std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, const char* field, std::uint64_t bytes,
+                                   Refusal& refusal) const;
   [[nodiscard]] bool is_unified() const { return core_->device().info->unified_memory != 0; }
-  std::string why_no_memory(const char* field, std::uint64_t bytes) const;
   HRESULT not_built(const char* method, void** out = nullptr) noexcept;
   template <class Body>
   void remove_on_failure(const char* method, const Body& body) noexcept;

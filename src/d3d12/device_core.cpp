@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/device_core.h"
 
+#include <chrono>
 #include <new>
+#include <thread>
 
 #include "d3d12/fence.h"
 
@@ -9,8 +11,22 @@ namespace anydml {
 
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
     : device_(device), kind_(kind), bytes_(bytes) {
-  if (device.backend->allocate(device.handle, kind, bytes, &address_).code != BackendCode::ok) {
+  // What was released last may be with the thread that waits for the device: it is let in before that is final.
+  constexpr int kTries = 3;
+  BackendStatus status{};
+  for (int i = 0; i < kTries; ++i) {
+    status = device.backend->allocate(device.handle, kind, bytes, &address_);
+    if (status.code != BackendCode::out_of_memory || device.info->asynchronous == 0 ||
+        bytes > device.info->memory_bytes) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (status.code == BackendCode::out_of_memory) {
     throw std::bad_alloc();
+  }
+  if (status.code != BackendCode::ok) {
+    throw DeviceFailure(status.message);
   }
 }
 

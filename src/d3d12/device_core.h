@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,11 @@
 namespace anydml {
 
 class FenceCore;
+
+// What Memory throws when the device does not work at all. The message is the backend's.
+struct DeviceFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // Memory of the device; released with the last that uses it, be it a resource or work in flight.
 class Memory {

@@ -159,19 +159,26 @@ D3D12_RESOURCE_ALLOCATION_INFO allocation_of_all(UINT count, const Desc* descs, 
 
 }  // namespace
 
-// Null when the device has not so much; the caller then refuses by why_no_memory.
-std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties, std::uint64_t bytes) const {
+std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties, const char* field,
+                                         std::uint64_t bytes, Refusal& refusal) const {
+  const MemoryKind kind = memory_kind(properties, is_unified());
   try {
-    return std::make_shared<Memory>(core_->device(), memory_kind(properties, is_unified()), bytes);
+    return std::make_shared<Memory>(core_->device(), kind, bytes);
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    const std::uint64_t all = core_->device().info->memory_bytes;
+    refusal = {
+        E_OUTOFMEMORY,
+        format_text("{} is {}; there is no memory for it: {}", field, bytes,
+                    is_unified() ? format_text("the machine, or the control group of this process, has {} "
+                                               "bytes in all",
+                                               all)
+                    : kind == MemoryKind::device_buffer ? format_text("the adapter has {} bytes in all", all)
+                                                        : "the machine has not so much that the adapter could reach")};
+  } catch (const DeviceFailure& failure) {
+    core_->remove(kDeviceHung, failure.what());
+    refusal = {kDeviceRemoved, format_text("the device does not work any more: {}", failure.what())};
   }
-}
-
-std::string Device::why_no_memory(const char* field, std::uint64_t bytes) const {
-  return format_text("{} is {}; there is no memory for it: {} has {} bytes in all", field, bytes,
-                     is_unified() ? "the machine, or the control group of this process," : "the adapter",
-                     core_->device().info->memory_bytes);
+  return nullptr;
 }
 
 D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE
@@ -213,9 +220,10 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
       }
     }
     // Asked only whether it could be, nothing of that size is tried out.
-    auto memory = allocate(*properties, out == nullptr ? 1 : desc->Width);
+    Refusal refusal;
+    auto memory = allocate(*properties, "Width", out == nullptr ? 1 : desc->Width, refusal);
     if (memory == nullptr) {
-      return refuse(E_OUTOFMEMORY, why_no_memory("Width", desc->Width));
+      return refuse(refusal.code, refusal.why);
     }
     return new Resource(*this, *desc, *properties, flags, std::move(memory), 0);
   });
@@ -258,9 +266,10 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
     if ((desc->Flags & D3D12_HEAP_FLAG_DENY_BUFFERS) != 0) {
       return refuse(E_NOTIMPL, "Flags denies buffers; this device has nothing else to place in a heap");
     }
-    auto memory = allocate(desc->Properties, out == nullptr ? 1 : desc->SizeInBytes);
+    Refusal refusal;
+    auto memory = allocate(desc->Properties, "SizeInBytes", out == nullptr ? 1 : desc->SizeInBytes, refusal);
     if (memory == nullptr) {
-      return refuse(E_OUTOFMEMORY, why_no_memory("SizeInBytes", desc->SizeInBytes));
+      return refuse(refusal.code, refusal.why);
     }
     return new Heap(*this, *desc, std::move(memory));
   });

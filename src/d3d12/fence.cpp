@@ -149,7 +149,9 @@ std::uint64_t FenceCore::poll() noexcept {
     {
       const std::scoped_lock lock(mutex_);
       for (const MarkAt& known : marks_) {
-        passed = known.value > passed && known.mark->is_passed() ? known.value : passed;
+        // Passed may also mean that the device failed.
+        const bool is_passed = known.mark->is_passed() && known.mark->wait().code == BackendCode::ok;
+        passed = is_passed ? std::max(passed, known.value) : passed;
       }
     }
     if (passed != 0) {
@@ -188,7 +190,12 @@ void FenceCore::wait(std::uint64_t value) {
   }
   ++waiting_threads_;
   const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
-  risen_.wait(lock, [&] { return reached() || find_mark(value) != nullptr; });
+  // Of this value, not a higher one: the value itself may come from elsewhere before that.
+  const auto has_mark = [&] {
+    const MarkAt* known = find_mark(value);
+    return known != nullptr && known->value == value;
+  };
+  risen_.wait(lock, [&] { return reached() || has_mark(); });
   if (!reached()) {
     // This thread asks the device itself, instead of waiting for the one that does.
     const MarkAt known = *find_mark(value);

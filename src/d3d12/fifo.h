@@ -15,11 +15,16 @@ class Fifo {
   [[nodiscard]] bool empty() const noexcept { return first_ == items_.size(); }
   [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
 
-  void push(T item) {
-    // Instead of growing, when half of it is free: each item is moved once at most for each that is added.
-    if (items_.size() == items_.capacity() && first_ > items_.size() / 2) {
-      items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
-      first_ = 0;
+  // Where there is no memory the item is left as it was.
+  void push(T&& item) {
+    if (items_.size() == items_.capacity()) {
+      // Instead of growing, when half of it is free: each item is moved once at most for each that is added.
+      if (first_ > items_.size() / 2) {
+        items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+        first_ = 0;
+      } else {
+        items_.reserve(items_.capacity() * 2);
+      }
     }
     items_.push_back(std::move(item));
   }

@@ -186,6 +186,18 @@ void QueueCore::keep_spare(Given& given) noexcept {
   }
 }
 
+bool QueueCore::keep_in_flight(Given& given) noexcept {
+  try {
+    in_flight_.push(std::move(given));
+    return true;
+  } catch (...) {
+    mutex_.unlock();
+    finish(given);  // perhaps before others; of the fence's values only the highest counts
+    mutex_.lock();
+    return false;
+  }
+}
+
 void QueueCore::finish_first(std::unique_lock<std::mutex>& lock) {
   Given given = in_flight_.pop();
   lock.unlock();
@@ -217,7 +229,7 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 
 void QueueCore::work() {
   std::unique_lock lock(mutex_);
-  while (!closed_ || !tasks_.empty() || !in_flight_.empty()) {
+  while (!closed_ || running_ || !tasks_.empty() || !in_flight_.empty()) {
     if (!running_ && can_proceed() && !(helper_expected_ && is_recent())) {
       helper_expected_ = false;
       run(lock, [] { return false; });
@@ -347,11 +359,12 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     // On a queue beside this one, whose work would hold it up.
     const auto aside = std::make_shared<QueueCore>(shared_core());
     const QueryStorage query(core().device(), 1);
+    const std::uint64_t before = monotonic_nanoseconds();
     if (!aside->read_clock(query.ticks(0))) {
       return kDeviceRemoved;
     }
     *gpu = *query.ticks(0);
-    *cpu = monotonic_nanoseconds();
+    *cpu = before + (monotonic_nanoseconds() - before) / 2;
     return S_OK;
   });
 }

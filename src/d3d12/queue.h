@@ -88,6 +88,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
   void keep_spare(Given& given) noexcept;  // with the lock
+  // With the lock. False: there was no memory to remember it by, and it was waited for.
+  bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
 
@@ -108,9 +110,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
         }
       }  // what it held goes without the lock
       lock.lock();
-      if (asynchronous_) {
-        in_flight_.push(std::move(given));
-      } else {
+      if (!asynchronous_ || !keep_in_flight(given)) {
         keep_spare(given);
       }
     }

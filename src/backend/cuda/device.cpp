@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cuda/device.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -41,7 +43,35 @@ std::uint32_t pci_product(const cudaDeviceProp& properties) {
   return product;
 }
 
+// Whether the device has a context already. cudaSetDevice would make one.
+bool has_context(int index) {
+  using GetState = int (*)(int, unsigned*, int*);
+  static const auto get_state = [] {  // the driver's, which is loaded by now
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return reinterpret_cast<GetState>(driver != nullptr ? dlsym(driver, "cuDevicePrimaryCtxGetState") : nullptr);
+  }();
+  unsigned flags = 0;
+  int active = 0;
+  return get_state == nullptr || (get_state(index, &flags, &active) == 0 && active != 0);
+}
+
 }  // namespace
+
+OnDevice::OnDevice(const BackendDevice& device) {
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && current == device.index) {
+    return;
+  }
+  const bool put_back = current >= 0 && has_context(current);
+  error_ = cudaSetDevice(device.index);
+  before_ = error_ == cudaSuccess && put_back ? current : -1;
+}
+
+OnDevice::~OnDevice() {
+  if (before_ >= 0) {
+    static_cast<void>(cudaSetDevice(before_));
+  }
+}
 
 BackendStatus status_of(cudaError_t error) noexcept {
   if (error == cudaSuccess) {
@@ -64,11 +94,15 @@ const char* why_no_device() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   static_cast<void>(cudaGetLastError());
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  constexpr int kLeastDriver = 12010;  // whose kernels take more than 4 KiB of parameters
+  if (error == cudaSuccess && driver < kLeastDriver) {
+    return "the NVIDIA driver is for a CUDA older than 12.1; expected a newer one";
+  }
   if (error == cudaSuccess) {
     return count != 0 ? nullptr : "there is no NVIDIA GPU";
   }
-  int driver = 0;
-  static_cast<void>(cudaDriverGetVersion(&driver));
   if (error == cudaErrorNoDevice) {
     return "there is no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it";
   }

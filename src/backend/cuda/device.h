@@ -19,10 +19,12 @@ struct BackendDevice {
   int index = 0;
   BackendDeviceInfo info = {};
 
-  std::atomic<std::uint64_t> buffer_bytes{0};
-  std::mutex mutex;                      // of what follows
-  cudaStream_t memory_stream = nullptr;  // on which memory is given and taken
-  std::map<void*, void*> allocations;    // by aligned address: what CUDA gave
+  std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
+  std::mutex memory_mutex;                     // of what follows
+  cudaStream_t memory_stream = nullptr;        // on which memory is given and taken
+  cudaMemPool_t pool = nullptr;                // null: the GPU has none
+  std::map<void*, void*> allocations;          // by aligned address: what CUDA gave
+  std::mutex events_mutex;                     // of what follows
   std::vector<cudaEvent_t> spare_events;
 };
 
@@ -31,27 +33,20 @@ namespace cuda {
 inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
 
-// The calling thread's device is another's business: it is put back.
+// The calling thread's device is another's business: it is put back, unless that would make a context that nobody had.
 class OnDevice {
  public:
-  explicit OnDevice(const BackendDevice& device) {
-    if (cudaGetDevice(&before_) != cudaSuccess || before_ == device.index) {
-      before_ = -1;
-    }
-    if (before_ >= 0) {
-      static_cast<void>(cudaSetDevice(device.index));
-    }
-  }
-  ~OnDevice() {
-    if (before_ >= 0) {
-      static_cast<void>(cudaSetDevice(before_));
-    }
-  }
+  explicit OnDevice(const BackendDevice& device);
+  ~OnDevice();
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
+  // Why the thread is not on the device.
+  [[nodiscard]] cudaError_t error() const { return error_; }
+
  private:
-  int before_ = -1;
+  int before_ = -1;  // to be put back
+  cudaError_t error_ = cudaSuccess;
 };
 
 // Also clears the thread's last error, which its owner would take for its own.

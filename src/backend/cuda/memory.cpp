@@ -18,31 +18,40 @@ std::uint64_t whole_units(std::uint64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
 
-// With the device's mutex held.
-cudaError_t make_memory_stream(BackendDevice& device) {
+// A pool of our own: the default one is the process's, and others have set it as they like.
+cudaError_t prepare_memory(BackendDevice& device) {
+  const std::scoped_lock lock(device.memory_mutex);
   if (device.memory_stream != nullptr) {
     return cudaSuccess;
   }
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t kept = kKeptBytes;
-  if (cudaDeviceGetDefaultMemPool(&pool, device.index) == cudaSuccess) {
-    static_cast<void>(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+  int supported = 0;
+  static_cast<void>(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device.index));
+  if (supported != 0 && device.pool == nullptr) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device.index;
+    if (const cudaError_t error = cudaMemPoolCreate(&device.pool, &properties); error != cudaSuccess) {
+      return error;
+    }
+    std::uint64_t kept = kKeptBytes;
+    static_cast<void>(cudaMemPoolSetAttribute(device.pool, cudaMemPoolAttrReleaseThreshold, &kept));
   }
-  static_cast<void>(cudaGetLastError());
   return cudaStreamCreateWithFlags(&device.memory_stream, cudaStreamNonBlocking);
 }
 
 cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool zeros, void** address) {
-  cudaError_t error = cudaMallocAsync(address, bytes, device.memory_stream);
-  if (error == cudaErrorMemoryAllocation) {
+  const auto try_once = [&] {
+    return device.pool != nullptr ? cudaMallocFromPoolAsync(address, bytes, device.pool, device.memory_stream)
+                                  : cudaMalloc(address, bytes);
+  };
+  cudaError_t error = try_once();
+  if (error == cudaErrorMemoryAllocation && device.pool != nullptr) {
     // What was released may still be with the pool.
     static_cast<void>(cudaGetLastError());
     static_cast<void>(cudaStreamSynchronize(device.memory_stream));
-    cudaMemPool_t pool = nullptr;
-    if (cudaDeviceGetDefaultMemPool(&pool, device.index) == cudaSuccess) {
-      static_cast<void>(cudaMemPoolTrimTo(pool, 0));
-    }
-    error = cudaMallocAsync(address, bytes, device.memory_stream);
+    static_cast<void>(cudaMemPoolTrimTo(device.pool, 0));
+    error = try_once();
   }
   if (error != cudaSuccess) {
     return error;
@@ -68,7 +77,9 @@ cudaError_t allocate_on_host(std::uint64_t bytes, void** address) {
 bool is_host(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
 
 void free_base(BackendDevice& device, MemoryKind kind, void* base) {
-  static_cast<void>(is_host(kind) ? cudaFreeHost(base) : cudaFreeAsync(base, device.memory_stream));
+  static_cast<void>(is_host(kind)            ? cudaFreeHost(base)
+                    : device.pool != nullptr ? cudaFreeAsync(base, device.memory_stream)
+                                             : cudaFree(base));
   static_cast<void>(cudaGetLastError());
 }
 
@@ -81,8 +92,8 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     return kOutOfMemory;
   }
   const OnDevice scope(*device);
-  const std::scoped_lock lock(device->mutex);
-  if (const cudaError_t error = make_memory_stream(*device); error != cudaSuccess) {
+  if (const cudaError_t error = scope.error() != cudaSuccess ? scope.error() : prepare_memory(*device);
+      error != cudaSuccess) {
     return status_of(error);
   }
   void* base = nullptr;
@@ -102,12 +113,13 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(base) % kBufferAlignment;
   void* const aligned = static_cast<std::byte*>(base) + (past == 0 ? 0 : kBufferAlignment - past);
   try {
+    const std::scoped_lock lock(device->memory_mutex);
     device->allocations.emplace(aligned, base);
   } catch (const std::bad_alloc&) {
     free_base(*device, kind, base);
     return kOutOfMemory;
   }
-  device->buffer_bytes.fetch_add(whole, std::memory_order_relaxed);
+  device->buffer_bytes.fetch_add(is_host(kind) ? 0 : whole, std::memory_order_relaxed);
   *address = aligned;
   return kOk;
 }
@@ -116,14 +128,14 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
   const OnDevice scope(*device);
   void* base = address;
   if (kind != MemoryKind::temporary) {
-    const std::scoped_lock lock(device->mutex);
+    const std::scoped_lock lock(device->memory_mutex);
     const auto known = device->allocations.find(address);
     if (known == device->allocations.end()) {
       return;
     }
     base = known->second;
     device->allocations.erase(known);
-    device->buffer_bytes.fetch_sub(whole_units(bytes), std::memory_order_relaxed);
+    device->buffer_bytes.fetch_sub(is_host(kind) ? 0 : whole_units(bytes), std::memory_order_relaxed);
   }
   free_base(*device, kind, base);
 }

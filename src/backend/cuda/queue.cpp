@@ -11,16 +11,25 @@ namespace {
 template <class Body>
 BackendStatus in_order(BackendQueue& queue, const Body& body) {
   const OnDevice scope(*queue.device);
-  cudaError_t error = queue.small.launch(queue.stream);
+  cudaError_t error = scope.error() != cudaSuccess ? scope.error() : queue.small.launch(queue.stream);
   if (error == cudaSuccess) {
     error = body();
   }
   return status_of(error);
 }
 
+bool is_pinned(const void* address) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
   {
-    const std::scoped_lock lock(device.mutex);
+    const std::scoped_lock lock(device.events_mutex);
     if (!device.spare_events.empty()) {
       *event = device.spare_events.back();
       device.spare_events.pop_back();
@@ -42,8 +51,9 @@ BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** q
   made->stream = static_cast<cudaStream_t>(stream);
   if (stream == nullptr) {
     const OnDevice scope(*device);
-    if (const cudaError_t error = cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
-        error != cudaSuccess) {
+    const cudaError_t error =
+        scope.error() != cudaSuccess ? scope.error() : cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess) {
       return status_of(error);
     }
     made->owned = true;
@@ -62,7 +72,11 @@ void destroy_queue(BackendQueue* queue) noexcept {
 }
 
 BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept {
-  return in_order(*queue, [&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream); });
+  return in_order(*queue, [&] {
+    // From host memory to host memory CUDA's own copy waits for all work before it, on this thread. A kernel does not.
+    return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
+                                            : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream);
+  });
 }
 
 BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
@@ -104,28 +118,31 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
   *mark = nullptr;
   std::unique_ptr<BackendMark> made(new (std::nothrow) BackendMark);
-  if (made == nullptr) {
-    return kOutOfMemory;
-  }
-  made->device = queue->device;
-  const BackendStatus status = in_order(*queue, [&] {
-    const cudaError_t error = take_event(*queue->device, &made->event);
-    return error == cudaSuccess ? cudaEventRecord(made->event, queue->stream) : error;
+  cudaEvent_t event = nullptr;
+  BackendStatus status = in_order(*queue, [&] {
+    const cudaError_t error = made == nullptr ? cudaSuccess : take_event(*queue->device, &event);
+    return error == cudaSuccess && event != nullptr ? cudaEventRecord(event, queue->stream) : error;
   });
-  if (status.code != BackendCode::ok) {
-    if (made->event != nullptr) {
-      destroy_mark(made.release());
-    }
+  if (made != nullptr && event != nullptr) {
+    *made = {.device = queue->device, .event = event};
+  }
+  if (made != nullptr && status.code == BackendCode::ok) {
+    *mark = made.release();
     return status;
   }
-  *mark = made.release();
-  return kOk;
+  // Without a mark nobody could wait for the work, whose memory is let go next: it is waited for here.
+  if (event != nullptr) {
+    destroy_mark(made.release());
+  }
+  const OnDevice scope(*queue->device);
+  const BackendStatus waited = status_of(cudaStreamSynchronize(queue->stream));
+  return status.code == BackendCode::ok ? waited : status;
 }
 
 void destroy_mark(BackendMark* mark) noexcept {
   BackendDevice& device = *mark->device;
   try {
-    const std::scoped_lock lock(device.mutex);
+    const std::scoped_lock lock(device.events_mutex);
     device.spare_events.push_back(mark->event);
   } catch (...) {
     static_cast<void>(cudaEventDestroy(mark->event));
@@ -135,7 +152,11 @@ void destroy_mark(BackendMark* mark) noexcept {
 
 std::uint32_t is_passed(BackendMark* mark) noexcept {
   const OnDevice scope(*mark->device);
-  return cudaEventQuery(mark->event) == cudaErrorNotReady ? 0 : 1;
+  if (cudaEventQuery(mark->event) != cudaErrorNotReady) {
+    return 1;
+  }
+  static_cast<void>(cudaGetLastError());
+  return 0;
 }
 
 BackendStatus wait(BackendMark* mark) noexcept {

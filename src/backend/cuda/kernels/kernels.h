@@ -80,6 +80,8 @@ inline constexpr std::uint32_t kMaxSmallElements = 4096;  // of one task
 // pattern_bytes: 4 or 16. `to` is a multiple of 4.
 [[nodiscard]] cudaError_t launch_fill(void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                                       std::uint32_t pattern_bytes, cudaStream_t stream) noexcept;
+// Between places that the device reaches, which do not overlap.
+[[nodiscard]] cudaError_t launch_copy(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) noexcept;
 // The device's clock in nanoseconds, into memory that the device can write.
 [[nodiscard]] cudaError_t launch_timestamp(std::uint64_t* ticks, cudaStream_t stream) noexcept;
 

@@ -252,6 +252,22 @@ bool make_small_task(const PreparedStep& prepared, std::byte* const* bases, Smal
 namespace {
 
 constexpr u32 kFillThreads = 256;
+
+__global__ void __launch_bounds__(kFillThreads) copy_bytes(std::byte* to, const std::byte* from, u64 bytes) {
+  const u64 thread = u64{blockIdx.x} * kFillThreads + threadIdx.x;
+  const u64 threads = u64{gridDim.x} * kFillThreads;
+  u64 done = 0;
+  if ((reinterpret_cast<u64>(to) | reinterpret_cast<u64>(from)) % 16 == 0) {
+    for (u64 i = thread; i < bytes / 16; i += threads) {
+      reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+    }
+    done = bytes / 16 * 16;
+  }
+  for (u64 i = done + thread; i < bytes; i += threads) {
+    to[i] = from[i];
+  }
+}
+
 constexpr u64 kMostFillBlocks = 1 << 20;
 
 // The pattern turned so that it begins at the first vector; before and after it, words and bytes.
@@ -305,6 +321,16 @@ cudaError_t launch_fill(void* to, std::uint64_t bytes, const std::uint32_t* patt
   const std::uint64_t blocks = std::clamp<std::uint64_t>(bytes / 16 / kFillThreads, 1, kMostFillBlocks);
   fill<<<static_cast<unsigned>(blocks), kFillThreads, 0, stream>>>(static_cast<std::byte*>(to), bytes, head, turned(0),
                                                                    turned(head));
+  return cudaGetLastError();
+}
+
+cudaError_t launch_copy(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) noexcept {
+  if (bytes == 0) {
+    return cudaSuccess;
+  }
+  const u64 blocks = std::min<u64>((bytes / 16 + kFillThreads) / kFillThreads, 1024);
+  copy_bytes<<<static_cast<unsigned>(blocks), kFillThreads, 0, stream>>>(static_cast<std::byte*>(to),
+                                                                         static_cast<const std::byte*>(from), bytes);
   return cudaGetLastError();
 }
 

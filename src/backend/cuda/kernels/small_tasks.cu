@@ -55,11 +55,12 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
   }
 }
 
+template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
   switch (row) {
 #define ANYDML_ROW(op, Scalar, ulp) \
   case RowId::op:                   \
-    return scalar_inputs<Scalar<f32>, f32>();
+    return scalar_inputs<Scalar<T>, T>();
 #include "ops/elementwise/elementwise.def"
     case RowId::count_:
       break;
@@ -70,7 +71,7 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
 template <class T>
 __device__ inline void run_piece(RowId row, const Piece& piece) {
   u32 inputs[kMaxInputs][4] = {};
-  const u32 input_count = inputs_of(row);
+  const u32 input_count = inputs_of<T>(row);
 #pragma unroll
   for (u32 input = 0; input < kMaxInputs; ++input) {
     if (input < input_count) {
