@@ -4,13 +4,18 @@
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
-sources=$(find src include tests examples bench tools python -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
+sources=$(find src include tests examples bench tools python -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
 status=0
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $sources || status=1
 for file in $(find src include tests examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
   head -n 3 "$file" | grep -q SPDX-License-Identifier || { echo "$file: no SPDX line" >&2; status=1; }
 done
+# Downloads and builds that were added by accident.
+if git rev-parse --git-dir >/dev/null 2>&1 && git ls-files | grep -E '\.(whl|so|o|a|deb|tar\.gz)$'; then
+  echo "a built or downloaded file is tracked" >&2
+  status=1
+fi
 if grep -rn '#include "\.\.' src include tests examples bench tools; then
   echo "an include must name its layer" >&2
   status=1

@@ -10,30 +10,10 @@
 #include <vector>
 
 #include "backend/cuda/kernels/modulus_kernels.cuh"
-
-namespace anydml {
-
-// Of plan/tensor.cpp, which needs more than this program links.
-__attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
-  std::int64_t count = 1;
-  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    count *= tensor.sizes[i];
-  }
-  return count;
-}
-
-}  // namespace anydml
+#include "cuda/standalone.h"
 
 namespace anydml::cuda {
 namespace {
-
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    if (const cudaError_t error = (call); error != cudaSuccess) {                                    \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                                                  \
-    }                                                                                                \
-  } while (false)
 
 constexpr u64 kElements = u64{1} << 28;
 constexpr std::int64_t kSide = 16384;

@@ -13,20 +13,8 @@
 #include <vector>
 
 #include "backend/cuda/kernels/kernels.h"
+#include "cuda/standalone.h"
 #include "support/distributions.h"
-
-namespace anydml {
-
-// Of plan/tensor.cpp, which needs more than this test links.
-__attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
-  std::int64_t count = 1;
-  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    count *= tensor.sizes[i];
-  }
-  return count;
-}
-
-}  // namespace anydml
 
 namespace anydml::cuda {
 namespace {
@@ -36,14 +24,6 @@ using test::from_raw;
 using test::Random;
 using test::same;
 using test::show;
-
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    if (const cudaError_t error = (call); error != cudaSuccess) {                                    \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                                                  \
-    }                                                                                                \
-  } while (false)
 
 bool quick = false;
 u64 failures = 0;

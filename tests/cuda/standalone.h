@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What the programs share that nvcc builds from the kernels alone, without the rest of the library.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "plan/tensor.h"
+
+#define CHECK(call)                                                                                  \
+  do {                                                                                               \
+    if (const cudaError_t error = (call); error != cudaSuccess) {                                    \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                                                  \
+    }                                                                                                \
+  } while (false)
+
+namespace anydml {
+
+// Of plan/tensor.cpp, which needs more than they link.
+__attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    count *= tensor.sizes[i];
+  }
+  return count;
+}
+
+}  // namespace anydml
