@@ -7,6 +7,9 @@ target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
   # Exact code: a product and a sum are two roundings unless a fused operation is written by name.
   -ffp-contract=off
+  # Thread-local storage that is there from a thread's start: what a library loaded by dlopen has otherwise is allocated
+  # at its first use, where glibc ends the process if there is no memory. A test keeps it small.
+  -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The library exports what anydml.h declares: all of it, and nothing else but the table for the libraries beside it.
+# The library exports what anydml.h declares: all of it, and nothing else but the table for the libraries beside
+# it.
 # usage: exports.sh LIBRARY HEADER
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -v '^anydml_private_core$' | sort)
@@ -13,3 +14,11 @@ if [ "$exported" != "$declared" ]; then
   exit 1
 fi
 echo "$exported"
+# What it has for each thread is there from the thread's start, and little: loaded by dlopen, it must fit into what the
+# dynamic linker keeps free for such libraries.
+if readelf -rW "$1" | grep -E 'TLSDESC|DTPMOD'; then
+  echo "its thread-local storage is allocated when it is first used" >&2 && exit 1
+fi
+bytes=$((16#$(readelf -lW "$1" | awk '$1 == "TLS" { sub(/^0x/, "", $6); print $6 }')))
+[ "$bytes" -le 64 ] || { echo "$bytes bytes of thread-local storage; expected 64 at most" >&2 && exit 1; }
+echo "$bytes bytes of thread-local storage"

@@ -174,9 +174,45 @@ TEST(Schema, CountsElementsAndBytes) {
   auto tensors = modulus(kFloat32, {4, 4});
   tensors[0] = {"ATensor", kFloat32, {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
   EXPECT_EQ(check(kModulus, FeatureLevel::v6_4, tensors),
-            (Sentences{"ATensor: Sizes [4294967295, 4294967295, 4294967295] reach further than 64 bits count",
+            (Sentences{"ATensor: Sizes [4294967295, 4294967295, 4294967295] reach further than 72057594037927936 "
+                       "bytes, the most a tensor may have",
                        "ATensor: sizes are [4294967295, 4294967295, 4294967295]; expected exactly [4, 4], the sizes of "
                        "OutputTensor"}));
+}
+
+TEST(Schema, LimitsTotalSizes) {
+  auto tensors = modulus(kFloat32, {4, 4});
+  for (const u64 total : {u64{1} << 56, (u64{1} << 56) + 4, u64{1} << 63, ~u64{3}, ~u64{0}}) {
+    tensors[1].given.total_bytes = total;
+    EXPECT_EQ(check(kModulus, FeatureLevel::v6_4, tensors),
+              total == u64{1} << 56 ? Sentences{}
+                                    : Sentences{"BTensor: TotalTensorSizeInBytes is " + std::to_string(total) +
+                                                "; expected 72057594037927936 at most"});
+  }
+}
+
+// Optional tensors that are absent leave their places empty.
+TEST(Schema, KeepsPositions) {
+  const auto positions = [](std::string_view name, const std::vector<std::string_view>& fields) {
+    const facts::Operator& op = operator_named(name);
+    std::vector<GivenTensor> given;
+    for (const std::string_view field : fields) {
+      given.push_back({.field = field_of(op, field)});
+    }
+    return schema::positions_of(op, given);
+  };
+  using Positions = std::vector<std::size_t>;
+  EXPECT_EQ(positions(kModulus, {"ATensor", "BTensor", "OutputTensor"}), (Positions{0, 1, 0}));
+  EXPECT_EQ(positions("GEMM", {"ATensor", "BTensor", "CTensor", "OutputTensor"}), (Positions{0, 1, 2, 0}));
+  EXPECT_EQ(positions("GEMM", {"ATensor", "BTensor", "OutputTensor"}), (Positions{0, 1, 0}));
+  EXPECT_EQ(positions("MEAN_VARIANCE_NORMALIZATION", {"InputTensor", "BiasTensor", "OutputTensor"}),
+            (Positions{0, 2, 0}));
+  EXPECT_EQ(
+      positions("LSTM", {"InputTensor", "WeightTensor", "RecurrenceTensor", "PeepholeTensor", "OutputSingleTensor"}),
+      (Positions{0, 1, 2, 7, 1}));
+  EXPECT_EQ(positions("JOIN", {"InputTensors", "InputTensors", "InputTensors", "OutputTensor"}),
+            (Positions{0, 1, 2, 0}));
+  EXPECT_EQ(positions("SPLIT", {"InputTensor", "OutputTensors", "OutputTensors"}), (Positions{0, 0, 1}));
 }
 
 TEST(Schema, NeedsNoCodeForAnOperator) {

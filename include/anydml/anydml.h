@@ -13,7 +13,8 @@
  * Rules that hold for every function:
  *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error; anydml_last_error() then says
  *     what was wrong, for the calling thread: the operator, the tensor (by its name in DirectML: ATensor, BTensor,
- *     OutputTensor), the field, its value and what was expected. An error writes nothing.
+ *     OutputTensor), the field, its value and what was expected. An error writes nothing,
+ *     but for ANYDML_DEVICE_ERROR: a device that fails in the midst of its work leaves a part of the results behind.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
  *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).

@@ -10,11 +10,10 @@
 
 #include <cstdint>
 
+#include "base/buffer_units.h"
 #include "plan/plan.h"
 
 namespace anydml {
-
-inline constexpr std::uint32_t kBackendVersion = 4;
 
 enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
 
@@ -47,7 +46,6 @@ enum class MemoryKind : std::uint32_t {
   upload_buffer,    // the CPU writes, the device reads
   readback_buffer,  // the device writes, the CPU reads
 };
-inline constexpr std::uint64_t kBufferAlignment = 65536;
 
 // What an address is to a device.
 enum class Access : std::uint32_t {
@@ -65,13 +63,11 @@ struct BackendMark;  // a place in a queue's work
 inline void* const kDefaultStream = reinterpret_cast<void*>(std::uintptr_t{1});
 
 struct BackendTable {
-  std::uint32_t version;    // kBackendVersion
-  std::uint32_t step_size;  // sizeof(Step): a plugin built against another plan is refused
-  std::uint64_t rows_hash;  // kRowsHash: likewise one built against other rows
-  const char* name;         // "cpu"
+  std::uint64_t build;  // kBuildHash: a plugin that was built from other headers is refused. Always the first member
+  const char* name;     // "cpu"
 
   std::uint32_t (*device_count)();
-  // Called with the process mutex held: what it makes for the process it need not guard itself.
+  // One call at a time: what it makes for the process it need not guard itself.
   BackendStatus (*open)(std::uint32_t index, const BackendSettings* settings, BackendDevice** device);
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);

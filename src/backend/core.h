@@ -5,12 +5,12 @@
 
 #include <cstdint>
 
+#include "anydml_build/hash.h"
 #include "backend/backend.h"
+#include "base/log.h"
 #include "base/result.h"
 
 namespace anydml {
-
-inline constexpr std::uint32_t kCoreVersion = 1;
 
 // What a backend's failure is to the rest.
 [[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
@@ -24,7 +24,7 @@ struct CoreDevice {
 };
 
 struct CoreTable {
-  std::uint32_t version;
+  std::uint64_t build;                               // kBuildHash. Always the first member
   std::uint32_t (*device_count)();                   // 0: there are none, and why has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
   void (*report)(const char* message);               // to anydml_last_error of this thread, and to the log
@@ -33,3 +33,21 @@ struct CoreTable {
 }  // namespace anydml
 
 extern "C" const anydml::CoreTable* anydml_private_core();
+
+namespace anydml {
+
+// The core, for a library beside it; null when the libanydml that was loaded is of another build. Nothing in its table
+// can be relied on then, not even how to report it, so it is said on standard error, whatever ANYDML_LOG says.
+[[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
+  const CoreTable* core = anydml_private_core();
+  if (core->build == kBuildHash) {
+    return core;
+  }
+  show_errors();
+  log_line(LogLevel::error, library,
+           ": the libanydml.so that was loaded is of another build; expected the one that was installed with this "
+           "library");
+  return nullptr;
+}
+
+}  // namespace anydml

@@ -48,6 +48,12 @@ namespace anydml {
   return product;
 }
 
+// The next multiple of the alignment, which is not 0.
+[[nodiscard]] inline std::optional<std::uint64_t> checked_align_bytes(std::uint64_t bytes, std::uint64_t alignment) {
+  const auto sum = checked_add_bytes(bytes, alignment - 1);
+  return sum ? std::optional(*sum / alignment * alignment) : std::nullopt;
+}
+
 // The absolute value without the overflow of INT64_MIN.
 [[nodiscard]] constexpr std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdio>
 
+#include "base/cancellation.h"
+
 namespace anydml {
 namespace {
 
@@ -23,10 +25,25 @@ bool log_enabled(LogLevel level) noexcept {
   }
 }
 
+namespace {
+
+void print_line(std::string_view text, std::string_view more) noexcept {
+  const CancellationDeferred deferred;  // to write is a cancellation point, and some of our callers let nothing out
+  std::fprintf(stderr, "anydml: %.*s%.*s\n", static_cast<int>(text.size()), text.data(), static_cast<int>(more.size()),
+               more.data());
+}
+
+}  // namespace
+
 void log_line(LogLevel level, std::string_view text, std::string_view more) noexcept {
   if (log_enabled(level)) {
-    std::fprintf(stderr, "anydml: %.*s%.*s\n", static_cast<int>(text.size()), text.data(),
-                 static_cast<int>(more.size()), more.data());
+    print_line(text, more);
+  }
+}
+
+void show_unless_logged(LogLevel level, std::string_view text) noexcept {
+  if (!log_enabled(level)) {
+    print_line(text, "");
   }
 }
 

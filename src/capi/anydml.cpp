@@ -302,7 +302,7 @@ const std::vector<anydml_operator_info>& operator_list() {
 
 extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydml_private_core() {
   static constexpr anydml::CoreTable kTable = {
-      .version = anydml::kCoreVersion,
+      .build = anydml::kBuildHash,
       .device_count = [] { return static_cast<std::uint32_t>(anydml_device_count()); },
       .device = [](std::uint32_t index) -> const anydml::CoreDevice* {
         const anydml_device* device = anydml_device_at(index);

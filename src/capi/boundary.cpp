@@ -1,26 +1,73 @@
 // SPDX-License-Identifier: MIT
 #include "capi/boundary.h"
 
+#include <pthread.h>
+
 #include <cstdio>
+#include <new>
+#include <optional>
 
 #include "base/log.h"
 
 namespace anydml {
 namespace {
 
-// A fixed buffer, so that running out of memory can be reported too.
-thread_local char t_last_error[1024] = "";
+struct Message {
+  char text[1024];
+};
+
+// What anydml_last_error gives: text of the thread's own, or one of the constants here. A pointer and no more lies in
+// thread-local storage: the library's part of it exists for every thread from the start (-ftls-model=initial-exec),
+// and there is not much of that. A larger part glibc would allocate at the first use, and end the process where there
+// is no memory.
+constinit thread_local const char* t_last_error = "";
+constinit thread_local Message* t_message = nullptr;
+
+// Frees a thread's text at its end. A call after that makes another.
+const std::optional<pthread_key_t> g_end_of_thread = [] {
+  pthread_key_t key{};
+  const int failed = pthread_key_create(&key, [](void* message) {
+    t_message = nullptr;
+    t_last_error = "";
+    delete static_cast<Message*>(message);
+  });
+  return failed != 0 ? std::nullopt : std::optional(key);
+}();
+
+Message* message_of_thread() noexcept {
+  if (t_message == nullptr && g_end_of_thread) {
+    auto* made = new (std::nothrow) Message;
+    if (made != nullptr && pthread_setspecific(*g_end_of_thread, made) == 0) {
+      t_message = made;
+    } else {
+      delete made;
+    }
+  }
+  return t_message;
+}
 
 }  // namespace
 
 void set_last_error(const char* message) noexcept {
-  std::snprintf(t_last_error, sizeof(t_last_error), "%s", message);
+  Message* const own = message_of_thread();
+  if (own == nullptr) {
+    t_last_error = "out of memory: the call failed, and there was no memory to say why";
+    log_line(LogLevel::error, message);
+    return;
+  }
+  std::snprintf(own->text, sizeof(own->text), "%s", message);
   // Names that a caller gave are part of messages: what they hold must not start a line of its own in a log.
-  for (char* letter = t_last_error; *letter != '\0'; ++letter) {
+  for (char* letter = own->text; *letter != '\0'; ++letter) {
     if (static_cast<unsigned char>(*letter) < ' ') {
       *letter = '?';
     }
   }
+  t_last_error = own->text;
+  log_line(LogLevel::error, own->text);
+}
+
+void set_out_of_memory() noexcept {
+  t_last_error = "out of memory: an allocation of this call failed; nothing was written";
   log_line(LogLevel::error, t_last_error);
 }
 

@@ -2,18 +2,19 @@
 // The edge of the C API: no exception passes it, and every failure leaves a sentence for anydml_last_error.
 #pragma once
 
-#include <pthread.h>
-
 #include <exception>
 #include <new>
 
 #include "anydml/anydml.h"
+#include "base/cancellation.h"
 #include "base/result.h"
 
 namespace anydml {
 
-// Keeps the message for this thread and logs it. Needs no memory.
+// Keeps the message for this thread and logs it. Without memory to keep it, it keeps a constant that says so.
 void set_last_error(const char* message) noexcept;
+// The message of an allocation that failed. It needs no memory.
+void set_out_of_memory() noexcept;
 [[nodiscard]] const char* last_error() noexcept;
 
 [[nodiscard]] constexpr int code_of(ErrorKind kind) {
@@ -32,19 +33,6 @@ void set_last_error(const char* message) noexcept;
   return ANYDML_INTERNAL_ERROR;
 }
 
-// A thread cancelled in the midst of a call would be unwound through code that must not be left; it is cancelled at its
-// next opportunity after the call instead.
-class CancellationDeferred {
- public:
-  CancellationDeferred() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~CancellationDeferred() { pthread_setcancelstate(before_, nullptr); }
-  CancellationDeferred(const CancellationDeferred&) = delete;
-  CancellationDeferred& operator=(const CancellationDeferred&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 // Runs body, which returns a Status, and gives the code of what came of it.
 template <class Body>
 int boundary(const Body& body) noexcept {
@@ -57,7 +45,7 @@ int boundary(const Body& body) noexcept {
     set_last_error(status.error().message.c_str());
     return code_of(status.error().kind);
   } catch (const std::bad_alloc&) {
-    set_last_error("out of memory: an allocation of this call failed; nothing was written");
+    set_out_of_memory();
     return ANYDML_OUT_OF_MEMORY;
   } catch (const std::exception& exception) {
     set_last_error(exception.what());

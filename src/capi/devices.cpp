@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "capi/devices.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "backend/cpu/cpu_backend.h"
@@ -83,9 +86,9 @@ Result<const Device*> open_device(const BackendTable& table, std::uint32_t index
   return device.release();
 }
 
-// With the process mutex held.
 Result<const Device*> open_cpu() {
   static const Device* process = nullptr;
+  const std::scoped_lock lock(process_mutex());
   if (process == nullptr) {
     const auto& settings = environment();
     ANYDML_TRY(settings);
@@ -99,14 +102,50 @@ Result<const Device*> open_cpu() {
   return process;
 }
 
-// With the process mutex held. A device of a plugin that fails is a note: the others are there all the same.
+// The lock under which plugins are looked for. It is not the process's: a fork takes that one, and a plugin may fork
+// (CUDA starts a helper where its kernel module is not loaded) or wait for a thread that does.
+std::mutex g_probe_mutex;
+std::atomic<bool> g_probing = false;
+std::atomic<bool> g_forked_in_probe = false;
+
+// A child that was forked in the midst of it has no thread to end it, and what the plugins had locked stays locked: it
+// does without them.
+[[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] {
+  if (g_probing.load()) {
+    new (&g_probe_mutex) std::mutex;
+    g_probing = false;
+    g_forked_in_probe = true;
+  }
+});
+
+class ProbeLock {
+ public:
+  ProbeLock() : lock_(g_probe_mutex) { g_probing = true; }
+  ~ProbeLock() { g_probing = false; }
+  ProbeLock(const ProbeLock&) = delete;
+  ProbeLock& operator=(const ProbeLock&) = delete;
+
+ private:
+  const std::scoped_lock<std::mutex> lock_;
+};
+
+Result<Plugins> plugins_of(const Environment& settings) {
+  if (!g_forked_in_probe) {
+    return load_plugins(settings.plugins);
+  }
+  Plugins none;
+  none.notes.emplace_back("this process was forked while its parent loaded plugins, and has none");
+  return none;
+}
+
+// Under a ProbeLock. A device of a plugin that fails is a note: the others are there all the same.
 Result<std::unique_ptr<DeviceList>> open_devices() {
   const auto cpu = open_cpu();
   ANYDML_TRY(cpu);
   const Environment& settings = environment().value();
   auto list = std::make_unique<DeviceList>();
   list->devices.push_back(cpu.value());
-  auto plugins = load_plugins(settings.plugins);
+  auto plugins = plugins_of(settings);
   ANYDML_TRY(plugins);
   list->notes = std::move(plugins.value().notes);
   for (const BackendTable* table : plugins.value().backends) {
@@ -138,7 +177,7 @@ Result<const DeviceList*> device_list() {
   if (const auto* known = g_list.load(std::memory_order_acquire); known != nullptr) {
     return known;
   }
-  const std::scoped_lock lock(process_mutex());
+  const ProbeLock lock;
   if (g_list.load(std::memory_order_relaxed) == nullptr) {
     auto opened = open_devices();
     ANYDML_TRY(opened);
@@ -155,10 +194,7 @@ Result<const std::vector<const Device*>*> devices() {
   return &list.value()->devices;
 }
 
-Result<const Device*> cpu_device() {
-  const std::scoped_lock lock(process_mutex());
-  return open_cpu();
-}
+Result<const Device*> cpu_device() { return open_cpu(); }
 
 Result<const Device*> default_device() {
   static std::atomic<const Device*> process = nullptr;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "backend/dispatch_log.h"
+#include "base/checked.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -215,17 +216,21 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
 
   // One piece of memory for all, each operand at a multiple of what any kernel asks for.
   constexpr std::uint64_t kAlignment = 256;
-  const auto aligned = [](std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
   std::uint64_t offsets[kMaxOperands] = {};
-  std::uint64_t bytes = aligned(temporary_bytes);
-  for (std::uint32_t i = 0; i <= output; ++i) {
+  auto bytes = checked_align_bytes(temporary_bytes, kAlignment);
+  for (std::uint32_t i = 0; i <= output && bytes; ++i) {
     if ((copied >> i & 1) != 0) {
-      offsets[i] = bytes;
-      bytes += aligned(bytes_of(desc.reaches[i]));
+      offsets[i] = *bytes;
+      const auto own = checked_align_bytes(bytes_of(desc.reaches[i]), kAlignment);
+      bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
     }
   }
+  if (!bytes) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: the tensors reach over more bytes in all than 64 bits count", op)};
+  }
   Temporary temporary(device);
-  ANYDML_TRY(from_backend(op, *device.backend, temporary.allocate(bytes)));
+  ANYDML_TRY(from_backend(op, *device.backend, temporary.allocate(*bytes)));
   auto* const memory = static_cast<std::byte*>(temporary.address());
   std::unique_ptr<std::byte[]> packed_output;
   Run run(device, op);

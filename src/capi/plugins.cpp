@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "anydml_build/hash.h"
 #include "base/log.h"
 #include "text/format.h"
 
@@ -66,8 +67,11 @@ const BackendTable* load(const fs::path& file, std::string& why) {
 }  // namespace
 
 std::string why_not_ours(const BackendTable& table) {
-  const bool fits = table.version == kBackendVersion && table.step_size == sizeof(Step) && table.rows_hash == kRowsHash;
-  return fits ? std::string() : "it was built for another version of anydml; expected one built from the same source";
+  if (table.build == kBuildHash) {
+    return {};
+  }
+  return format_text("it was built from another source of anydml ({:016x}); expected one of this library's ({:016x})",
+                     table.build, kBuildHash);
 }
 
 Result<Plugins> load_plugins(const std::string& setting) {

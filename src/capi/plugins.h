@@ -17,7 +17,7 @@ struct Plugins {
 };
 
 // Loads what there is; it stays for the life of the process. A plugin that does not fit is a note, a folder that was
-// asked for and cannot be read an error. With the process mutex held.
+// asked for and cannot be read an error. One call at a time.
 Result<Plugins> load_plugins(const std::string& setting);
 
 // Empty, or how this table was built for another version of anydml.

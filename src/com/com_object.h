@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <type_traits>
 
-#include "base/log.h"
+#include "base/cancellation.h"
+#include "com/refused_interface.h"
 
 namespace anydml {
 
@@ -46,7 +48,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     }
     *object = has_interface(riid) ? find(riid) : nullptr;
     if (*object == nullptr) {
-      return E_NOINTERFACE;
+      return refused_interface(interface_name<typename First::leaf>(), riid);
     }
     AddRef();
     return S_OK;
@@ -57,6 +59,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
   ULONG STDMETHODCALLTYPE Release() noexcept override {
     const ULONG left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
     if (left == 0) {
+      const CancellationDeferred deferred;  // destructors close files, and must not be left there
       delete this;
     }
     return left;
@@ -98,14 +101,19 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// The edge of a COM method: body returns an HRESULT, and whatever is thrown becomes one.
+// The edge of a COM method: body returns an HRESULT, and whatever is thrown becomes one. A thread that is cancelled
+// finishes the call first.
 template <class Body>
 HRESULT com_boundary(const char* method, const Body& body) noexcept {
+  const CancellationDeferred deferred;
   try {
     return body();
   } catch (const std::bad_alloc&) {
     log_line(LogLevel::error, method, ": out of memory");
     return E_OUTOFMEMORY;
+  } catch (const std::exception& exception) {
+    log_line(LogLevel::error, method, exception.what());
+    return E_FAIL;
   } catch (...) {
     log_line(LogLevel::error, method, ": an unexpected failure");
     return E_FAIL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How libdirectml reaches the objects of libd3d12: by QueryInterface for these, and in no other way. An object without
-// them is not ours. The ids carry the version: whoever changes an interface gives it a new id.
+// them is not ours. The ids carry the hash of the build, so that an object of another build is not ours either.
 #pragma once
 
 #include <cstdint>
 
+#include "anydml_build/hash.h"
 #include "d3d12/headers.h"
 
 #pragma GCC diagnostic push
@@ -58,7 +59,9 @@ struct IBridgeDispatch : IUnknown {
 
 enum class MessageSeverity { error, warning, info };
 
+// The one interface whose id stays: its first method tells whether the others are the same on both sides.
 struct IBridgeDevice : IUnknown {
+  virtual std::uint64_t build() noexcept = 0;  // kBuildHash
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
@@ -86,7 +89,15 @@ struct IBridgeCommandList : IUnknown {
 
 #pragma GCC diagnostic pop
 
-WINADAPTER_IID(anydml::IBridgeDevice, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x01);
-WINADAPTER_IID(anydml::IBridgeBuffer, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x02);
-WINADAPTER_IID(anydml::IBridgeCommandList, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x03);
-WINADAPTER_IID(anydml::IBridgeDispatch, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x05);
+WINADAPTER_IID(anydml::IBridgeDevice, 0x6f1d2c31, 0x8a57, 0x4c0e, 0x9b, 0x64, 0x2d, 0x17, 0x5e, 0x90, 0xa1, 0x06);
+
+#define ANYDML_HASH_BYTE(i) static_cast<unsigned char>(anydml::kBuildHash >> (8 * (i)))
+#define ANYDML_BRIDGE_ID(Interface, number)                                                                            \
+  WINADAPTER_IID(Interface, 0x6f1d2c31, 0x8a57, number, ANYDML_HASH_BYTE(7), ANYDML_HASH_BYTE(6), ANYDML_HASH_BYTE(5), \
+                 ANYDML_HASH_BYTE(4), ANYDML_HASH_BYTE(3), ANYDML_HASH_BYTE(2), ANYDML_HASH_BYTE(1),                   \
+                 ANYDML_HASH_BYTE(0))
+ANYDML_BRIDGE_ID(anydml::IBridgeBuffer, 2);
+ANYDML_BRIDGE_ID(anydml::IBridgeCommandList, 3);
+ANYDML_BRIDGE_ID(anydml::IBridgeDispatch, 5);
+#undef ANYDML_BRIDGE_ID
+#undef ANYDML_HASH_BYTE

@@ -14,7 +14,9 @@ namespace anydml {
 namespace {
 
 HRESULT report(HRESULT code, const std::string& message) {
-  anydml_private_core()->report(message.c_str());
+  if (const CoreTable* core = core_of_this_build("libd3d12.so"); core != nullptr) {
+    core->report(message.c_str());
+  }
   return code;
 }
 
@@ -88,6 +90,9 @@ ANYDML_EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LE
   return com_boundary("D3D12CreateDevice", [&]() -> HRESULT {
     if (out != nullptr) {
       *out = nullptr;
+    }
+    if (core_of_this_build("libd3d12.so") == nullptr) {
+      return E_FAIL;
     }
     switch (find_level(level)) {
       case LevelSupport::unknown:

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/device.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <mutex>
+#include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "com/adapter_identity.h"
@@ -35,19 +31,6 @@ std::string wrong_list_type(D3D12_COMMAND_LIST_TYPE type) {
   return format_text("the type is {}; expected DIRECT (0), COMPUTE (2) or COPY (3)", static_cast<int>(type));
 }
 
-// Closed at the end unless taken (-1).
-struct Descriptors {
-  int first;
-  int second;
-  ~Descriptors() {
-    for (const int descriptor : {first, second}) {
-      if (descriptor >= 0) {
-        close(descriptor);
-      }
-    }
-  }
-};
-
 }  // namespace
 
 std::string check_node_mask(const char* name, UINT mask) {
@@ -59,9 +42,6 @@ const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept { return
 
 Result<Device*> Device::of_adapter(std::uint32_t index) {
   const CoreTable* core = anydml_private_core();
-  if (core->version != kCoreVersion) {
-    return Error{ErrorKind::device, "D3D12CreateDevice: libanydml is of another version than libd3d12"};
-  }
   const std::scoped_lock lock(g_devices_mutex);
   if (g_devices == nullptr) {
     const std::uint32_t count = core->device_count();
@@ -113,6 +93,18 @@ HRESULT Device::not_built(const char* method, void** out) noexcept {
   });
 }
 
+HRESULT STDMETHODCALLTYPE Device::ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLAGS,
+                                                     D3D12_SHADER_CACHE_CONTROL_FLAGS control) noexcept {
+  constexpr unsigned kKnown = D3D12_SHADER_CACHE_CONTROL_FLAG_DISABLE | D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE |
+                              D3D12_SHADER_CACHE_CONTROL_FLAG_CLEAR;
+  const auto asked = static_cast<unsigned>(control);
+  if (asked == 0 || (asked & ~kKnown) != 0) {
+    return wrong("ShaderCacheControl", "Control is no combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
+  }
+  // There is no cache: it is empty and off already, and cannot be turned on.
+  return (asked & D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE) != 0 ? not_built("ShaderCacheControl with ENABLE") : S_OK;
+}
+
 HRESULT STDMETHODCALLTYPE Device::CreateCommandQueue(const D3D12_COMMAND_QUEUE_DESC* desc, REFIID riid,
                                                      void** out) noexcept {
   return create("CreateCommandQueue", riid, out, [&](const auto& refuse) -> CommandQueue* {
@@ -130,7 +122,13 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandQueue(const D3D12_COMMAND_QUEUE_D
       return refuse(E_INVALIDARG, format_text("Flags is {:#x}; expected NONE or DISABLE_GPU_TIMEOUT (1)",
                                               static_cast<unsigned>(desc->Flags)));
     }
-    return new CommandQueue(*this, *desc);
+    try {
+      return new CommandQueue(*this, *desc);
+    } catch (const std::system_error& failure) {
+      return refuse(E_OUTOFMEMORY, format_text("no thread could be started for the queue: {}", failure.what()));
+    } catch (const std::runtime_error& failure) {
+      return refuse(E_FAIL, format_text("the device has no queue to give: {}", failure.what()));
+    }
   });
 }
 
@@ -266,27 +264,16 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
       }
       return core_->removed() ? kDeviceRemoved : S_OK;
     }
-    const int descriptor = event == nullptr ? eventfd(0, EFD_CLOEXEC) : duplicate_event(event);
-    if (descriptor < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-      return core_->fail(E_OUTOFMEMORY, "ID3D12Device::SetEventOnMultipleFenceCompletion: no file descriptor is left");
+    const auto known = event == nullptr ? make_event() : find_event(event);
+    if (known == nullptr) {
+      return no_event("ID3D12Device::SetEventOnMultipleFenceCompletion", *core_, event);
     }
-    if (descriptor < 0) {
-      return wrong(kMethod, "hEvent is not the descriptor of an eventfd; expected one, or null to block");
-    }
-    // The target owns the descriptor; a thread that blocks watches another one of the same event.
-    Descriptors held{.first = descriptor, .second = event == nullptr ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
-    if (event == nullptr && held.second < 0) {
-      return E_OUTOFMEMORY;
-    }
-    auto target = std::make_shared<EventTarget>(descriptor, any ? 1 : count);
-    held.first = -1;
+    const auto target = std::make_shared<EventTarget>(known, any ? 1 : count);
     for (const auto& [fence, value] : waits) {
       fence->notify(value, target);
     }
     if (event == nullptr) {
-      pollfd ready{.fd = held.second, .events = POLLIN, .revents = 0};
-      while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
-      }
+      known->wait();
       return core_->removed() ? kDeviceRemoved : S_OK;
     }
     return S_OK;
@@ -359,14 +346,16 @@ HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_P
   if (further != nullptr) {
     *further = FALSE;
   }
-  if (event != nullptr) {
-    const int descriptor = duplicate_event(event);
-    if (descriptor < 0) {
-      return wrong("SetBackgroundProcessingMode", "hEventToSignalUponCompletion is not an eventfd");
+  return com_boundary("SetBackgroundProcessingMode", [&]() -> HRESULT {
+    if (event != nullptr) {
+      const auto known = find_event(event);
+      if (known == nullptr) {
+        return no_event("ID3D12Device::SetBackgroundProcessingMode", *core_, event);
+      }
+      known->set();
     }
-    EventTarget(descriptor, 1).arrive();
-  }
-  return S_OK;
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Device::SetMessageCountLimit(UINT64 limit) noexcept {

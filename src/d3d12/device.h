@@ -210,12 +210,11 @@ class Device final
                                                      void** out) noexcept override {
     return not_built("CreateShaderCacheSession", out);
   }
-  HRESULT STDMETHODCALLTYPE ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLAGS,
-                                               D3D12_SHADER_CACHE_CONTROL_FLAGS) noexcept override {
-    return not_built("ShaderCacheControl");
-  }
+  HRESULT STDMETHODCALLTYPE ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLAGS kinds,
+                                               D3D12_SHADER_CACHE_CONTROL_FLAGS control) noexcept override;
 
   // IBridgeDevice
+  std::uint64_t build() noexcept override { return kBuildHash; }
   const void* identity() noexcept override { return core_.get(); }
   std::uint32_t adapter_index() noexcept override { return core_->adapter_index(); }
   HRESULT removed_reason() noexcept override { return core_->removed_reason(); }

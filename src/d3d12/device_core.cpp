@@ -5,6 +5,8 @@
 #include <new>
 #include <thread>
 
+#include "base/cancellation.h"
+#include "base/log.h"
 #include "d3d12/fence.h"
 
 namespace anydml {
@@ -39,13 +41,17 @@ bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
   if (!debug()) {
     return false;
   }
+  const CancellationDeferred deferred;  // callbacks are the application's code, and must not be left there
   try {
     const D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
                                                  D3D12_MESSAGE_SEVERITY_INFO};
-    messages_.add({.category = D3D12_MESSAGE_CATEGORY_MISCELLANEOUS,
-                   .severity = severities[static_cast<int>(severity)],
-                   .id = D3D12_MESSAGE_ID_UNKNOWN,
-                   .text = text});
+    const bool heard = messages_.add({.category = D3D12_MESSAGE_CATEGORY_MISCELLANEOUS,
+                                      .severity = severities[static_cast<int>(severity)],
+                                      .id = D3D12_MESSAGE_ID_UNKNOWN,
+                                      .text = text});
+    if (!heard) {  // where a debugger's output would go
+      show_unless_logged(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
+    }
   } catch (...) {  // no memory for the message; the log has it
   }
   return true;
@@ -55,6 +61,11 @@ HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
   core_.report(message);
   post(MessageSeverity::error, message);
   return code;
+}
+
+void DeviceCore::warn(const char* message) noexcept {
+  log_line(LogLevel::info, "warning: ", message);
+  post(MessageSeverity::warning, message);
 }
 
 void DeviceCore::remove(HRESULT reason, const char* message) noexcept {

@@ -100,7 +100,8 @@ class DeviceCore {
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // False when nobody listens to messages.
+  void warn(const char* message) noexcept;
+  // For messages that were logged, or reported, already. False when the debug layer is off.
   bool post(MessageSeverity severity, const char* text) noexcept;
 
   // For wrong use that no HRESULT can answer. The first removal counts; every fence is then reached.

@@ -166,14 +166,14 @@ std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties
     return std::make_shared<Memory>(core_->device(), kind, bytes);
   } catch (const std::bad_alloc&) {
     const std::uint64_t all = core_->device().info->memory_bytes;
-    refusal = {
-        E_OUTOFMEMORY,
-        format_text("{} is {}; there is no memory for it: {}", field, bytes,
-                    is_unified() ? format_text("the machine, or the control group of this process, has {} "
-                                               "bytes in all",
-                                               all)
-                    : kind == MemoryKind::device_buffer ? format_text("the adapter has {} bytes in all", all)
-                                                        : "the machine has not so much that the adapter could reach")};
+    refusal = {E_OUTOFMEMORY,
+               format_text("{} is {}; there is no memory for it: {}", field, bytes,
+                           is_unified() ? format_text("the machine, or the control group of this process, has {} "
+                                                      "bytes in all",
+                                                      all)
+                           : kind == MemoryKind::device_buffer
+                               ? format_text("the adapter has {} bytes in all", all)
+                               : "the machine has not so much that could be pinned for the adapter")};
   } catch (const DeviceFailure& failure) {
     core_->remove(kDeviceHung, failure.what());
     refusal = {kDeviceRemoved, format_text("the device does not work any more: {}", failure.what())};

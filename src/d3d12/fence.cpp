@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/fence.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <string_view>
 
 #include "d3d12/queue.h"
 #include "text/format.h"
@@ -25,49 +19,6 @@ void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& u
 }
 
 }  // namespace
-
-int duplicate_event(HANDLE event) noexcept {
-  const auto number = reinterpret_cast<std::intptr_t>(event);
-  if (number < 0 || number > INT32_MAX) {
-    errno = EBADF;
-    return -1;
-  }
-  const int descriptor = fcntl(static_cast<int>(number), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) {
-    return -1;
-  }
-  // Writing to anything but an eventfd could block or raise SIGPIPE on a thread that is not its owner's.
-  char path[48];
-  char target[32] = "";
-  std::snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-  const ssize_t length = readlink(path, target, sizeof(target));
-  if (length >= 0 && std::string_view(target, static_cast<std::size_t>(length)) != "anon_inode:[eventfd]") {
-    close(descriptor);
-    errno = EBADF;
-    return -1;
-  }
-  return descriptor;
-}
-
-EventTarget::~EventTarget() {
-  if (descriptor_ >= 0) {
-    close(descriptor_);
-  }
-}
-
-void EventTarget::arrive() noexcept {
-  if (awaited_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
-  }
-  // An event that is full already is set as far as its reader can tell; waiting for room could take for ever.
-  pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
-  if (poll(&ready, 1, 0) == 1) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(descriptor_, &one, sizeof(one));
-  }
-  close(descriptor_);
-  descriptor_ = -1;
-}
 
 bool FenceCore::signal(std::uint64_t value) noexcept {
   const std::scoped_lock lock(mutex_);
@@ -214,6 +165,9 @@ void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) 
   {
     const std::scoped_lock lock(mutex_);
     if (completed_.load(std::memory_order_relaxed) < value) {
+      if (events_.size() == events_.capacity()) {  // those that another fence has set, who waited for any of several
+        std::erase_if(events_, [](const Event& known) { return known.target->is_done(); });
+      }
       events_.push_back({.value = value, .target = std::move(event)});
       wake_signalers();
       return;
@@ -230,6 +184,29 @@ void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& q
   }
 }
 
+void FenceCore::abandon() noexcept {
+  const std::scoped_lock lock(mutex_);
+  abandoned_.store(true, std::memory_order_release);
+  for (const QueueAt& sleeper : sleepers_) {  // each looks whether anybody is left who can signal
+    if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
+      queue->wake();
+    }
+  }
+}
+
+std::vector<std::shared_ptr<QueueCore>> FenceCore::signalers_of(std::uint64_t value) {
+  std::vector<std::shared_ptr<QueueCore>> found;
+  const std::scoped_lock lock(mutex_);
+  for (const QueueAt& signaler : signalers_) {
+    if (signaler.value >= value) {
+      if (auto queue = signaler.queue.lock(); queue != nullptr) {
+        found.push_back(std::move(queue));
+      }
+    }
+  }
+  return found;
+}
+
 bool FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue) {
   const std::scoped_lock lock(mutex_);
   if (completed_.load(std::memory_order_relaxed) < value) {
@@ -237,7 +214,17 @@ bool FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCo
     last_signaler_ = queue;
     looks_left_.store(2, std::memory_order_relaxed);
   }
+  std::erase_if(events_, [](const Event& known) { return known.target->is_done(); });
   return !events_.empty() || !sleepers_.empty() || waiting_threads_ != 0;
+}
+
+HRESULT no_event(const char* method, DeviceCore& core, HANDLE event) {
+  if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+    return core.fail(E_OUTOFMEMORY, format_text("{}: no file descriptor is left for the event", method));
+  }
+  return core.fail(E_INVALIDARG,
+                   format_text("{}: hEvent is {}; expected null, to block, or the descriptor of an eventfd", method,
+                               reinterpret_cast<std::intptr_t>(event)));
 }
 
 Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)
@@ -245,29 +232,19 @@ Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)
   core().add_fence(fence_);
 }
 
+Fence::~Fence() { fence_->abandon(); }
+
 HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event) noexcept {
   return com_boundary("ID3D12Fence::SetEventOnCompletion", [&]() -> HRESULT {
     if (event == nullptr) {
       fence_->wait(value);
       return core().removed() ? kDeviceRemoved : S_OK;
     }
-    const int descriptor = duplicate_event(event);
-    if (descriptor < 0 && (errno == EMFILE || errno == ENOMEM)) {
-      return core().fail(E_OUTOFMEMORY, "ID3D12Fence::SetEventOnCompletion: no file descriptor is left");
+    auto known = find_event(event);
+    if (known == nullptr) {
+      return no_event("ID3D12Fence::SetEventOnCompletion", core(), event);
     }
-    if (descriptor < 0) {
-      return core().fail(E_INVALIDARG, format_text("ID3D12Fence::SetEventOnCompletion: hEvent is {}; expected null, to "
-                                                   "block, or the descriptor of an eventfd",
-                                                   reinterpret_cast<std::intptr_t>(event)));
-    }
-    std::shared_ptr<EventTarget> target;
-    try {
-      target = std::make_shared<EventTarget>(descriptor, 1);
-    } catch (...) {
-      close(descriptor);
-      throw;
-    }
-    fence_->notify(value, std::move(target));
+    fence_->notify(value, std::make_shared<EventTarget>(std::move(known), 1));
     return S_OK;
   });
 }

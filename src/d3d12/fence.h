@@ -8,27 +8,13 @@
 #include <mutex>
 #include <vector>
 
+#include "d3d12/event.h"
 #include "d3d12/mark.h"
 #include "d3d12/object.h"
 
 namespace anydml {
 
 class QueueCore;
-
-// An application's eventfd, set once, when as many have arrived as it waits for. Owns the descriptor.
-class EventTarget {
- public:
-  EventTarget(int descriptor, std::uint32_t awaited) : descriptor_(descriptor), awaited_(awaited) {}
-  ~EventTarget();
-  EventTarget(const EventTarget&) = delete;
-  EventTarget& operator=(const EventTarget&) = delete;
-
-  void arrive() noexcept;
-
- private:
-  int descriptor_;  // -1 once it is set
-  std::atomic<std::int64_t> awaited_;
-};
 
 class FenceCore {
  public:
@@ -64,6 +50,12 @@ class FenceCore {
   // The queue has a signal of this value among its work. Gives whether somebody depends on it who does not run it.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
+  // The application let go of the fence: from now on only queues can signal it, those that are to already.
+  void abandon() noexcept;
+  [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
+  // The queues that have a signal of the value, or of a higher one, among their work.
+  [[nodiscard]] std::vector<std::shared_ptr<QueueCore>> signalers_of(std::uint64_t value);
+
   // The value, for one who may look again and again: from the second time on the queues that will raise it are awake.
   [[nodiscard]] std::uint64_t poll() noexcept;
 
@@ -87,7 +79,8 @@ class FenceCore {
 
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
-  std::atomic<int> looks_left_{0};          // before the signalers are woken; 0: none are to be
+  std::atomic<bool> abandoned_{false};
+  std::atomic<int> looks_left_{0};  // before the signalers are woken; 0: none are to be
   std::mutex mutex_;
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
@@ -98,10 +91,14 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // which may have done so
 };
 
+// What a method answers when find_event or make_event gave none, by errno.
+HRESULT no_event(const char* method, DeviceCore& core, HANDLE event);
+
 class Fence final
     : public Child<Fence, Interfaces<ID3D12Fence1, ID3D12Fence, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags);
+  ~Fence() override;
 
   UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override { return fence_->poll(); }
   HRESULT STDMETHODCALLTYPE SetEventOnCompletion(UINT64 value, HANDLE event) noexcept override;
@@ -114,8 +111,5 @@ class Fence final
   const std::shared_ptr<FenceCore> fence_;
   const D3D12_FENCE_FLAGS flags_;
 };
-
-// The eventfd that a HANDLE is on Linux, duplicated; -1 when it is none.
-[[nodiscard]] int duplicate_event(HANDLE event) noexcept;
 
 }  // namespace anydml

@@ -13,6 +13,8 @@ class Fifo {
   Fifo() { items_.reserve(16); }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == items_.size(); }
+  [[nodiscard]] auto begin() const noexcept { return items_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  [[nodiscard]] auto end() const noexcept { return items_.end(); }
   [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
 
   // Where there is no memory the item is left as it was.

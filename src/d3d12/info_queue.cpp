@@ -117,13 +117,13 @@ void MessageStore::end_call(Callback& callback) {
   call_ended_.notify_all();
 }
 
-void MessageStore::add(Message message) {
+bool MessageStore::add(Message message) {
   std::vector<std::shared_ptr<Callback>> callbacks;
   bool passes = true;
   {
     const std::scoped_lock lock(mutex_);
     if (muted_) {
-      return;
+      return true;
     }
     callbacks = callbacks_;
     passes = stack(Stage::storage).back().passes(message);
@@ -142,6 +142,7 @@ void MessageStore::add(Message message) {
       callback->function(message.category, message.severity, message.id, message.text.c_str(), callback->context);
     }
   }
+  return !passes || !callbacks.empty();
 }
 
 HRESULT MessageStore::set_limit(UINT64 limit) {

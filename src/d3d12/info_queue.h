@@ -46,8 +46,9 @@ class MessageStore {
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // Stores the message and calls the callbacks, without a lock held while they run.
-  void add(Message message);
+  // Stores the message and calls the callbacks, without a lock held while they run. False when it is for nobody's ears:
+  // no filter stopped it, and there is no callback to hear it.
+  bool add(Message message);
 
   HRESULT set_limit(UINT64 limit);
   void clear();

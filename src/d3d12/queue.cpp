@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -175,8 +176,7 @@ void QueueCore::finish(Given& given) noexcept {
   }
   // Of an asynchronous device another thread may have seen a later mark before.
   if (given.fence != nullptr && !given.fence->signal(given.value) && !asynchronous_ && !device_->removed()) {
-    device_->post(MessageSeverity::warning,
-                  "ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
+    device_->warn("ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
   }
 }
 
@@ -227,6 +227,84 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
   }
 }
 
+QueueCore::Awaited QueueCore::awaited() {
+  const std::scoped_lock lock(mutex_);
+  if (!must_wait()) {
+    return {};
+  }
+  const FenceTask& task = std::get<FenceTask>(tasks_.front());
+  return {.fence = task.fence, .value = task.value};
+}
+
+namespace {
+
+// Whether the value can still be reached: by the application, as long as it has the fence, or by a queue that is to
+// signal it and does not itself stand before a fence of which this is not true. Queues may stand before one another.
+bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCore*>& seen) {
+  if (!awaited.fence->is_abandoned() || awaited.fence->is_ahead(awaited.value)) {
+    return true;
+  }
+  for (const auto& queue : awaited.fence->signalers_of(awaited.value)) {
+    if (std::ranges::find(seen, queue.get()) != seen.end()) {
+      continue;
+    }
+    seen.push_back(queue.get());
+    if (const auto before = queue->awaited(); before.fence == nullptr || can_be_reached(before, seen)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// The queue stands before a fence that the application has let go of. When nobody is left who can signal it, the work
+// behind it will never run. If nobody can see that, it is let go; if somebody waits for a fence that it was to signal,
+// the device is removed, as one that hangs.
+void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
+  const auto start = std::chrono::steady_clock::now();
+  while (waits_for_abandoned()) {
+    const FenceTask& first = std::get<FenceTask>(tasks_.front());
+    const Awaited before{.fence = first.fence, .value = first.value};
+    bool hopeless = false;
+    lock.unlock();
+    try {
+      std::vector<const QueueCore*> seen{this};
+      hopeless = !can_be_reached(before, seen);
+    } catch (...) {  // no memory to look with: another time
+    }
+    lock.lock();
+    if (hopeless && waits_for_abandoned()) {
+      const bool is_watched = std::ranges::any_of(tasks_, [](const Task& task) {
+        const auto* fence = std::get_if<FenceTask>(&task);
+        return fence != nullptr && !fence->is_wait && !fence->fence->is_abandoned();
+      });
+      if (!is_watched && closed_) {
+        while (!tasks_.empty()) {  // nothing is added to a queue that is closed
+          {
+            const Task dropped = tasks_.pop();
+            lock.unlock();
+          }  // what it held goes without the lock
+          lock.lock();
+        }
+        lock.unlock();
+        device_->warn("ID3D12CommandQueue::Wait: nobody is left who could signal the fence; its work was dropped");
+        lock.lock();
+        return;
+      }
+      if (is_watched && std::chrono::steady_clock::now() - start >= kPatience) {
+        lock.unlock();
+        device_->remove(kDeviceHung,
+                        "ID3D12CommandQueue::Wait: the fence was released, and nobody is left who could signal it, "
+                        "while work behind it is to signal another; the D3D12 device is removed");
+        lock.lock();
+        return;
+      }
+    }
+    arrived_.wait_for(lock, kLookInterval);
+  }
+}
+
 void QueueCore::work() {
   std::unique_lock lock(mutex_);
   while (!closed_ || running_ || !tasks_.empty() || !in_flight_.empty()) {
@@ -235,6 +313,8 @@ void QueueCore::work() {
       run(lock, [] { return false; });
     } else if (!in_flight_.empty()) {
       finish_first(lock);
+    } else if (waits_for_abandoned()) {
+      wait_for_abandoned(lock);
     } else if (helper_expected_ && !must_wait()) {
       doze(lock);
     } else {

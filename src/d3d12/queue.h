@@ -44,6 +44,13 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
   void wait(std::shared_ptr<FenceCore> fence, std::uint64_t value);
 
+  // The fence that the queue stands before, and the value; a null one when nothing holds it up.
+  struct Awaited {
+    std::shared_ptr<FenceCore> fence;
+    std::uint64_t value = 0;
+  };
+  [[nodiscard]] Awaited awaited();
+
   // The queue's own thread is to look: something it stands before may have happened, or nobody else will.
   void wake() noexcept;
 
@@ -76,14 +83,24 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
   static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread looks
 
+  // What the application has let go of may never come. How often the queue's thread looks, and after how long what
+  // others depend on counts as hung: the time that Windows gives a device.
+  static constexpr std::chrono::milliseconds kLookInterval{50};
+  static constexpr std::chrono::seconds kPatience{2};
+
   void push(Task task, bool is_small);
   void work();
+  void wait_for_abandoned(std::unique_lock<std::mutex>& lock);
   void doze(std::unique_lock<std::mutex>& lock);
   // Whether the first of the tasks came only just now.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // For a fence, which will wake it.
   [[nodiscard]] bool must_wait() const noexcept { return !running_ && !tasks_.empty() && !can_proceed(); }
+  // For a fence that the application has let go of.
+  [[nodiscard]] bool waits_for_abandoned() const noexcept {
+    return must_wait() && std::get<FenceTask>(tasks_.front()).fence->is_abandoned();
+  }
   // Both without the lock.
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;

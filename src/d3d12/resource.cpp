@@ -78,7 +78,7 @@ void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
   while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
   }
   if (maps == 0) {
-    core().post(MessageSeverity::warning, "ID3D12Resource::Unmap: the resource is not mapped");
+    core().warn("ID3D12Resource::Unmap: the resource is not mapped");
   }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "directml/device_core.h"
 
-#include <cstdio>
-
 #include "base/log.h"
 
 namespace anydml {
@@ -12,9 +10,8 @@ void DmlCore::post(MessageSeverity severity, const char* message) noexcept {
     return;
   }
   // Without the D3D12 debug layer there is no queue of messages: they go where a debugger's output would.
-  if (!parent_->post_message(severity, message) &&
-      !log_enabled(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info)) {
-    std::fprintf(stderr, "anydml: %s\n", message);
+  if (!parent_->post_message(severity, message)) {
+    show_unless_logged(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
   }
 }
 

@@ -2,7 +2,6 @@
 // libdirectml.so's entry points.
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/environment.h"
 #include "base/log.h"
@@ -37,14 +36,14 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     *out = nullptr;
   }
   return com_boundary(function, [&]() -> HRESULT {
-    const CoreTable* core = anydml_private_core();
+    const CoreTable* core = core_of_this_build("libdirectml.so");
+    if (core == nullptr) {
+      return E_FAIL;
+    }
     const auto fail = [&](HRESULT code, const std::string& what) {
       core->report(format_text("{}: {}", function, what).c_str());
       return code;
     };
-    if (core->version != kCoreVersion) {
-      return fail(E_FAIL, "libanydml is of another version than libdirectml");
-    }
     if (out == nullptr) {
       return fail(E_INVALIDARG, "ppv is null; expected where to put the device");
     }
@@ -56,15 +55,19 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
                       : "d3d12Device is of another D3D12; expected a device of the libd3d12.so beside this "
                         "library");
     }
+    if (bridge->build() != kBuildHash) {
+      return fail(E_FAIL,
+                  "d3d12Device is of a libd3d12.so of another build; expected the one that was installed with this "
+                  "library");
+    }
     if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
       return fail(E_INVALIDARG,
                   format_text("flags is {:#x}; expected NONE (0) or DEBUG (1)", static_cast<unsigned>(flags)));
     }
     const auto level = offered_level();
     if (!level) {
-      if (!log_enabled(LogLevel::error)) {  // who misspelt a setting cannot be told to make another
-        std::fprintf(stderr, "anydml: %s\n", level.error().message.c_str());
-      }
+      // Who misspelt a setting cannot be told to make another.
+      show_unless_logged(LogLevel::error, level.error().message);
       return fail(E_INVALIDARG, level.error().message);
     }
     const auto asked = facts::find_level(minimum);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/dispatch_log.h"
+#include "base/checked.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
 #include "plan/plan.h"
@@ -42,17 +43,24 @@ Requirement tensor_requirement(const Work& work, const TensorBinding& tensor) {
 }  // namespace
 
 Execution::Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings)
-    : Work(std::move(core), def->desc.row->name), def_(std::move(def)), late_bindings_(late_bindings) {
+    : Work(std::move(core), def->desc.row->name), def_(std::move(def)), late_bindings_(late_bindings) {}
+
+std::optional<std::uint64_t> Execution::place_owned() {
+  std::uint64_t size = 0;
   for (std::size_t i = 0; i < def_->input_count(); ++i) {
-    if (def_->tensors[i].owned) {
-      const std::uint64_t alignment = std::max(def_->tensors[i].alignment, kResourceAlignment);
-      std::uint64_t& size = properties_.PersistentResourceSize;
-      size = (size + alignment - 1) / alignment * alignment;
-      persistent_offsets_[i] = size;
-      size += def_->tensors[i].bytes;
+    if (!def_->tensors[i].owned) {
+      continue;
     }
+    const auto place = checked_align_bytes(size, std::max(def_->tensors[i].alignment, kResourceAlignment));
+    const auto end = place ? checked_add_bytes(*place, def_->tensors[i].bytes) : std::nullopt;
+    if (!end) {
+      return std::nullopt;
+    }
+    has_persistent_ = true;
+    persistent_offsets_[i] = *place;
+    size = *end;
   }
-  properties_.RequiredDescriptorCount = def_->input_count() + 1 + (has_persistent() ? 1 : 0);
+  return size;
 }
 
 Execution::~Execution() {
@@ -64,6 +72,14 @@ Execution::~Execution() {
 Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
                                              bool late_bindings) {
   auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), std::move(def), late_bindings));
+  const auto persistent = made->place_owned();
+  if (!persistent) {
+    return Error{
+        ErrorKind::invalid_argument,
+        format_text("{}: the tensors that are OWNED_BY_DML have more bytes in all than 64 bits count", made->label())};
+  }
+  made->properties_.PersistentResourceSize = *persistent;
+  made->properties_.RequiredDescriptorCount = made->def_->input_count() + 1 + (made->has_persistent() ? 1 : 0);
   const CoreDevice& device = made->core().device();
   const Plan plan = make_plan(made->def_->desc);
   const BackendStatus status = device.backend->compile(device.handle, plan.steps.data(),

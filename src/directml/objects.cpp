@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <unordered_set>
 
 namespace anydml {
 
@@ -22,14 +23,14 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
     return format_text("operators is null; expected {} compiled operators", count);
   }
   std::vector<ComPtr<Execution>> targets;
+  std::unordered_set<const Execution*> known;
   for (UINT i = 0; i < count; ++i) {
     const auto* compiled = own<DmlCompiledOperator>(operators[i], core());
     if (compiled == nullptr) {
       return format_text("operators[{}] is {}; expected a compiled operator of this device", i,
                          operators[i] == nullptr ? "null" : "another device's");
     }
-    const auto same = [&](const auto& target) { return target.get() == compiled->execution().get(); };
-    if (std::ranges::any_of(targets, same)) {
+    if (!known.insert(compiled->execution().get()).second) {
       return format_text("operators[{}] is given twice; expected each once", i);
     }
     targets.push_back(compiled->execution());

@@ -134,11 +134,16 @@ Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC
   auto def = std::make_shared<OperatorDef>();
   Wide wide[kMaxOperands];
   TensorSpec specs[kMaxOperands];
-  std::size_t inputs = 0;
-  for (const schema::GivenTensor& tensor : tensors) {
+  const auto positions = schema::positions_of(op, tensors);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const schema::GivenTensor& tensor = tensors[i];
     const facts::Field& field = op.fields[tensor.field];
     // The output comes after the inputs, whatever the order of the fields.
-    const std::size_t position = facts::is_output(field.kind) ? row.inputs : inputs++;
+    const std::size_t position = facts::is_output(field.kind) ? row.inputs + positions[i] : positions[i];
+    if (position > row.inputs) {
+      return Error{ErrorKind::unsupported,
+                   format_text("{}: {} is given, and the operator is built here without it", row.name, field.name)};
+    }
     specs[position] = widen(tensor, wide[position]);
     def->tensors[position] = {.name = field.name,
                               .bytes = tensor.total_bytes,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ class Execution final : public Work {
   void run(BackendQueue* queue, void* const* addresses) noexcept override;
 
   [[nodiscard]] const OperatorDef& def() const { return *def_; }
-  [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
+  [[nodiscard]] bool has_persistent() const { return has_persistent_; }
   // Where in the persistent resource an owned input is kept.
   [[nodiscard]] std::uint64_t persistent_offset(std::size_t input) const { return persistent_offsets_[input]; }
 
@@ -82,6 +83,8 @@ class Execution final : public Work {
 
  private:
   Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings);
+  // Gives each owned input its place in the persistent resource, and the size of that; nothing when it does not fit.
+  std::optional<std::uint64_t> place_owned();
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   // Whether it may.
   bool run_uninitialised() noexcept;
@@ -92,6 +95,7 @@ class Execution final : public Work {
   const bool late_bindings_;
   BackendProgram* program_ = nullptr;
   std::uint64_t persistent_offsets_[kMaxInputs] = {};
+  bool has_persistent_ = false;  // an input is owned
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
   std::atomic<const void*> persistent_place_{nullptr};

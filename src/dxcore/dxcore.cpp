@@ -298,21 +298,26 @@ class Factory final : public ComObject<IDXCoreAdapterFactory> {
 
 HRESULT Factory::get(Factory*& factory) {
   static Factory* process = nullptr;
+  const CoreTable* core = core_of_this_build("libdxcore.so");
+  if (core == nullptr) {
+    return E_FAIL;
+  }
+  const auto& settings = environment();
+  if (!settings.ok()) {
+    log_line(LogLevel::error, settings.error().message);
+    return E_INVALIDARG;
+  }
+  // Before the lock is taken, which a fork takes too: to look for devices runs the code of others, who may fork.
+  const size_t count = core->device_count();
+  if (count == 0) {
+    return E_FAIL;  // the core has logged why
+  }
   const std::scoped_lock lock(process_mutex());
   if (process == nullptr) {
-    const auto& settings = environment();
-    if (!settings.ok()) {
-      log_line(LogLevel::error, settings.error().message);
-      return E_INVALIDARG;
-    }
-    const size_t count = anydml_device_count();
-    if (count == 0) {
-      return E_FAIL;  // the core has logged why
-    }
     std::vector<Adapter*> adapters;
     adapters.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      const CoreDevice* device = anydml_private_core()->device(static_cast<std::uint32_t>(i));
+      const CoreDevice* device = core->device(static_cast<std::uint32_t>(i));
       if (device == nullptr) {
         return E_FAIL;
       }

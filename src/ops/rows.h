@@ -24,18 +24,6 @@ enum class RowId : std::uint16_t {
 inline constexpr std::size_t kRowCount = static_cast<std::size_t>(RowId::count_);
 inline constexpr std::size_t kMaxInputs = 3;
 
-// Changes when a row is added, removed or moved: RowIds mean the same only where this is the same (FNV-1a of the
-// names).
-inline constexpr std::uint64_t kRowsHash = [] {
-  std::uint64_t hash = 0xcbf29ce484222325;
-#define ANYDML_ROW(op, Scalar, ulp)                                     \
-  for (const char letter : std::string_view(#op "\n")) {                \
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3; \
-  }
-#include "ops/elementwise/elementwise.def"
-  return hash;
-}();
-
 // The scalar as it applies to T with the operator's attributes; one that takes none is made from nothing.
 template <class ScalarOp>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr ScalarOp make_scalar(const Attributes& attributes) {

@@ -183,11 +183,15 @@ class Checker {
       return;
     }
     const auto least = implied_bytes(tensor.type, std::span(tensor.sizes, tensor.rank), tensor.strides);
-    if (!least) {
-      return report(i, format_text("Sizes {} {}reach further than 64 bits count", shape_text(seen.sizes, tensor.rank),
-                                   strides_text(tensor)));
+    if (!least || *least > kMaxTensorBytes) {
+      return report(i, format_text("Sizes {} {}reach further than {} bytes, the most a tensor may have",
+                                   shape_text(seen.sizes, tensor.rank), strides_text(tensor), kMaxTensorBytes));
     }
     seen.is_countable = true;
+    if (tensor.total_bytes > kMaxTensorBytes) {
+      return report(
+          i, format_text("TotalTensorSizeInBytes is {}; expected {} at most", tensor.total_bytes, kMaxTensorBytes));
+    }
     if (tensor.total_bytes < *least || tensor.total_bytes % 4 != 0) {
       report(i, format_text("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
                             "multiple of 4",
@@ -323,6 +327,28 @@ std::string place_name(const facts::Operator& op, Place place) {
   }
   const std::string_view field = op.fields[place.field].name;
   return place.index == kNone ? std::string(field) : format_text("{}[{}]", field, place.index);
+}
+
+std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const GivenTensor> tensors) {
+  std::vector<std::size_t> positions;
+  positions.reserve(tensors.size());
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+  for (std::size_t field = 0; field < op.fields.size(); ++field) {
+    const facts::FieldKind kind = op.fields[field].kind;
+    if (facts::is_attribute(kind)) {
+      continue;
+    }
+    std::size_t& next = facts::is_output(kind) ? outputs : inputs;
+    const std::size_t before = next;
+    while (positions.size() < tensors.size() && tensors[positions.size()].field == field) {
+      positions.push_back(next++);
+    }
+    if (next == before && !facts::is_array(kind)) {
+      ++next;  // it is absent, and its place stays empty
+    }
+  }
+  return positions;
 }
 
 std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLevel level) {

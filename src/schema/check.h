@@ -33,6 +33,10 @@ struct GivenTensor {
   std::uint32_t alignment = 0;
 };
 
+// For each tensor its position among the inputs or the outputs of the operator, where bindings and kernels look for it.
+// An optional tensor that is absent keeps its position; an array takes as many as it has.
+[[nodiscard]] std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const GivenTensor> tensors);
+
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Which tensor of an operator is meant.

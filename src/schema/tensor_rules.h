@@ -11,6 +11,9 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxRank = 8;
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
+// The most bytes a tensor may reach or claim. No device addresses so much, and sums of many such sizes still fit 64
+// bits.
+inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 
 // What is wrong with the number of elements; nothing when it is kMaxElements at most. One size of 0 makes it 0.
 [[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);

@@ -226,13 +226,22 @@ std::vector<Case> description_cases() {
        creating([](Program& p) {
          resize_all(p, {65536, 65536});
        })},
-      {"sizes whose product passes 64 bits", E_INVALIDARG, "reach further than 64 bits count", creating([](Program& p) {
+      {"sizes whose product passes 64 bits", E_INVALIDARG, "reach further than 72057594037927936 bytes",
+       creating([](Program& p) {
          resize_all(p, {UINT32_MAX, UINT32_MAX, UINT32_MAX});
        })},
       {"a total size too small", E_INVALIDARG, "ATensor: TotalTensorSizeInBytes is 92; expected 96 or more",
        creating([](Program& p) { p.a.buffer.TotalTensorSizeInBytes = 92; })},
       {"a total size of zero", E_INVALIDARG, "TotalTensorSizeInBytes is 0; expected 96 or more",
        creating([](Program& p) { p.b.buffer.TotalTensorSizeInBytes = 0; })},
+      {"a total size of 2^63, twice of tensors that DirectML is to own", E_INVALIDARG,
+       "ATensor: TotalTensorSizeInBytes is 9223372036854775808; expected 72057594037927936 at most",
+       creating([](Program& p) {
+         for (Tensor* owned : {&p.a, &p.b}) {
+           owned->buffer.Flags = DML_TENSOR_FLAG_OWNED_BY_DML;
+           owned->buffer.TotalTensorSizeInBytes = std::uint64_t{1} << 63;
+         }
+       })},
       {"a total size that is no multiple of 4", E_INVALIDARG,
        "TotalTensorSizeInBytes is 98; expected 96 or more, which the elements reach, and a multiple of 4",
        creating([](Program& p) { p.a.buffer.TotalTensorSizeInBytes = 98; })},
@@ -250,7 +259,8 @@ std::vector<Case> description_cases() {
          resize(p.out, {1, 1, 2, 4});
          p.a.buffer.TotalTensorSizeInBytes = 96;
        })},
-      {"strides whose reach passes 64 bits", E_INVALIDARG, "reach further than 64 bits count", creating([](Program& p) {
+      {"strides whose reach passes 64 bits", E_INVALIDARG, "reach further than 72057594037927936 bytes",
+       creating([](Program& p) {
          resize_all(p, {UINT32_MAX, 1}, {UINT32_MAX, 1});
        })},
       {"an output with stride 0", E_INVALIDARG, "OutputTensor: strides [12, 12, 4, 0]", creating([](Program& p) {

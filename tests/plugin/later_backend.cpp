@@ -4,6 +4,9 @@
 //
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -18,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "anydml_build/hash.h"
 #include "backend/backend.h"
 #include "backend/cpu/cpu_backend.h"
 #include "base/clock.h"
@@ -233,9 +237,7 @@ BackendStatus follow(BackendQueue* queue, BackendMark* mark) {
 }
 
 constexpr BackendTable kTable = {
-    .version = kBackendVersion,
-    .step_size = sizeof(Step),
-    .rows_hash = kRowsHash,
+    .build = kBuildHash,
     .name = "later",
     .device_count = [] { return std::uint32_t{1}; },
     .open = open,
@@ -272,6 +274,16 @@ constexpr BackendTable kTable = {
 }  // namespace anydml
 
 extern "C" __attribute__((visibility("default"))) const anydml::BackendTable* anydml_backend(const char** message) {
+  // As CUDA may, which starts a helper where its kernel module is not loaded: on this thread, and on one of its own.
+  const auto start_helper = [] {
+    if (const pid_t helper = fork(); helper == 0) {
+      _exit(0);
+    } else if (helper > 0) {
+      waitpid(helper, nullptr, 0);
+    }
+  };
+  start_helper();
+  std::thread(start_helper).join();
   if (std::getenv("ANYDML_LATER_ABSENT") != nullptr) {
     *message = "it was told to be absent";
     return nullptr;

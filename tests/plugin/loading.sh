@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Which plugins a program gets, and what it is told of those it does not get.
-# usage: loading.sh PROGRAM PLUGIN WORK
+# usage: loading.sh PROGRAM PLUGIN PLUGIN_OF_ANOTHER_BUILD WORK
 set -euo pipefail
-program=$1 plugin=$2 work=$3
-rm -rf "$work" && mkdir -p "$work/good" "$work/bad" "$work/empty"
+program=$1 plugin=$2 other=$3 work=$4
+rm -rf "$work" && mkdir -p "$work/good" "$work/bad" "$work/empty" "$work/other"
+cp "$other" "$work/other/"
 cp "$plugin" "$work/good/"
 echo "no library" >"$work/bad/libanydml-text.so"
 cp "$(ldd "$program" | awk '/libanydml\.so/ { print $3 }')" "$work/bad/libanydml-other.so" # a library, but no plugin
@@ -27,6 +28,8 @@ expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS=
 expect 0 'libanydml-later.so: it was told to be absent' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1
 expect 0 'libanydml-other.so: it has no function anydml_backend' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 'libanydml-text.so: .*text.so: .*' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
+expect 0 "libanydml-otherbuild.so: it was built from another source of anydml ([0-9a-f]*); expected one of this library's" \
+  ANYDML_LOG=info ANYDML_PLUGINS="$work/other"
 # Asked for by name, their absence is an error that says why.
 expect 1 "ANYDML_ADAPTER is 'later'; expected .* cpu (.*); libanydml-later.so: it was told to be absent" \
   ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1 ANYDML_ADAPTER=later

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/cpu_backend.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -14,8 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "anydml_build/hash.h"
 #include "backend/cpu/loop_runner.h"
 #include "backend/cpu/thread_pool.h"
+#include "base/buffer_memory.h"
 #include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/memory.h"
@@ -29,6 +29,7 @@ struct BackendDevice {
   KernelTable kernels;
   std::uint64_t memory_bytes;
   std::atomic<std::uint64_t> promised_bytes{0};  // to buffers
+  BufferMemory buffers;
   std::string model;
 };
 
@@ -242,26 +243,6 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->unified_memory = 1;
 }
 
-// Pages that the kernel hands out zeroed, when they are touched, aligned by mapping more and giving the ends back.
-void* map_pages(std::uint64_t bytes) {
-  void* mapped = mmap(nullptr, bytes + kBufferAlignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) {
-    return nullptr;
-  }
-  auto* first = static_cast<std::byte*>(mapped);
-  const std::uint64_t before =
-      (kBufferAlignment - reinterpret_cast<std::uintptr_t>(first) % kBufferAlignment) % kBufferAlignment;
-  if (before != 0) {
-    munmap(first, before);
-  }
-  munmap(first + before + bytes, kBufferAlignment - before);
-  return first + before;
-}
-
-std::uint64_t whole_units(std::uint64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
-
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {
   // Pages not yet touched are missing from what the kernel counts as used, so what was promised is counted here too.
   // The state of the machine is read only for requests that could matter to it.
@@ -276,7 +257,10 @@ BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void**
     device->promised_bytes.fetch_sub(whole);
     return kOutOfMemory;
   }
-  *address = map_pages(whole);
+  try {
+    *address = device->buffers.allocate(bytes);
+  } catch (...) {
+  }
   if (*address == nullptr) {
     device->promised_bytes.fetch_sub(whole);
     return kOutOfMemory;
@@ -300,7 +284,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
     ::operator delete (address, std::align_val_t{kTemporaryAlignment});
     return;
   }
-  munmap(address, whole_units(bytes));
+  device->buffers.release(address, bytes);
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
@@ -405,9 +389,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
 }
 
 constexpr BackendTable kTable = {
-    .version = kBackendVersion,
-    .step_size = sizeof(Step),
-    .rows_hash = kRowsHash,
+    .build = kBuildHash,
     .name = "cpu",
     .device_count = [] { return std::uint32_t{1}; },
     .open = open,

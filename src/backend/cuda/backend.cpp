@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "anydml_build/hash.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/queue.h"
 
@@ -43,9 +44,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
 }
 
 constexpr BackendTable kTable = {
-    .version = kBackendVersion,
-    .step_size = sizeof(Step),
-    .rows_hash = kRowsHash,
+    .build = kBuildHash,
     .name = "cuda",
     .device_count = device_count,
     .open = [](std::uint32_t index, const BackendSettings*,

@@ -12,8 +12,14 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/buffer_memory.h"
 
 namespace anydml {
+
+namespace cuda {
+extern const PageHooks kPinnedPages;  // the CPU's memory that GPUs reach
+inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
+}  // namespace cuda
 
 struct BackendDevice {
   int index = 0;
@@ -24,7 +30,8 @@ struct BackendDevice {
   cudaStream_t memory_stream = nullptr;        // on which memory is given and taken
   cudaMemPool_t pool = nullptr;                // null: the GPU has none
   std::map<void*, void*> allocations;          // by aligned address: what CUDA gave
-  std::mutex events_mutex;                     // of what follows
+  BufferMemory host_buffers{&cuda::kPinnedPages, cuda::kPinnedBlock};
+  std::mutex events_mutex;  // of what follows
   std::vector<cudaEvent_t> spare_events;
 };
 

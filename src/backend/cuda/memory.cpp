@@ -3,8 +3,13 @@
 // work that has nothing to do with it.
 #include "base/memory.h"
 
-#include <cstring>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "backend/cuda/device.h"
 
@@ -13,10 +18,6 @@ namespace {
 
 // What stays with the driver's pool for the next allocation instead of going back to the system.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{32} << 20;
-
-std::uint64_t whole_units(std::uint64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
 
 // A pool of our own: the default one is the process's, and others have set it as they like.
 cudaError_t prepare_memory(BackendDevice& device) {
@@ -62,28 +63,85 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   return error == cudaSuccess ? cudaStreamSynchronize(device.memory_stream) : error;
 }
 
-cudaError_t allocate_on_host(std::uint64_t bytes, void** address) {
-  // The system would rather end processes than refuse: it is not asked for more than there is.
-  if (bytes > read_memory_state().available) {
-    return cudaErrorMemoryAllocation;
+// ---- The CPU's memory that the device reaches ----
+
+std::atomic<std::uint64_t> g_pinned_bytes{0};
+
+// Pages are made by several threads where there are many: to make tens of GiB takes one of them tens of seconds. They
+// hold zeros already.
+void populate(std::byte* start, std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kShare = std::uint64_t{128} << 20;
+  if (bytes < 2 * kShare) {
+    return;  // to pin them makes them too
   }
-  const cudaError_t error = cudaHostAlloc(address, bytes, cudaHostAllocPortable);
-  if (error == cudaSuccess) {
-    std::memset(*address, 0, bytes);
+  static_cast<void>(madvise(start, bytes, MADV_HUGEPAGE));
+#if defined(MADV_POPULATE_WRITE)
+  std::atomic<std::uint64_t> next{0};
+  const auto work = [&]() noexcept {
+    for (std::uint64_t at = next.fetch_add(kShare); at < bytes; at = next.fetch_add(kShare)) {
+      static_cast<void>(madvise(start + at, std::min(kShare, bytes - at), MADV_POPULATE_WRITE));
+    }
+  };
+  const std::uint64_t most = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
+  std::vector<std::thread> threads;
+  try {
+    for (std::uint64_t i = 1; i < std::min(most, bytes / kShare); ++i) {
+      threads.emplace_back(work);
+    }
+  } catch (...) {  // as many as there are
   }
-  return error;
+  work();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+#endif
+}
+
+void unpin(void* start, std::uint64_t bytes) noexcept {
+  static_cast<void>(cudaHostUnregister(start));
+  static_cast<void>(cudaGetLastError());
+  g_pinned_bytes.fetch_sub(bytes);
+}
+
+bool pin(void* start, std::uint64_t bytes) noexcept {
+  // Pinned pages are missing to everybody else, and the system would rather end processes than refuse: it is not asked
+  // for more than half of what the machine has, nor for more than there is.
+  const MemoryState machine = read_memory_state();
+  if (g_pinned_bytes.fetch_add(bytes) + bytes > machine.limit / 2 || bytes > machine.available) {
+    g_pinned_bytes.fetch_sub(bytes);
+    return false;
+  }
+  populate(static_cast<std::byte*>(start), bytes);
+  if (cudaHostRegister(start, bytes, cudaHostRegisterPortable) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    g_pinned_bytes.fetch_sub(bytes);
+    return false;
+  }
+  return true;
+}
+
+BackendStatus allocate_on_host(BackendDevice& device, std::uint64_t bytes, void** address) {
+  try {
+    *address = device.host_buffers.allocate(bytes);
+  } catch (...) {
+  }
+  if (*address != nullptr) {
+    return kOk;
+  }
+  const cudaError_t error = cudaFree(nullptr);  // tells a device that failed from one without memory
+  return error != cudaSuccess ? status_of(error) : kOutOfMemory;
 }
 
 bool is_host(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
 
-void free_base(BackendDevice& device, MemoryKind kind, void* base) {
-  static_cast<void>(is_host(kind)            ? cudaFreeHost(base)
-                    : device.pool != nullptr ? cudaFreeAsync(base, device.memory_stream)
-                                             : cudaFree(base));
+void free_on_device(BackendDevice& device, void* base) {
+  static_cast<void>(device.pool != nullptr ? cudaFreeAsync(base, device.memory_stream) : cudaFree(base));
   static_cast<void>(cudaGetLastError());
 }
 
 }  // namespace
+
+const PageHooks kPinnedPages{.prepare = pin, .forget = unpin};
 
 BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
   *address = nullptr;
@@ -102,12 +160,13 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     *address = base;
     return status_of(error);
   }
+  if (is_host(kind)) {
+    return allocate_on_host(*device, bytes, address);
+  }
   // CUDA aligns to less than D3D12 asks for.
   const std::uint64_t whole = whole_units(bytes);
-  const std::uint64_t padded = whole + kBufferAlignment;
-  const cudaError_t error =
-      is_host(kind) ? allocate_on_host(padded, &base) : allocate_on_device(*device, padded, true, &base);
-  if (error != cudaSuccess) {
+  if (const cudaError_t error = allocate_on_device(*device, whole + kBufferAlignment, true, &base);
+      error != cudaSuccess) {
     return status_of(error);
   }
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(base) % kBufferAlignment;
@@ -116,16 +175,20 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     const std::scoped_lock lock(device->memory_mutex);
     device->allocations.emplace(aligned, base);
   } catch (const std::bad_alloc&) {
-    free_base(*device, kind, base);
+    free_on_device(*device, base);
     return kOutOfMemory;
   }
-  device->buffer_bytes.fetch_add(is_host(kind) ? 0 : whole, std::memory_order_relaxed);
+  device->buffer_bytes.fetch_add(whole, std::memory_order_relaxed);
   *address = aligned;
   return kOk;
 }
 
 void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
   const OnDevice scope(*device);
+  if (is_host(kind)) {
+    device->host_buffers.release(address, bytes);
+    return;
+  }
   void* base = address;
   if (kind != MemoryKind::temporary) {
     const std::scoped_lock lock(device->memory_mutex);
@@ -135,9 +198,9 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
     }
     base = known->second;
     device->allocations.erase(known);
-    device->buffer_bytes.fetch_sub(is_host(kind) ? 0 : whole_units(bytes), std::memory_order_relaxed);
+    device->buffer_bytes.fetch_sub(whole_units(bytes), std::memory_order_relaxed);
   }
-  free_base(*device, kind, base);
+  free_on_device(*device, base);
 }
 
 Access access(BackendDevice* device, const void* address) {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "base/buffer_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes) (static_cast<void>(address), static_cast<void>(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) (static_cast<void>(address), static_cast<void>(bytes))
+#endif
+
+namespace anydml {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+}  // namespace
+
+BufferMemory::~BufferMemory() {
+  for (const auto& [first, block] : blocks_) {
+    ASAN_UNPOISON_MEMORY_REGION(first, block_bytes_);
+    static_cast<void>(unmap(block->mapping));
+  }
+  for (const auto& [address, large] : large_) {
+    static_cast<void>(unmap(large.mapping));
+  }
+}
+
+BufferMemory::Mapping BufferMemory::map(std::uint64_t bytes, bool huge_pages) const noexcept {
+  Mapping mapping{.bytes = bytes + kBufferAlignment};
+  mapping.start = mmap(nullptr, mapping.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping.start == MAP_FAILED) {
+    return {};
+  }
+  if (!huge_pages) {
+    static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_NOHUGEPAGE));
+  }
+  if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
+    static_cast<void>(munmap(mapping.start, mapping.bytes));
+    return {};
+  }
+  const std::uint64_t past = reinterpret_cast<std::uintptr_t>(mapping.start) % kBufferAlignment;
+  mapping.aligned = static_cast<std::byte*>(mapping.start) + (past == 0 ? 0 : kBufferAlignment - past);
+  return mapping;
+}
+
+bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
+  if (hooks_ != nullptr) {
+    hooks_->forget(mapping.start, mapping.bytes);
+  }
+  if (munmap(mapping.start, mapping.bytes) == 0) {
+    return true;
+  }
+  if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
+    // It is nobody's any more: a few pages of address space are lost, and their memory is not.
+    static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
+    return true;
+  }
+  return false;
+}
+
+// Zeros, as the next who gets it expects, and the pages go back to the kernel where that is worth a system call.
+void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept {
+  // Pages that a device knows must stay, and locked ones (mlockall) are not taken back.
+  if (hooks_ != nullptr || bytes <= kPage || madvise(address, bytes, MADV_DONTNEED) != 0) {
+    std::memset(address, 0, bytes);
+  }
+}
+
+BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
+  auto made = std::make_unique<Block>();
+  made->kind = kind;
+  made->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
+  made->free.resize(made->slots);
+  std::iota(made->free.rbegin(), made->free.rend(), 0U);  // the first slot is taken first
+  open_[kind].reserve(block_counts_[kind] + 1);
+  made->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be a waste
+  if (made->mapping.start == nullptr) {
+    return nullptr;
+  }
+  ASAN_POISON_MEMORY_REGION(made->mapping.aligned, block_bytes_);
+  Block* block = made.get();
+  try {
+    blocks_.emplace(block->mapping.aligned, std::move(made));
+  } catch (...) {
+    ASAN_UNPOISON_MEMORY_REGION(block->mapping.aligned, block_bytes_);
+    static_cast<void>(unmap(block->mapping));
+    throw;
+  }
+  ++block_counts_[kind];
+  open_[kind].push_back(block);
+  return block;
+}
+
+void BufferMemory::drop_block(Block& block) noexcept {
+  ASAN_UNPOISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
+  if (!unmap(block.mapping)) {  // its slots are used again
+    ASAN_POISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
+    give_back(block.mapping.aligned, block_bytes_);
+    return;
+  }
+  std::erase(open_[block.kind], &block);
+  --block_counts_[block.kind];
+  blocks_.erase(block.mapping.aligned);
+}
+
+void* BufferMemory::allocate_small(std::uint64_t bytes) {
+  const std::uint64_t units = std::max<std::uint64_t>(whole_units(bytes) / kBufferAlignment, 1);
+  const auto kind = static_cast<std::uint32_t>(std::bit_width(units - 1));
+  Block* block = open_[kind].empty() ? add_block(kind) : open_[kind].back();
+  if (block == nullptr) {
+    return nullptr;
+  }
+  std::byte* address = block->mapping.aligned + block->free.back() * slot_bytes(kind);
+  block->free.pop_back();
+  if (block->free.empty()) {
+    open_[kind].pop_back();  // it was the last
+  }
+  ASAN_UNPOISON_MEMORY_REGION(address, bytes);
+  return address;
+}
+
+void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
+  auto* const first = static_cast<std::byte*>(address);
+  const auto after = blocks_.upper_bound(first);
+  Block& block = *std::prev(after)->second;
+  block.free.push_back(
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(first - block.mapping.aligned) / slot_bytes(block.kind)));
+  give_back(address, bytes);
+  ASAN_POISON_MEMORY_REGION(address, slot_bytes(block.kind));
+  std::vector<Block*>& open = open_[block.kind];
+  if (block.free.size() == 1) {
+    open.push_back(&block);
+  }
+  // One that is empty stays, for programs that make and release one buffer after another.
+  const auto is_empty = [](const Block* known) { return known->free.size() == known->slots; };
+  if (is_empty(&block) && std::ranges::count_if(open, is_empty) > 1) {
+    drop_block(block);
+  }
+}
+
+void* BufferMemory::take_idle(std::uint64_t whole) noexcept {
+  for (auto& [address, large] : large_) {
+    // Not one that is much larger, whose pages would be missing elsewhere.
+    if (large.is_idle && large.mapping.bytes - kBufferAlignment >= whole && large.mapping.bytes / 2 <= whole) {
+      large.is_idle = false;
+      --idle_;
+      return address;
+    }
+  }
+  return nullptr;
+}
+
+void* BufferMemory::allocate_large(std::uint64_t bytes) {
+  const std::uint64_t whole = whole_units(bytes);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (void* known = idle_ == 0 ? nullptr : take_idle(whole); known != nullptr) {
+      return known;
+    }
+  }
+  const Mapping mapping = map(whole, true);
+  if (mapping.start == nullptr) {
+    return nullptr;
+  }
+  try {
+    const std::scoped_lock lock(mutex_);
+    large_.emplace(mapping.aligned, Large{.mapping = mapping});
+  } catch (...) {
+    static_cast<void>(unmap(mapping));
+    throw;
+  }
+  return mapping.aligned;
+}
+
+void BufferMemory::release_large(void* address) noexcept {
+  std::unique_lock lock(mutex_);
+  auto known = large_.extract(address);
+  lock.unlock();
+  // While it is unmapped nobody knows of it: the same address may come back from the kernel before this call ends.
+  const bool gone = unmap(known.mapped().mapping);
+  if (!gone) {
+    give_back(address, known.mapped().mapping.bytes - kBufferAlignment);
+  }
+  lock.lock();
+  if (!gone) {
+    known.mapped().is_idle = true;
+    large_.insert(std::move(known));
+    ++idle_;
+    return;
+  }
+  // Those that could not be unmapped before are tried again: the limit may not be reached any more.
+  for (auto at = large_.begin(); idle_ != 0 && at != large_.end();) {
+    if (at->second.is_idle && unmap(at->second.mapping)) {
+      --idle_;
+      at = large_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+void* BufferMemory::allocate(std::uint64_t bytes) {
+  if (bytes > kMostOfSmall) {
+    return allocate_large(bytes);
+  }
+  const std::scoped_lock lock(mutex_);
+  return allocate_small(bytes);
+}
+
+void BufferMemory::release(void* address, std::uint64_t bytes) noexcept {
+  if (bytes > kMostOfSmall) {
+    release_large(address);
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  release_small(address, bytes);
+}
+
+}  // namespace anydml

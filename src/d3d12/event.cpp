@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/event.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/cancellation.h"
+
+namespace anydml {
+namespace {
+
+// The events that are registered, by the application's number of each. The number may be another event's meanwhile.
+constinit std::mutex g_events_mutex;
+using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
+constinit Events* g_events = nullptr;     // for the life of the process
+constinit std::size_t g_most_events = 0;  // at which those are forgotten that nobody has any more
+
+// Whether both numbers are of one open file. Where the kernel does not say, they count as two.
+bool is_same_file(int a, int b) noexcept {
+  const pid_t self = getpid();
+  return syscall(SYS_kcmp, self, self, KCMP_FILE, a, b) == 0;
+}
+
+// Writing to anything but an eventfd could block or raise SIGPIPE on a thread that is not its owner's.
+bool is_eventfd(int descriptor) noexcept {
+  char path[48];
+  char target[32] = "";
+  std::snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+  const ssize_t length = readlink(path, target, sizeof(target));
+  return length < 0 || std::string_view(target, static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
+}
+
+std::shared_ptr<const EventDescriptor> own(int descriptor) {
+  if (descriptor < 0) {
+    return nullptr;
+  }
+  try {
+    return std::make_shared<const EventDescriptor>(descriptor);
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+}
+
+void remember(int number, const std::shared_ptr<const EventDescriptor>& event) {
+  if (g_events == nullptr) {
+    g_events = new Events;
+    g_most_events = 64;
+  }
+  if (g_events->size() >= g_most_events) {
+    std::erase_if(*g_events, [](const auto& known) { return known.second.expired(); });
+    g_most_events = 64 + 2 * g_events->size();
+  }
+  (*g_events)[number] = event;
+}
+
+}  // namespace
+
+EventDescriptor::~EventDescriptor() {
+  const CancellationDeferred deferred;
+  close(descriptor_);
+}
+
+void EventDescriptor::set() const noexcept {
+  const CancellationDeferred deferred;
+  // An event that is full already is set as far as its reader can tell; waiting for room could take for ever.
+  pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+  if (poll(&ready, 1, 0) == 1) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(descriptor_, &one, sizeof(one));
+  }
+}
+
+void EventDescriptor::wait() const noexcept {
+  const CancellationDeferred deferred;
+  pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
+std::shared_ptr<const EventDescriptor> find_event(HANDLE event) {
+  const auto given = reinterpret_cast<std::intptr_t>(event);
+  if (given < 0 || given > INT32_MAX) {
+    errno = EBADF;
+    return nullptr;
+  }
+  const int number = static_cast<int>(given);
+  const std::scoped_lock lock(g_events_mutex);
+  if (g_events != nullptr) {
+    if (const auto known = g_events->find(number); known != g_events->end()) {
+      if (auto shared = known->second.lock(); shared != nullptr && is_same_file(number, shared->number())) {
+        return shared;
+      }
+    }
+  }
+  auto made = own(fcntl(number, F_DUPFD_CLOEXEC, 0));
+  if (made != nullptr && !is_eventfd(made->number())) {
+    made.reset();
+    errno = EBADF;
+  }
+  if (made != nullptr) {
+    remember(number, made);
+  }
+  return made;
+}
+
+std::shared_ptr<const EventDescriptor> make_event() { return own(eventfd(0, EFD_CLOEXEC)); }
+
+void EventTarget::arrive() noexcept {
+  if (awaited_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    event_->set();
+    event_.reset();
+  }
+}
+
+}  // namespace anydml

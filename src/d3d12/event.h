@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The events of an application: on Linux a HANDLE is the number of an eventfd.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "d3d12/headers.h"
+
+namespace anydml {
+
+// An eventfd under a descriptor of our own, since the application may close its. All registrations of one event share
+// it, so that they do not use up the descriptors of the process.
+class EventDescriptor {
+ public:
+  explicit EventDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
+  ~EventDescriptor();
+  EventDescriptor(const EventDescriptor&) = delete;
+  EventDescriptor& operator=(const EventDescriptor&) = delete;
+
+  // Sets the event, or leaves it set.
+  void set() const noexcept;
+  // Blocks until the event is set.
+  void wait() const noexcept;
+  [[nodiscard]] int number() const noexcept { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
+// Null when there is none, with errno: EMFILE, ENFILE or ENOMEM when no descriptor is left, else what is given is no
+// eventfd. Throws std::bad_alloc.
+[[nodiscard]] std::shared_ptr<const EventDescriptor> find_event(HANDLE event);
+[[nodiscard]] std::shared_ptr<const EventDescriptor> make_event();
+
+// Sets an event once, when as many have arrived as it waits for.
+class EventTarget {
+ public:
+  EventTarget(std::shared_ptr<const EventDescriptor> event, std::uint32_t awaited)
+      : event_(std::move(event)), awaited_(awaited) {}
+  EventTarget(const EventTarget&) = delete;
+  EventTarget& operator=(const EventTarget&) = delete;
+
+  void arrive() noexcept;
+  // It is set: who arrives later has come for nothing.
+  [[nodiscard]] bool is_done() const noexcept { return awaited_.load(std::memory_order_relaxed) <= 0; }
+
+ private:
+  std::shared_ptr<const EventDescriptor> event_;  // let go once it is set
+  std::atomic<std::int64_t> awaited_;
+};
+
+}  // namespace anydml

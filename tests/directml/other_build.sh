@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Each of the libraries says that the libanydml it found is not its own, whatever ANYDML_LOG says.
+# usage: other_build.sh PROGRAM
+set -euo pipefail
+errors=$(env -u ANYDML_LOG "$1" 2>&1 >/dev/null) || { echo "$errors" >&2 && exit 1; }
+for library in libdxcore.so libd3d12.so libdirectml.so; do
+  grep -m 1 "^anydml: $library: the libanydml.so that was loaded is of another build" <<<"$errors"
+done
