@@ -4379,5 +4379,12 @@ inline constexpr Operator kOperators[] = {
     {"UNFOLD", 177, "DML_UNFOLD_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount]; padding reads 0", kUNFOLD_fields, kUNFOLD_same, kUNFOLD_support, kUNFOLD_constraints},
 };
 
+inline constexpr Alias kOperatorAliases[] = {
+    {"SCATTER", "SCATTER_ELEMENTS"},
+};
+inline constexpr Alias kStructAliases[] = {
+    {"DML_SCATTER_OPERATOR_DESC", "DML_SCATTER_ELEMENTS_OPERATOR_DESC"},
+};
+
 }  // namespace anydml::facts::tables
 // clang-format on
