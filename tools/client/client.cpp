@@ -8,6 +8,9 @@
 namespace anydml::client {
 namespace {
 
+// DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE. By that name it would take a library of DirectX-Headers to link.
+constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
+
 std::vector<DML_BINDING_DESC> binding_descs(std::span<const DML_BUFFER_BINDING> buffers) {
   std::vector<DML_BINDING_DESC> descs;
   for (const DML_BUFFER_BINDING& buffer : buffers) {
@@ -39,9 +42,8 @@ void check(HRESULT result, const char* call) {
 std::vector<Adapter> list_adapters() {
   ComPtr<IDXCoreAdapterFactory> factory;
   check(DXCoreCreateAdapterFactory(IID_PPV_ARGS(&factory)), "DXCoreCreateAdapterFactory");
-  const GUID wanted[] = {DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE};
   ComPtr<IDXCoreAdapterList> list;
-  check(factory->CreateAdapterList(1, wanted, IID_PPV_ARGS(&list)), "CreateAdapterList");
+  check(factory->CreateAdapterList(1, &kCoreCompute, IID_PPV_ARGS(&list)), "CreateAdapterList");
   std::vector<Adapter> adapters(list->GetAdapterCount());
   for (std::uint32_t i = 0; i < adapters.size(); ++i) {
     Adapter& one = adapters[i];
