@@ -43,7 +43,8 @@ struct Folders {
 enum class Unfinished : std::uint8_t { without_name_if_possible, with_name };
 
 // The parts one after the other, as the whole file: the path has either all of them or what was there before. Folders
-// that are missing are made at the end. A link at the path itself is replaced, not followed: find_output has followed it.
+// that are missing are made at the end. A link at the path itself is replaced, not followed: find_output has followed
+// it.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts,
                                 Unfinished unfinished = Unfinished::without_name_if_possible);
 
