@@ -97,6 +97,29 @@ def enum_rows(operators, structs, aliases, enums, arrays):
     return rows
 
 
+def alias_rows(operators, enums, struct_aliases):
+    """Other names of operators, and of their structs. Both files know them; they must know the same."""
+    prefix = "DML_OPERATOR_"
+    known = {operator["name"] for operator in operators}
+    of_enum = {
+        value["name"]: value["alias_of"] for value in enums["DML_OPERATOR_TYPE"]["values"] if "alias_of" in value
+    }
+    of_operators = {alias: operator["name"] for operator in operators for alias in operator.get("enum_aliases", [])}
+    if of_enum != of_operators or not set(of_enum.values()) <= known:
+        fail(f"api.json has the aliases {of_enum}, operators.json {of_operators}")
+    of_structs = {}
+    for operator in operators:
+        other = struct_aliases.get(operator["desc_struct"])
+        if other != operator.get("desc_struct_alias_of"):
+            fail(f"{operator['name']}: its struct is {other} in api.json, {operator.get('desc_struct_alias_of')} here")
+        if other:
+            of_structs[other] = operator["desc_struct"]
+    return (
+        [f"{{{quote(alias.removeprefix(prefix))}, {quote(name.removeprefix(prefix))}}}" for alias, name in of_enum.items()],
+        [f"{{{quote(alias)}, {quote(name)}}}" for alias, name in of_structs.items()],
+    )
+
+
 def operator_row(operator, structs, aliases, type_values, arrays):
     name = operator["name"].removeprefix("DML_OPERATOR_")
     struct_name = aliases.get(operator["desc_struct"], operator["desc_struct"])
@@ -176,6 +199,7 @@ def generate():
     rows = [operator_row(operator, structs, aliases, type_values, arrays) for operator in operators]
     enum_arrays = Arrays()
     enum_lines = enum_rows(operators, structs, aliases, enums, enum_arrays)
+    operator_aliases, struct_aliases = alias_rows(operators, enums, aliases)
 
     lines = [
         "// SPDX-License-Identifier: MIT",
@@ -202,6 +226,13 @@ def generate():
         "",
         "inline constexpr Operator kOperators[] = {",
         *(f"    {row}," for row in rows),
+        "};",
+        "",
+        "inline constexpr Alias kOperatorAliases[] = {",
+        *(f"    {row}," for row in operator_aliases),
+        "};",
+        "inline constexpr Alias kStructAliases[] = {",
+        *(f"    {row}," for row in struct_aliases),
         "};",
         "",
         "}  // namespace anydml::facts::tables",

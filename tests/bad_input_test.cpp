@@ -186,6 +186,9 @@ const Case kCases[] = {
     {"an operator that is not built", ANYDML_UNSUPPORTED,
      "CONVOLUTION: an operator of DirectML that is not built here yet",
      generic([](Call& c) { c.op = "DML_OPERATOR_CONVOLUTION"; })},
+    {"one by the header's other name for it", ANYDML_UNSUPPORTED,
+     "SCATTER_ELEMENTS: an operator of DirectML that is not built here yet",
+     generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},
     {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
      [](Call& c) {
        c.fill();

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <set>
+#include <string>
 
 #include "ops/facts/facts.h"
 #include "ops/facts/facts_tables.h"
@@ -24,6 +28,46 @@ TEST(Facts, HoldAllOperatorsOnce) {
   EXPECT_EQ(facts::operators().size(), 177U);
   EXPECT_EQ(names.size(), 177U);
   EXPECT_EQ(values.size(), 177U);
+}
+
+// Every name, aliases too: programs and models are written with the header's names, whichever of them.
+TEST(Facts, KnowEveryEnumeratorOfTheHeader) {
+  std::ifstream header(ANYDML_HEADER);
+  ASSERT_TRUE(header);
+  std::map<std::string, std::uint32_t> numbers;
+  std::string enumeration;
+  std::size_t operators = 0;
+  std::size_t others = 0;
+  const std::regex begin("enum (\\w+)");
+  const std::regex value("    (\\w+) = (\\w+),?");
+  std::smatch match;
+  for (std::string line; std::getline(header, line);) {
+    if (std::regex_match(line, match, begin)) {
+      enumeration = match[1];
+    }
+    if (!std::regex_match(line, match, value)) {
+      continue;
+    }
+    const std::string name = match[1];
+    const std::string is = match[2];
+    const bool alias = numbers.contains(is);
+    numbers[name] = alias ? numbers[is] : static_cast<std::uint32_t>(std::stoul(is, nullptr, 0));
+    if (enumeration == "DML_OPERATOR_TYPE" && name != "DML_OPERATOR_INVALID") {
+      ++operators;
+      for (const std::string& written : {name, name.substr(std::string_view("DML_OPERATOR_").size())}) {
+        const facts::Operator* op = facts::find_operator(written);
+        ASSERT_NE(op, nullptr) << written;
+        EXPECT_EQ(op->value, numbers[name]) << written;
+        EXPECT_EQ(!name.ends_with(op->name), alias) << written;
+      }
+    } else if (const facts::Enum* known = facts::find_enum(enumeration)) {
+      ++others;
+      EXPECT_EQ(facts::find_enum_value(*known, name), numbers[name]) << name;
+    }
+  }
+  EXPECT_EQ(operators, facts::operators().size() + facts::operator_aliases().size());
+  EXPECT_GT(others, 50U);
+  EXPECT_EQ(facts::nearest_operator_name("SCATER"), "SCATTER");
 }
 
 TEST(Facts, AgreeWithTheElementTypes) {

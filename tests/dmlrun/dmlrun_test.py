@@ -18,27 +18,9 @@ import sys
 import unittest
 from pathlib import Path
 
-DMLRUN, SOURCE, WORK = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
-EXAMPLES = SOURCE / "examples" / "models"
-BAD = SOURCE / "tests" / "dmlrun" / "bad"
+from harness import BAD, DMLRUN, EXAMPLES, NUMPY, SOURCE, WORK, empty_folder, run
+
 ERRORS = SOURCE / "docs" / "dmlrun-errors.md"
-NUMPY = next((argument for argument in sys.argv[4:] if not argument.startswith("-")), None)
-
-
-def run(*arguments, folder=None, environment=None, status=0, binary=False):
-    done = subprocess.run([DMLRUN, *map(str, arguments)], capture_output=True, cwd=folder,
-                          env={**os.environ, **(environment or {})})
-    if not binary:
-        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
-    assert status is None or done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
-    return done
-
-
-def empty_folder(name):
-    folder = WORK / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def masked(text):
@@ -373,6 +355,8 @@ class Facts(unittest.TestCase):
                 self.assertEqual((one["number"], one["featureLevel"], one["built"], one["descStruct"]),
                                  (fact["enum_value"], fact["introduced"], name in built, fact["desc_struct"]))
                 self.assertEqual(one["inPlace"] != "no", bool(fact["in_place"]))
+                self.assertEqual([f"DML_OPERATOR_{alias}" for alias in one.get("aliases", [])],
+                                 fact.get("enum_aliases", []))
                 fields = {field["name"]: field for field in one["fields"]}
                 self.assertEqual({name: field["kind"] for name, field in fields.items()
                                   if "attribute" not in field["kind"]},
@@ -385,6 +369,20 @@ class Facts(unittest.TestCase):
                 self.assertEqual(sorted(support), sorted(
                     (row["tensor"], row["feature_level"], row["dimension_counts"], tuple(sorted(row["data_types"])),
                      " ".join(row.get("for", []))) for row in fact["support"]))
+
+    def test_every_name_of_the_header_is_known_in_models(self):
+        header = (SOURCE / "include" / "anydml" / "DirectML.h").read_text()
+        names = re.findall(r"^    (DML_OPERATOR_\w+) = ", header, re.M)
+        names.remove("DML_OPERATOR_INVALID")
+        self.assertGreater(len(names), 177)  # aliases too
+        folder = empty_folder("names_of_operators")
+        for name in names:
+            model = {"resources": {}, "dispatchables": {"one": {"type": name, "desc": {}}}, "commands": []}
+            (folder / f"{name}.json").write_text(json.dumps(model))
+        reports = json.loads(run("check", "--json", *(f"{name}.json" for name in names), folder=folder, status=2).stdout)
+        self.assertEqual([report["model"] for report in reports], [f"{name}.json" for name in names])
+        for report in reports:
+            self.assertNotIn("is not an operator", json.dumps(report))
 
     def test_lists(self):
         everything = run("operators").stdout.splitlines()

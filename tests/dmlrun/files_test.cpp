@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -86,12 +88,13 @@ class Files : public testing::Test {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
   }
 
-  static Status write(const fs::path& path, const std::vector<std::string>& texts) {
+  static Status write(const fs::path& path, const std::vector<std::string>& texts,
+                      Unfinished unfinished = Unfinished::without_name_if_possible) {
     std::vector<std::span<const std::byte>> parts;
     for (const std::string& text : texts) {
       parts.push_back(std::as_bytes(std::span(text)));
     }
-    return write_file(path, parts);
+    return write_file(path, parts, unfinished);
   }
 
   fs::path root_;
@@ -260,6 +263,82 @@ TEST_F(Files, ThatAreNoneCannotHangTheReader) {
             "'ROOT/absent' cannot be read: No such file or directory");
 }
 
+constexpr Unfinished kBoth[] = {Unfinished::without_name_if_possible, Unfinished::with_name};
+
+TEST_F(Files, AreWrittenAlikeWithAndWithoutAName) {
+  for (const Unfinished unfinished : kBoth) {
+    const mode_t mask = umask(027);
+    const Status status = write(root_ / "out/new/folder/x.bin", {"one", "", "two"}, unfinished);
+    umask(mask);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    EXPECT_EQ(get(root_ / "out/new/folder/x.bin"), "onetwo");
+    EXPECT_EQ(fs::status(root_ / "out/new/folder/x.bin").permissions(), fs::perms(0640));
+    ASSERT_TRUE(write(root_ / "out/new/folder/x.bin", {"three"}, unfinished).ok());
+    fs::create_symlink("x.bin", root_ / "out/new/folder/link");
+    ASSERT_TRUE(write(root_ / "out/new/folder/link", {"four"}, unfinished).ok());
+    EXPECT_FALSE(fs::is_symlink(root_ / "out/new/folder/link"));
+    EXPECT_EQ(get(root_ / "out/new/folder/x.bin") + get(root_ / "out/new/folder/link"), "threefour");
+    EXPECT_EQ(entries(root_ / "out/new/folder"), 2U);
+    fs::remove_all(root_ / "out/new");
+  }
+}
+
+// A process is ended in the midst of writing by each signal, and what was there before is all there is.
+TEST_F(Files, LeaveNothingBehindWhenTheProcessIsEnded) {
+  const std::byte byte{'x'};
+  const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 22, std::span(&byte, 1));  // a call for each
+  put("out/there", "before");
+  const int unnamed = open((root_ / "out").c_str(), O_TMPFILE | O_WRONLY, 0600);
+  close(unnamed);
+  for (const Unfinished unfinished : kBoth) {
+    for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU}) {
+      if (signal == SIGKILL && (unnamed < 0 || unfinished == Unfinished::with_name)) {
+        continue;  // nobody can do anything then
+      }
+      for (const char* name : {"out/there", "out/new/folder/file"}) {
+        const fs::path path = root_ / name;
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+          const rlimit none = {0, 0};
+          setrlimit(RLIMIT_CORE, &none);
+          (void)write_file(path, slow, unfinished);
+          _exit(0);
+        }
+        // Until it has the unfinished file: its fourth descriptor or later, in this folder.
+        const fs::path descriptors = "/proc/" + std::to_string(child) + "/fd";
+        bool writing = false;
+        for (int i = 0; i < 100000 && !writing; ++i) {
+          std::error_code gone;
+          for (const auto& one : fs::directory_iterator(descriptors, gone)) {
+            writing = writing || fs::read_symlink(one.path(), gone).string().starts_with((root_ / "out").string());
+          }
+        }
+        EXPECT_TRUE(writing);
+        kill(child, signal);
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << signal << " " << status;
+        EXPECT_EQ(entries(root_ / "out"), 1U) << signal;
+        EXPECT_EQ(get(root_ / "out/there"), "before");
+      }
+    }
+  }
+}
+
+TEST_F(Files, DoNotTakeOverSignalsThatAreIgnoredOrHandled) {
+  const std::byte byte{'x'};
+  const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 16, std::span(&byte, 1));
+  const auto handler = std::signal(SIGHUP, SIG_IGN);
+  raise(SIGHUP);
+  ASSERT_TRUE(write_file(root_ / "out/x", slow, Unfinished::with_name).ok());
+  raise(SIGHUP);
+  std::signal(SIGHUP, handler);
+  struct sigaction after = {};
+  sigaction(SIGTERM, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, SIG_DFL);
+}
+
 TEST_F(Files, AreWrittenWhole) {
   const mode_t mask = umask(027);
   const Status status = write(root_ / "out/new/folder/x.bin", {"one", "", "two"});
@@ -291,6 +370,21 @@ TEST_F(Files, ThatCannotBeWrittenLeaveNoTrace) {
   EXPECT_EQ(relative(status.error().message), "'ROOT/out/x' cannot be written: File too large");
   EXPECT_EQ(get(root_ / "out/x"), "before");
   EXPECT_EQ(entries(root_ / "out"), 1U);
+}
+
+TEST_F(Files, ThatCannotBeWrittenMakeNoFolders) {
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small = {1000, limit.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const Unfinished unfinished : kBoth) {
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Status status = write(root_ / "out/new/x", {std::string(2000, 'a')}, unfinished);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(entries(root_ / "out"), 0U);
+  }
+  std::signal(SIGXFSZ, handler);
 }
 
 TEST_F(Files, AreNotWrittenOverFoldersAndDevices) {

@@ -266,19 +266,54 @@ TEST(ModelReader, ListsNoMoreFaultsThanPeopleRead) {
   EXPECT_EQ(read.problems.list().size(), 100U);
 }
 
-TEST(ModelReader, AddsUpBuffersBeforeAnyIsMade) {
+TEST(ModelReader, AddsUpWhatItTakesBeforeAnyIsMade) {
   const auto model = [](std::uint64_t count) {
     return format_text(
         R"({{"resources": {{"A": {{"initialValuesDataType": "FLOAT64", "initialValues": {{"valueCount": {}, "value": 1}}}},
-      "B": {{"initialValuesDataType": "UINT8", "initialValues": {{"valueCount": 1, "value": 1}}, "sizeInBytes": 24}}}},
+      "B": {{"initialValuesDataType": "UINT8", "initialValues": [1, 2, 3], "sizeInBytes": 24}}}},
       "dispatchables": {{}}, "commands": []}})",
         count);
   };
-  EXPECT_TRUE(ReadModel(model(125), 1024).problems.none());
-  EXPECT_EQ(all_text(ReadModel(model(126), 1024).problems),
-            "resources.B: has 24 bytes; that is 1032 bytes of buffers so far, and --max-memory allows 1024 bytes\n");
+  constexpr std::uint64_t kLimit = 1 << 20;
+  const std::uint64_t page = MemoryBudget::of_buffer(1);
+  const std::uint64_t most = kLimit - page - 3 - 2 * MemoryBudget::kPerResource;  // for A, where whole pages are
+  EXPECT_TRUE(ReadModel(model(most / page * page / 8), kLimit).problems.none());
+  EXPECT_FALSE(ReadModel(model(most / page * page / 8 + 1), kLimit).problems.none());
+  EXPECT_EQ(
+      all_text(ReadModel(model(kLimit / 8), kLimit).problems),
+      format_text("resources.A: needs 1024 bytes for its objects; that makes 1.0 MiB (1.0 MiB of buffers, 1024 bytes "
+                  "of objects), and --max-memory allows 1.0 MiB\n"));
+  EXPECT_EQ(
+      all_text(ReadModel(model(kLimit / 4), kLimit).problems),
+      "resources.A: needs 2.0 MiB for its buffer; that makes 2.0 MiB (2.0 MiB of buffers), and --max-memory allows "
+      "1.0 MiB\n");
   EXPECT_FALSE(ReadModel(model(18446744073709551615ULL), ~std::uint64_t{0}).problems.none());
-  EXPECT_FALSE(ReadModel(model(2305843009213693951ULL), 1024).problems.none());
+  EXPECT_FALSE(ReadModel(model(2305843009213693951ULL), kLimit).problems.none());
+}
+
+TEST(MemoryBudget, SaysOnceWhatWasNeededForWhat) {
+  using For = MemoryBudget::For;
+  MemoryBudget memory(std::uint64_t{100} << 20);
+  std::vector<std::string> said;
+  const auto say = [&](std::string sentence) { said.push_back(std::move(sentence)); };
+  EXPECT_TRUE(memory.take(For::buffers, 60 << 20, say));
+  EXPECT_TRUE(memory.borrow(For::staging, 40 << 20, say));  // and given back
+  EXPECT_TRUE(memory.take(For::kept, 30 << 20, say));
+  EXPECT_EQ(memory.taken(For::kept), 30U << 20);
+  EXPECT_FALSE(memory.over());
+  EXPECT_FALSE(memory.borrow(For::staging, 40 << 20, say));
+  EXPECT_TRUE(memory.over());
+  EXPECT_FALSE(memory.take(For::model, 1, say));  // for there is no telling what was left out
+  EXPECT_EQ(said,
+            std::vector<std::string>{"needs 40.0 MiB for copying a buffer to or from the device; that makes 130.0 "
+                                     "MiB (60.0 MiB of buffers, 30.0 MiB of tensors that DirectML keeps, 40.0 MiB "
+                                     "of copies on the way), and --max-memory allows 100.0 MiB"});
+  MemoryBudget endless;
+  EXPECT_TRUE(endless.take(For::buffers, ~std::uint64_t{0}, say));
+  MemoryBudget small(1);
+  EXPECT_FALSE(small.take(For::buffers, ~std::uint64_t{0}, say));
+  EXPECT_EQ(MemoryBudget::of_buffer(~std::uint64_t{0}), ~std::uint64_t{0});
+  EXPECT_EQ(MemoryBudget::of_buffer(0), 0U);
 }
 
 TEST(ModelReader, ReadsMixedLists) {

@@ -35,6 +35,18 @@ check ./c_pkg "C, pkg-config"
 c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror program.cpp -o cpp_pkg $(pkg-config --cflags --libs anydml)
 check ./cpp_pkg "C++11, pkg-config"
 
+# The library is in the ordinary folder: no rpath among the flags, one by name for prefixes that the loader does not know.
+if grep -q rpath <<<"$(pkg-config --libs anydml)"; then
+  echo "pkg-config --libs anydml gives an rpath" >&2 && exit 1
+fi
+if ./c_pkg >/dev/null 2>&1; then
+  echo "the program found a library that was not on its path" >&2 && exit 1
+fi
+# shellcheck disable=SC2046
+cc -std=c11 program.c -o c_rpath $(pkg-config --cflags --libs anydml) $(pkg-config --variable=rpath anydml)
+[ "$(env -u LD_LIBRARY_PATH ./c_rpath)" = "$expected" ]
+echo "C, pkg-config with the rpath that it has by name: $expected"
+
 cmake -G Ninja -S . -B cmake_build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
 cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"

@@ -8,6 +8,9 @@
 namespace anydml::client {
 namespace {
 
+// DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE. By that name it would take a library of DirectX-Headers to link.
+constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
+
 std::vector<DML_BINDING_DESC> binding_descs(std::span<const DML_BUFFER_BINDING> buffers) {
   std::vector<DML_BINDING_DESC> descs;
   for (const DML_BUFFER_BINDING& buffer : buffers) {
@@ -15,6 +18,20 @@ std::vector<DML_BINDING_DESC> binding_descs(std::span<const DML_BUFFER_BINDING> 
                                              : DML_BINDING_DESC{DML_BINDING_TYPE_BUFFER, &buffer});
   }
   return descs;
+}
+
+ComPtr<IDMLCompiledOperator> compile(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags) {
+  ComPtr<IDMLOperator> op;
+  check(device.dml()->CreateOperator(&desc, IID_PPV_ARGS(&op)), "CreateOperator");
+  ComPtr<IDMLCompiledOperator> compiled;
+  check(device.dml()->CompileOperator(op.Get(), flags, IID_PPV_ARGS(&compiled)), "CompileOperator");
+  return compiled;
+}
+
+ComPtr<IDMLOperatorInitializer> create_initializer(Device& device, IDMLCompiledOperator* compiled) {
+  ComPtr<IDMLOperatorInitializer> initializer;
+  check(device.dml()->CreateOperatorInitializer(1, &compiled, IID_PPV_ARGS(&initializer)), "CreateOperatorInitializer");
+  return initializer;
 }
 
 template <class Value>
@@ -39,9 +56,8 @@ void check(HRESULT result, const char* call) {
 std::vector<Adapter> list_adapters() {
   ComPtr<IDXCoreAdapterFactory> factory;
   check(DXCoreCreateAdapterFactory(IID_PPV_ARGS(&factory)), "DXCoreCreateAdapterFactory");
-  const GUID wanted[] = {DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE};
   ComPtr<IDXCoreAdapterList> list;
-  check(factory->CreateAdapterList(1, wanted, IID_PPV_ARGS(&list)), "CreateAdapterList");
+  check(factory->CreateAdapterList(1, &kCoreCompute, IID_PPV_ARGS(&list)), "CreateAdapterList");
   std::vector<Adapter> adapters(list->GetAdapterCount());
   for (std::uint32_t i = 0; i < adapters.size(); ++i) {
     Adapter& one = adapters[i];
@@ -161,11 +177,17 @@ Mapped::Mapped(ID3D12Resource* buffer) : buffer_(buffer) {
   bytes_ = {static_cast<std::byte*>(mapped), static_cast<std::size_t>(buffer->GetDesc().Width)};
 }
 
+OperationNeeds needs_of(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags) {
+  const auto compiled = compile(device, desc, flags);
+  const DML_BINDING_PROPERTIES needs = compiled->GetBindingProperties();
+  return {.persistent = needs.PersistentResourceSize,
+          .temporary = needs.TemporaryResourceSize,
+          .initial = create_initializer(device, compiled.Get())->GetBindingProperties().TemporaryResourceSize};
+}
+
 Operation::Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags,
-                     std::span<const DML_BUFFER_BINDING> owned) {
-  ComPtr<IDMLOperator> op;
-  check(device.dml()->CreateOperator(&desc, IID_PPV_ARGS(&op)), "CreateOperator");
-  check(device.dml()->CompileOperator(op.Get(), flags, IID_PPV_ARGS(&compiled_)), "CompileOperator");
+                     std::span<const DML_BUFFER_BINDING> owned)
+    : compiled_(compile(device, desc, flags)) {
   initialise(device, owned);
   const DML_BINDING_PROPERTIES needs = compiled_->GetBindingProperties();
   temporary_bytes_ = needs.TemporaryResourceSize;
@@ -190,9 +212,7 @@ DML_BINDING_TABLE_DESC Operation::table_desc(IDMLDispatchable* dispatchable) con
 }
 
 void Operation::initialise(Device& device, std::span<const DML_BUFFER_BINDING> owned) {
-  IDMLCompiledOperator* targets[] = {compiled_.Get()};
-  ComPtr<IDMLOperatorInitializer> initializer;
-  check(device.dml()->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), "CreateOperatorInitializer");
+  const auto initializer = create_initializer(device, compiled_.Get());
   const DML_BINDING_PROPERTIES needs = initializer->GetBindingProperties();
   create_heap(device, needs.RequiredDescriptorCount);
   const DML_BINDING_TABLE_DESC desc = table_desc(initializer.Get());

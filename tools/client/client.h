@@ -75,6 +75,7 @@ class Device {
   [[nodiscard]] IDMLCommandRecorder* recorder() const { return recorder_.Get(); }
   [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest it offers
   [[nodiscard]] std::uint64_t timestamp_frequency() const;
+  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU: nothing is copied to and fro
 
   void close();    // the list; throws what recording ran into
   void execute();  // the closed list, which can be executed again
@@ -126,6 +127,15 @@ class Mapped {
   ID3D12Resource* buffer_;
   std::span<std::byte> bytes_;
 };
+
+// Memory that an operator takes besides its tensors.
+struct OperationNeeds {
+  UINT64 persistent = 0;  // for as long as it lives, with the next
+  UINT64 temporary = 0;
+  UINT64 initial = 0;  // while it is initialised
+};
+[[nodiscard]] OperationNeeds needs_of(Device& device, const DML_OPERATOR_DESC& desc,
+                                      DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE);
 
 // A compiled operator, initialised, with its own descriptors and memory.
 class Operation {

@@ -3,7 +3,7 @@
 
 #include "commands.h"
 #include "json_writer.h"
-#include "model_reader.h"
+#include "memory_budget.h"
 #include "table.h"
 #include "text/format.h"
 

@@ -79,6 +79,10 @@ std::string operator_names() {
       text += op.name.substr(kFamily.size());
     }
   }
+  for (const facts::Alias& alias : facts::operator_aliases()) {
+    text += " ";
+    text += alias.name;
+  }
   return text;
 }
 

@@ -132,8 +132,9 @@ std::unique_ptr<client::Operation> create_operation(const Model& model, const Bu
 
 class Executor {
  public:
-  Executor(const Model& model, const ExecutionOptions& options, client::Device& device, Output& output)
-      : model_(model), options_(options), device_(device), output_(output) {}
+  Executor(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
+           Output& output)
+      : model_(model), options_(options), memory_(memory), device_(device), output_(output) {}
 
   void run() {
     create_buffers();
@@ -187,7 +188,19 @@ class Executor {
     return bytes;
   }
 
-  void run_command(const DispatchCommand& command, const std::string&) {
+  // Of a run that is as long as its time, not as its iterations, the number of timings is not known before.
+  void keep_timing(std::vector<double>& timings, double milliseconds, const std::string& path) {
+    constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+    if (options_.milliseconds_to_run && timings.size() % kAtOnce == 0) {
+      memory_.borrow(MemoryBudget::For::dispatches, (timings.size() + kAtOnce) * MemoryBudget::kPerTiming,
+                     [&](std::string sentence) {
+                       throw ModelFailure{path, std::move(sentence), false};
+                     });
+    }
+    timings.push_back(milliseconds);
+  }
+
+  void run_command(const DispatchCommand& command, const std::string& path) {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     client::Operation& operation = *operations_[command.dispatchable];
     const auto inputs = bindings_of(model_, buffers_, dispatchable.op, command.bindings, true);
@@ -195,6 +208,9 @@ class Executor {
     const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
     DeviceClock clock(device_, most, options_.device_samples);
     std::vector<double> cpu;
+    if (!options_.milliseconds_to_run) {
+      cpu.reserve(options_.iterations);
+    }
     Progress progress(format_text("Dispatch {}", in_quotes(dispatchable.name)));
     const Stopwatch whole;
     for (std::uint64_t i = 0; i < most; ++i) {
@@ -207,7 +223,7 @@ class Executor {
       device_.close();
       device_.execute();
       device_.wait();
-      cpu.push_back(dispatching.milliseconds() / static_cast<double>(options_.repeat));
+      keep_timing(cpu, dispatching.milliseconds() / static_cast<double>(options_.repeat), path);
       device_.reopen();
       const double elapsed = whole.milliseconds();
       progress.show(options_.milliseconds_to_run ? elapsed / *options_.milliseconds_to_run
@@ -279,15 +295,55 @@ class Executor {
 
   const Model& model_;
   const ExecutionOptions& options_;
+  MemoryBudget& memory_;
   client::Device& device_;
   Output& output_;
   Buffers buffers_;
   std::vector<std::unique_ptr<client::Operation>> operations_;
 };
 
+// What one dispatch command takes while it runs: the list that is recorded, and the timings.
+std::uint64_t bytes_of_dispatching(const ExecutionOptions& options) {
+  const std::uint64_t iterations = options.milliseconds_to_run ? 0 : options.iterations;  // counted as they come
+  const std::uint64_t samples = options.milliseconds_to_run
+                                    ? options.device_samples
+                                    : std::min<std::uint64_t>(options.iterations, options.device_samples);
+  return options.repeat * MemoryBudget::kPerRecordedDispatch + iterations * MemoryBudget::kPerTiming +
+         samples * MemoryBudget::kPerDeviceTiming;
+}
+
+// What copying to and from a device with memory of its own takes beyond the rest. A buffer is filled when only those
+// before it are there, and read when all of them and the operators' memory are.
+std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
+  std::uint64_t reached = 0;
+  std::uint64_t filling = 0;
+  for (const Resource& resource : model.resources) {
+    const std::uint64_t bytes = MemoryBudget::of_buffer(resource.bytes);
+    reached += bytes;
+    filling = std::max(filling, reached + bytes);
+  }
+  const std::uint64_t all =
+      reached + memory.taken(MemoryBudget::For::kept) + memory.taken(MemoryBudget::For::temporary);
+  std::uint64_t reading = 0;
+  const auto read = [&](std::size_t resource) {
+    reading = std::max(reading, MemoryBudget::of_buffer(model.resources[resource].bytes));
+  };
+  for (const Command& command : model.commands) {
+    if (const auto* print = std::get_if<PrintCommand>(&command.what)) {
+      read(print->resource);
+    } else if (const auto* write = std::get_if<WriteFileCommand>(&command.what)) {
+      read(write->resource);
+    }
+  }
+  return std::max(reading, filling > all ? filling - all : 0);
+}
+
 }  // namespace
 
-void rehearse_model(const Model& model, const client::DeviceOptions& device_options, Problems& problems) {
+MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
+                            const client::DeviceOptions& device_options, Problems& problems) {
+  using For = MemoryBudget::For;
+  MemoryBudget memory = model.memory;
   const auto resources_read = [&](const std::vector<Binding>& bindings) {
     return std::ranges::all_of(bindings, [&](const Binding& binding) {
       return std::ranges::all_of(binding.sources, [&](const BindingSource& source) {
@@ -295,11 +351,25 @@ void rehearse_model(const Model& model, const client::DeviceOptions& device_opti
       });
     });
   };
+  const auto say_at = [&](const std::string& path) {
+    return [&problems, path](std::string sentence) { problems.add(path, std::move(sentence)); };
+  };
+  const auto take_needs = [&](const Dispatchable& dispatchable, const std::string& path, client::Device& device) {
+    const OperatorDesc desc(dispatchable.op);
+    const auto needs =
+        client::needs_of(device, desc.get(), static_cast<DML_EXECUTION_FLAGS>(dispatchable.execution_flags));
+    return memory.take(For::kept, MemoryBudget::of_buffer(needs.persistent), say_at(path)) &&
+           memory.borrow(For::temporary, MemoryBudget::of_buffer(needs.initial), say_at(path)) &&
+           memory.take(For::temporary, MemoryBudget::of_buffer(needs.temporary), say_at(path));
+  };
   // A device of its own for each: a fault removes it.
   const auto rehearse = [&](const Dispatchable& dispatchable, const std::vector<Binding>* bindings,
                             const std::string& path) {
     try {
       client::Device device(device_options);
+      if (bindings == nullptr && !take_needs(dispatchable, path, device)) {
+        return false;
+      }
       Buffers buffers(model.resources.size());
       for (const auto* all : {&dispatchable.initial_bindings, bindings}) {
         for (const Binding& binding : all == nullptr ? std::span<const Binding>() : std::span(*all)) {
@@ -324,7 +394,7 @@ void rehearse_model(const Model& model, const client::DeviceOptions& device_opti
     }
   };
   if (problems.full()) {
-    return;  // which are known to be wrong cannot be told any more
+    return memory;  // which are known to be wrong cannot be told any more
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {
@@ -340,10 +410,20 @@ void rehearse_model(const Model& model, const client::DeviceOptions& device_opti
       rehearse(model.dispatchables[dispatch->dispatchable], &dispatch->bindings, command.path);
     }
   }
+  for (const Command& command : model.commands) {
+    if (std::holds_alternative<DispatchCommand>(command.what)) {
+      memory.borrow(For::dispatches, bytes_of_dispatching(options), say_at(command.path));
+    }
+  }
+  if (!client::Device(device_options).shares_memory()) {
+    memory.borrow(For::staging, bytes_of_staging(model, memory), say_at(""));
+  }
+  return memory;
 }
 
-void execute_model(const Model& model, const ExecutionOptions& options, client::Device& device, Output& output) {
-  Executor(model, options, device, output).run();
+void execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
+                   Output& output) {
+  Executor(model, options, memory, device, output).run();
 }
 
 }  // namespace anydml::dmlrun

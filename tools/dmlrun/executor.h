@@ -31,10 +31,13 @@ struct ModelFailure {
 
 // What the library says beyond the rules that facts can state: of each operator when it is created and initialised, and
 // of each dispatch when it is bound and recorded. What is known to be wrong already is left out; no dispatch is
-// executed.
-void rehearse_model(const Model& model, const client::DeviceOptions& device_options, Problems& problems);
+// executed. Nothing is made that the model's memory does not allow; what a run with the options would take is counted.
+// Gives back what is left of that memory.
+[[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
+                                          const client::DeviceOptions& device_options, Problems& problems);
 
 // Throws ModelFailure, or client::Failure where no place in the model has to do with it.
-void execute_model(const Model& model, const ExecutionOptions& options, client::Device& device, Output& output);
+void execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
+                   Output& output);
 
 }  // namespace anydml::dmlrun

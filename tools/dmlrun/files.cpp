@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <exception>
+#include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -143,34 +147,70 @@ Status check_inside(const Place& place, const fs::path& name, std::string_view o
                   quoted(name), quoted(place.path), quoted(place.folder), option));
 }
 
-struct Temporary {
-  Descriptor descriptor;
-  fs::path path;
+// The name of a file that must not outlive the process, where a signal's handler finds it.
+std::atomic<const char*> unfinished_name = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+void remove_unfinished(int signal) {
+  if (const char* name = unfinished_name.load()) {
+    ::unlink(name);
+  }
+  ::raise(signal);  // its own action is back, and ends the process once this returns
+}
+
+// While it lives, signals that would end the process remove the file of that name first.
+class RemovedOnSignal {
+ public:
+  explicit RemovedOnSignal(fs::path name) : name_(std::move(name)) {
+    unfinished_name = name_.c_str();
+    struct sigaction action = {};
+    action.sa_handler = remove_unfinished;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (std::size_t i = 0; i < std::size(kEnding); ++i) {
+      // What is ignored, as nohup does, or has a handler, stays as it is.
+      if (::sigaction(kEnding[i], nullptr, &before_[i]) == 0 && before_[i].sa_handler == SIG_DFL) {
+        ::sigaction(kEnding[i], &action, nullptr);
+      }
+    }
+  }
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+  ~RemovedOnSignal() {
+    for (std::size_t i = 0; i < std::size(kEnding); ++i) {
+      if (before_[i].sa_handler == SIG_DFL) {
+        ::sigaction(kEnding[i], &before_[i], nullptr);
+      }
+    }
+    unfinished_name = nullptr;
+  }
+
+  [[nodiscard]] const fs::path& name() const { return name_; }
+
+ private:
+  static constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGALRM,   SIGTERM,
+                                    SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF};
+  fs::path name_;
+  struct sigaction before_[std::size(kEnding)] = {};
 };
 
-// As mkostemp, but with the permissions that any new file gets: the umask cannot be read without changing it.
-Result<Temporary> make_temporary(const fs::path& folder) {
+// A name in the folder that nothing has; try_it(name) is 0 where it could be taken, or an error's number.
+template <class Try>
+std::error_code take_name(const fs::path& folder, Try try_it) {
   constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
   static_assert(kLetters.size() == 64);
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  int fault = EEXIST;
+  for (int attempt = 0; attempt < 100 && (fault == EEXIST || fault == EINTR); ++attempt) {
     unsigned char random[6] = {};
     if (::getrandom(random, sizeof(random), 0) != sizeof(random)) {
-      return failed(folder, "cannot be written to", last_error());
+      return last_error();
     }
     std::string name = ".dmlrun-";
     for (const unsigned char byte : random) {
       name.push_back(kLetters[byte % 64]);
     }
-    fs::path path = folder / name;
-    Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (descriptor.number() >= 0) {
-      return Temporary{std::move(descriptor), std::move(path)};
-    }
-    if (errno != EEXIST && errno != EINTR) {
-      break;
-    }
+    fault = try_it(folder / name);
   }
-  return failed(folder, "cannot be written to", last_error());
+  return {fault, std::generic_category()};
 }
 
 bool write_all(int descriptor, std::span<const std::byte> bytes) {
@@ -186,6 +226,83 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(count > 0 ? static_cast<std::size_t>(count) : 0);
   }
   return true;
+}
+
+using Parts = std::span<const std::span<const std::byte>>;
+
+bool write_parts(int descriptor, Parts parts) {
+  return std::ranges::all_of(parts, [&](std::span<const std::byte> part) { return write_all(descriptor, part); });
+}
+
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  return error ? Status(failed(folder, "cannot be made", error)) : Status();
+}
+
+// Nothing where the file system has no files without a name.
+std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder, const fs::path& nearest,
+                                    Parts parts) {
+#if defined(O_TMPFILE)
+  const Descriptor descriptor(::open(nearest.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  // Its way to a name leads through /proc.
+  const std::string source = format_text("/proc/self/fd/{}", descriptor.number());
+  if (descriptor.number() < 0 || ::access(source.c_str(), F_OK) != 0) {
+    return std::nullopt;
+  }
+  if (!write_parts(descriptor.number(), parts)) {
+    return failed(path, "cannot be written", last_error());
+  }
+  if (const Status made = make_folder(folder); !made) {
+    return made;
+  }
+  const auto link_as = [&](const fs::path& name) {
+    return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+  };
+  int fault = link_as(path);
+  if (fault == EEXIST) {
+    // A link does not replace what is there; renaming does. The file has two names for as long as that takes.
+    std::optional<RemovedOnSignal> name;
+    std::error_code why = take_name(folder, [&](fs::path one) {
+      name.emplace(std::move(one));
+      return link_as(name->name());
+    });
+    if (!why && ::rename(name->name().c_str(), path.c_str()) != 0) {
+      why = last_error();
+      ::unlink(name->name().c_str());
+    }
+    fault = why.value();
+  }
+  return fault == 0 ? Status() : failed(path, "cannot be written", {fault, std::generic_category()});
+#else
+  return std::nullopt;
+#endif
+}
+
+Status write_named(const fs::path& path, const fs::path& folder, const fs::path& nearest, Parts parts) {
+  std::optional<RemovedOnSignal> name;
+  std::optional<Descriptor> descriptor;
+  // With the permissions that any new file gets: mkostemp has others, and the umask cannot be read without changing it.
+  if (const auto why = take_name(nearest, [&](fs::path one) {
+        name.emplace(std::move(one));
+        descriptor.emplace(::open(name->name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        return descriptor->number() >= 0 ? 0 : errno;
+      })) {
+    return failed(nearest, "cannot be written to", why);
+  }
+  Status status;
+  if (!write_parts(descriptor->number(), parts) || !descriptor->close()) {
+    status = failed(path, "cannot be written", last_error());
+  } else {
+    status = make_folder(folder);
+    if (status && ::rename(name->name().c_str(), path.c_str()) != 0) {
+      status = failed(path, "cannot be written", last_error());
+    }
+  }
+  if (!status) {
+    ::unlink(name->name().c_str());
+  }
+  return status;
 }
 
 }  // namespace
@@ -310,7 +427,7 @@ Result<std::string> read_whole_file(const fs::path& path, std::uint64_t limit) {
   return text;
 }
 
-Status write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
+Status write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts, Unfinished unfinished) {
   std::error_code error;
   const fs::file_status before = fs::symlink_status(path, error);
   if (before.type() == fs::file_type::directory) {
@@ -321,22 +438,20 @@ Status write_file(const fs::path& path, std::span<const std::span<const std::byt
     return invalid(format_text("{} is a pipe, socket or device; expected a regular file or a new one", quoted(path)));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  fs::create_directories(folder, error);
-  if (error) {
-    return failed(folder, "cannot be made", error);
+  // Folders are made once there is something to put into them; until then the nearest that is there serves.
+  fs::path nearest = folder;
+  while (fs::status(nearest, error).type() == fs::file_type::not_found) {
+    nearest = nearest.has_parent_path() ? nearest.parent_path() : fs::path(".");
   }
-  auto temporary = make_temporary(folder);
-  ANYDML_TRY(temporary);
-  Descriptor& descriptor = temporary.value().descriptor;
-  bool done =
-      std::ranges::all_of(parts, [&](std::span<const std::byte> part) { return write_all(descriptor.number(), part); });
-  done = done && descriptor.close() && ::rename(temporary.value().path.c_str(), path.c_str()) == 0;
-  if (!done) {
-    const std::error_code why = last_error();
-    ::unlink(temporary.value().path.c_str());
-    return failed(path, "cannot be written", why);
+  if (!fs::is_directory(nearest, error)) {
+    return failed(folder, "cannot be made", error ? error : std::make_error_code(std::errc::not_a_directory));
   }
-  return {};
+  if (unfinished == Unfinished::without_name_if_possible) {
+    if (const auto status = write_unnamed(path, folder, nearest, parts)) {
+      return *status;
+    }
+  }
+  return write_named(path, folder, nearest, parts);
 }
 
 }  // namespace anydml::dmlrun

@@ -38,9 +38,14 @@ struct Folders {
 // A whole file of at most `limit` bytes.
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::uint64_t limit);
 
-// The parts one after the other, as the whole file: into a temporary file beside it, then renamed, so that the path has
-// either all or what was there before. Folders that are missing are made. A link at the path itself is
-// replaced, not followed: find_output has followed it.
-[[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
+// Where the bytes of a file lie until it is whole: without a name, so that nothing is left of it however the process
+// ends, where the file system can do that; or under a name that is removed when it ends by a signal that can be caught.
+enum class Unfinished : std::uint8_t { without_name_if_possible, with_name };
+
+// The parts one after the other, as the whole file: the path has either all of them or what was there before. Folders
+// that are missing are made at the end. A link at the path itself is replaced, not followed: find_output has followed
+// it.
+[[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts,
+                                Unfinished unfinished = Unfinished::without_name_if_possible);
 
 }  // namespace anydml::dmlrun

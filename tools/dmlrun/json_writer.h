@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// RapidJSON's writer with names and texts as the standard library has them.
+// RapidJSON's writer with names and texts as the standard library has them, to a file as it goes along or at the end.
 #pragma once
 
 #include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -16,10 +15,20 @@ namespace anydml::dmlrun {
 
 class JsonWriter {
  public:
-  JsonWriter& begin_object() { return writer_.StartObject(), *this; }
-  JsonWriter& end_object() { return writer_.EndObject(), *this; }
-  JsonWriter& begin_array() { return writer_.StartArray(), *this; }
-  JsonWriter& end_array() { return writer_.EndArray(), *this; }
+  JsonWriter() = default;                                        // kept until print
+  explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written in pieces, however long it gets
+
+  JsonWriter& begin_object() { return writer_.StartObject(), open_.push_back('{'), *this; }
+  JsonWriter& end_object() { return writer_.EndObject(), open_.pop_back(), *this; }
+  JsonWriter& begin_array() { return writer_.StartArray(), open_.push_back('['), *this; }
+  JsonWriter& end_array() { return writer_.EndArray(), open_.pop_back(), *this; }
+  // Ends what was begun, until only so many are open: the document is whole even where its writer was interrupted.
+  JsonWriter& close_to(std::size_t depth) {
+    while (open_.size() > depth) {
+      open_.back() == '{' ? end_object() : end_array();
+    }
+    return *this;
+  }
   JsonWriter& key(std::string_view name) { return writer_.Key(name.data(), length(name)), *this; }
   // What is not UTF-8, as a file's name may be, comes out escaped.
   JsonWriter& text(std::string_view value) {
@@ -39,10 +48,10 @@ class JsonWriter {
     return *this;
   }
 
-  // All of it, with a line's end.
+  // All of it, or what is not written yet, with a line's end.
   void print(std::FILE* to) {
-    std::fwrite(buffer_.GetString(), 1, buffer_.GetSize(), to);
-    std::fputc('\n', to);
+    stream_.text.push_back('\n');
+    stream_.write(to);
   }
 
  private:
@@ -58,8 +67,28 @@ class JsonWriter {
   }
   static rapidjson::SizeType length(std::string_view text) { return static_cast<rapidjson::SizeType>(text.size()); }
 
-  rapidjson::StringBuffer buffer_;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer_{buffer_};
+  // What RapidJSON calls an output stream.
+  struct Stream {
+    using Ch = char;
+    static constexpr std::size_t kPiece = 65536;
+    std::FILE* file = nullptr;
+    std::string text;
+    void Put(char letter) {
+      text.push_back(letter);
+      if (file != nullptr && text.size() >= kPiece) {
+        write(file);
+      }
+    }
+    void Flush() {}
+    void write(std::FILE* to) {
+      std::fwrite(text.data(), 1, text.size(), to);
+      text.clear();
+    }
+  };
+
+  Stream stream_;
+  std::string open_;  // a bracket for each object and array that has not ended
+  rapidjson::PrettyWriter<Stream> writer_{stream_};
 };
 
 }  // namespace anydml::dmlrun

@@ -96,7 +96,7 @@ void add_model_options(CLI::App& app, ModelArguments& arguments, const char* lev
       ->type_name("FOLDER");
   app.add_flag("--allow-outside", arguments.allow_outside, "Let the model read and write files outside those folders");
   app.add_option("--max-memory", arguments.max_memory,
-                 "What the buffers may take together, such as 512MiB [half of the machine's]")
+                 "What a run may take, with all copies, such as 512MiB [half of the machine's]")
       ->transform(CLI::Validator(to_bytes, ""))
       ->type_name("SIZE");
   app.add_option(level_option, arguments.feature_level, "DirectML feature level, such as 2_1 [the newest]")

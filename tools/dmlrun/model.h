@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/element.h"
+#include "memory_budget.h"
 #include "ops/facts/facts.h"
 #include "values.h"
 
@@ -112,6 +113,7 @@ struct Model {
   std::vector<Resource> resources;
   std::vector<Dispatchable> dispatchables;
   std::vector<Command> commands;
+  MemoryBudget memory;  // what reading it found; operators add what they need
 };
 
 // The tensors of a field: one, several for an array, none where an optional one is absent.

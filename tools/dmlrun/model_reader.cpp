@@ -74,20 +74,22 @@ class ModelReader {
  private:
   void add_resource(const Cursor& at, std::string_view name) {
     Resource resource = read_resource(at, name, options_.folders);
-    memory_ = checked_add_bytes(memory_, resource.bytes).value_or(~std::uint64_t{0});
-    if (memory_ > options_.max_memory && !over_) {
-      over_ = true;
-      at.fail(format_text("has {}; that is {} of buffers so far, and --max-memory allows {}",
-                          bytes_text(resource.bytes), bytes_text(memory_), bytes_text(options_.max_memory)));
-    }
-    if (over_) {
+    const auto* list = std::get_if<std::vector<std::byte>>(&resource.values);
+    if (!take(at, MemoryBudget::For::buffers, MemoryBudget::of_buffer(resource.bytes)) ||
+        !take(at, MemoryBudget::For::values, list == nullptr ? 0 : list->size()) ||
+        !take(at, MemoryBudget::For::model, MemoryBudget::kPerResource)) {
       resource.bytes = 0;  // as one that could not be read: nothing is bound to it
     }
     resources_.add(name, model_.resources.size());
     model_.resources.push_back(std::move(resource));
   }
 
+  bool take(const Cursor& at, MemoryBudget::For what, std::uint64_t bytes) {
+    return model_.memory.take(what, bytes, [&](std::string sentence) { at.fail(std::move(sentence)); });
+  }
+
   void add_dispatchable(const Cursor& at, std::string_view name) {
+    (void)take(at, MemoryBudget::For::model, MemoryBudget::kPerDispatchable);
     Dispatchable& dispatchable = model_.dispatchables.emplace_back();
     dispatchable.name = name;
     dispatchable.path = at.path();
@@ -260,6 +262,7 @@ class ModelReader {
   }
 
   void add_command(const Cursor& at) {
+    (void)take(at, MemoryBudget::For::model, MemoryBudget::kPerCommand);
     Members members(at, "an object with type");
     const auto type_at = members.required("type");
     const auto type = type_at ? type_at->string("dispatch, print or writeFile") : std::nullopt;
@@ -360,28 +363,13 @@ class ModelReader {
   Model& model_;
   Names resources_;
   Names dispatchables_;
-  std::uint64_t memory_ = 0;
-  bool over_ = false;
 };
 
 }  // namespace
 
-std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 10240) {
-    return format_text("{} bytes", bytes);
-  }
-  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
-    ++unit;
-  }
-  return format_text("{:.1f} {}", value, kUnits[unit]);
-}
-
 Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems) {
   Model model;
+  model.memory = MemoryBudget(options.max_memory);
   ModelReader(options, model).read(Cursor(document.root(), problems));
   return model;
 }

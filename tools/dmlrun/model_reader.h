@@ -12,7 +12,7 @@ namespace anydml::dmlrun {
 
 struct ReadOptions {
   Folders folders;
-  std::uint64_t max_memory = 0;  // what the buffers may take together
+  std::uint64_t max_memory = 0;  // what a run may take: see memory_budget.h
 };
 
 // What is wrong is added to the problems; the model is to be run only where there are none.
@@ -21,8 +21,5 @@ struct ReadOptions {
 // The rules of a feature level that the model breaks, and its operators that are not built here.
 void check_level(const Model& model, facts::FeatureLevel level, Problems& problems);
 [[nodiscard]] std::vector<Problem> find_not_built(const Model& model);
-
-// "1.5 GiB"
-[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace anydml::dmlrun

@@ -103,10 +103,32 @@ std::vector<std::string> type_list(std::uint32_t types) {
   return names;
 }
 
+// The other names that the header has for an operator or a struct.
+std::vector<std::string> aliases_of(std::span<const facts::Alias> aliases, std::string_view target) {
+  std::vector<std::string> names;
+  for (const facts::Alias& alias : aliases) {
+    if (alias.target == target) {
+      names.emplace_back(alias.name);
+    }
+  }
+  return names;
+}
+
 void write_operator(JsonWriter& json, const facts::Operator& op) {
   json.begin_object().key("name").text(op.name).key("number").number(op.value).key("built").boolean(is_built(op));
   json.key("featureLevel").text(facts::level_name(op.introduced)).key("inPlace").text(in_place_text(op.in_place));
   json.key("formula").text(op.formula).key("descStruct").text(op.desc_struct);
+  for (const auto& [key, names] :
+       {std::pair{"aliases", aliases_of(facts::operator_aliases(), op.name)},
+        std::pair{"descStructAliases", aliases_of(facts::struct_aliases(), op.desc_struct)}}) {
+    if (!names.empty()) {
+      json.one_line(true).key(key).begin_array();
+      for (const std::string& name : names) {
+        json.text(name);
+      }
+      json.end_array().one_line(false);
+    }
+  }
   json.key("fields").begin_array();
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
@@ -162,10 +184,17 @@ void show_one(const facts::Operator& op) {
   if (!op.formula.empty()) {
     std::printf("  computes       %s\n", text(op.formula).c_str());
   }
+  for (const std::string& alias : aliases_of(facts::operator_aliases(), op.name)) {
+    std::printf("  also called    %s\n", alias.c_str());
+  }
   std::printf("  built here     %s\n", is_built(op) ? "yes" : "not yet");
   std::printf("  feature level  %s and newer\n", text(facts::level_name(op.introduced)).c_str());
   std::printf("  in place       %s\n", text(in_place_text(op.in_place)).c_str());
-  std::printf("  desc           %s, %u bytes\n\n", text(op.desc_struct).c_str(), op.desc_size);
+  std::string structs = text(op.desc_struct);
+  for (const std::string& alias : aliases_of(facts::struct_aliases(), op.desc_struct)) {
+    structs += " or " + alias;
+  }
+  std::printf("  desc           %s, %u bytes\n\n", structs.c_str(), op.desc_size);
   Table fields({{"field"}, {"kind"}, {"type"}});
   for (const facts::Field& field : op.fields) {
     fields.add({text(field.name), text(kind_text(field.kind)), text(field.type)});

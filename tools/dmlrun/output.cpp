@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "echo.h"
-#include "json_writer.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {
@@ -115,7 +114,7 @@ class TextOutput final : public Output {
   void written(std::string_view resource, std::string_view path) override {
     put_line(format_text("Resource '{}' written to '{}'", shown(resource), shown(path)));
   }
-  void finish() override {}
+  void finish(const std::function<void(JsonWriter&)>&) override {}
 
  private:
   static void put_statistics(std::string_view title, const Statistics& of) {
@@ -162,7 +161,13 @@ class JsonOutput final : public Output {
     json_.begin_object().key("type").text("writeFile").key("resource").text(resource).key("path").text(path);
     json_.end_object();
   }
-  void finish() override { json_.end_array().end_object().print(stdout); }
+  void finish(const std::function<void(JsonWriter&)>& add) override {
+    json_.one_line(false).close_to(1);  // the commands end too
+    if (add) {
+      add(json_);
+    }
+    json_.close_to(0).print(stdout);
+  }
 
  private:
   void statistics(std::string_view name, const Statistics& of) {
@@ -175,7 +180,7 @@ class JsonOutput final : public Output {
     json_.key("median").real(of.median).key("max").real(of.max).end_object();
   }
 
-  JsonWriter json_;
+  JsonWriter json_{stdout};  // values are as many as the model likes: none is kept
 };
 
 }  // namespace

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What a run has to say: lines as DxDispatch writes them, or one JSON document at the end.
+// What a run has to say, as it goes along: lines as DxDispatch writes them, or one JSON document.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "json_writer.h"
 #include "model.h"
 #include "timing.h"
 
@@ -33,7 +35,8 @@ class Output {
   virtual void dispatched(const DispatchReport& report) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
-  virtual void finish() = 0;
+  // A run that failed adds members to what there is of the document.
+  virtual void finish(const std::function<void(JsonWriter&)>& add = {}) = 0;
 };
 
 // verbosity 0 to 2, as DxDispatch's --timing_verbosity

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // dmlrun run and dmlrun check: from a model's path to its end.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <new>
 
 #include "base/ascii.h"
 #include "base/memory.h"
@@ -43,6 +46,16 @@ constexpr std::string_view kStandardInput = "-";
 class LoadedModel {
  public:
   LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems) {
+    load(file, arguments, problems);
+#if defined(__GLIBC__)
+    ::malloc_trim(0);  // the document is gone: what it took is the buffers' now, not the allocator's
+#endif
+  }
+
+  [[nodiscard]] const Model& get() const { return model_; }
+
+ private:
+  void load(const std::string& file, const ModelArguments& arguments, Problems& problems) {
     ReadOptions options;
     options.max_memory = arguments.max_memory != 0 ? arguments.max_memory : read_memory_state().limit / 2;
     std::filesystem::path path = file;
@@ -78,13 +91,9 @@ class LoadedModel {
       problems.add("", parsed.error().message);
       return;
     }
-    document_ = std::make_unique<JsonDocument>(std::move(parsed.value()));
-    model_ = read_model(*document_, options, problems);
+    model_ = read_model(parsed.value(), options, problems);
   }
 
-  [[nodiscard]] const Model& get() const { return model_; }
-
- private:
   static Result<std::string> read_standard_input(std::uint64_t most) {
     std::string text;
     char buffer[65536];
@@ -98,8 +107,7 @@ class LoadedModel {
     return text;
   }
 
-  std::unique_ptr<JsonDocument> document_;
-  Model model_;
+  Model model_;  // without the document: that takes several times the room, and has had its day
 };
 
 // Everything that keeps a model from running.
@@ -107,6 +115,7 @@ struct Findings {
   Problems problems;
   std::vector<Problem> not_built;      // valid for DirectML, but not here
   facts::FeatureLevel level{};         // whose rules hold
+  MemoryBudget memory;                 // what is left for a run
   std::string_view oldest_level = {};  // that takes it; empty where it could not be read
 
   [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
@@ -115,13 +124,13 @@ struct Findings {
 };
 
 // `asked` is a level, or the device's own.
-void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, const client::DeviceOptions& options,
-              Findings& findings) {
+void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, const ExecutionOptions& execution,
+              const client::DeviceOptions& options, Findings& findings) {
   const bool readable = findings.problems.none();
   const auto offered = facts::find_level(static_cast<std::uint32_t>(client::Device(options).feature_level()));
   findings.level = asked.value_or(offered.value_or(facts::kNewestLevel));
   check_level(model, findings.level, findings.problems);
-  rehearse_model(model, options, findings.problems);
+  findings.memory = rehearse_model(model, execution, options, findings.problems);
   findings.not_built = find_not_built(model);
   for (const facts::FeatureLevelName& known : facts::feature_levels()) {
     Problems there;
@@ -133,8 +142,7 @@ void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, cons
   }
 }
 
-void write_findings(JsonWriter& json, const std::string& file, const Findings& findings) {
-  json.begin_object().key("model").text(file).key("featureLevel").text(facts::level_name(findings.level));
+void write_problems(JsonWriter& json, const Findings& findings) {
   if (!findings.oldest_level.empty()) {
     json.key("needsFeatureLevel").text(findings.oldest_level);
   }
@@ -148,13 +156,21 @@ void write_findings(JsonWriter& json, const std::string& file, const Findings& f
   };
   list("problems", findings.problems.list());
   list("notBuilt", findings.not_built);
+}
+
+void write_findings(JsonWriter& json, const std::string& file, const Findings& findings) {
+  json.begin_object().key("model").text(file).key("featureLevel").text(facts::level_name(findings.level));
+  write_problems(json, findings);
   json.end_object();
 }
 
-// The one line that a run prints: the first problem, and how to see the others.
-int report_first(const ModelArguments& arguments, const Findings& findings, int status) {
+// The one line that a run prints: the first problem, and how to see the others. A document that was begun is ended with
+// what went wrong, so that it is one document still.
+int report_first(const ModelArguments& arguments, const Findings& findings, int status, Output* begun = nullptr) {
   const std::string& file = arguments.models.front();
-  if (arguments.json) {
+  if (begun != nullptr) {
+    begun->finish([&](JsonWriter& json) { write_problems(json, findings); });
+  } else if (arguments.json) {
     JsonWriter json;
     write_findings(json, file, findings);
     json.print(stdout);
@@ -191,7 +207,7 @@ int check_one(const std::string& file, std::optional<facts::FeatureLevel> asked,
               JsonWriter& json) {
   Findings findings;
   const LoadedModel loaded(file, arguments, findings.problems);
-  find_all(loaded.get(), asked, {}, findings);
+  find_all(loaded.get(), asked, {}, {}, findings);
   if (arguments.json) {
     write_findings(json, file, findings);
     return findings.none() ? kDone : kWrong;
@@ -240,6 +256,11 @@ int run_model(const RunArguments& arguments) {
   }
   Findings findings;
   const LoadedModel loaded(file, arguments.model, findings.problems);
+  std::unique_ptr<Output> output;
+  const auto failed = [&](std::string path, std::string reason, int status) {
+    findings.problems.add(std::move(path), std::move(reason));
+    return report_first(arguments.model, findings, status, output.get());
+  };
   try {
     const auto adapter = choose_adapter(arguments.adapter);
     if (!adapter) {
@@ -251,20 +272,21 @@ int run_model(const RunArguments& arguments) {
         .minimum_level = static_cast<DML_FEATURE_LEVEL>(asked.value_or(facts::FeatureLevel::v1_0)),
         .debug = arguments.debug,
         .custom_heaps = arguments.custom_heaps};
-    find_all(loaded.get(), asked, options, findings);
+    find_all(loaded.get(), asked, arguments.execution, options, findings);
     if (!findings.none()) {
       return report_first(arguments.model, findings, kWrong);
     }
     client::Device device(options);
-    const auto output = arguments.model.json ? json_output() : text_output(arguments.verbosity);
+    output = arguments.model.json ? json_output() : text_output(arguments.verbosity);
     output->running_on(file, adapter->description, facts::level_name(findings.level));
-    execute_model(loaded.get(), arguments.execution, device, *output);
+    execute_model(loaded.get(), arguments.execution, findings.memory, device, *output);
     output->finish();
   } catch (const ModelFailure& failure) {
-    findings.problems.add(failure.path, failure.reason);
-    return report_first(arguments.model, findings, failure.of_model ? kWrong : kFailed);
+    return failed(failure.path, failure.reason, failure.of_model ? kWrong : kFailed);
   } catch (const client::Failure& failure) {
-    return complain(line_of(file, {{}, failure.what()}), kFailed);
+    return failed({}, failure.what(), kFailed);
+  } catch (const std::bad_alloc&) {
+    return failed({}, "there is not enough memory", kFailed);
   }
   return kDone;
 }

@@ -13,7 +13,9 @@ constexpr std::string_view kPrefix = "DML_OPERATOR_";
 
 constexpr bool names_fit() {
   return std::ranges::all_of(tables::kOperators,
-                             [](const Operator& op) { return op.name.size() <= kLongestComparedName; });
+                             [](const Operator& op) { return op.name.size() <= kLongestComparedName; }) &&
+         std::ranges::all_of(tables::kOperatorAliases,
+                             [](const Alias& alias) { return alias.name.size() <= kLongestComparedName; });
 }
 static_assert(names_fit());
 
@@ -33,8 +35,14 @@ bool holds(const Operator& op, const Support& row, FeatureLevel level) {
 
 std::span<const Operator> operators() { return tables::kOperators; }
 
+std::span<const Alias> operator_aliases() { return tables::kOperatorAliases; }
+std::span<const Alias> struct_aliases() { return tables::kStructAliases; }
+
 const Operator* find_operator(std::string_view name) {
-  const auto found = std::ranges::find(tables::kOperators, without_prefix(name), &Operator::name);
+  const std::string_view written = without_prefix(name);
+  const auto alias = std::ranges::find(tables::kOperatorAliases, written, &Alias::name);
+  const auto found = std::ranges::find(
+      tables::kOperators, alias == std::end(tables::kOperatorAliases) ? written : alias->target, &Operator::name);
   return found == std::end(tables::kOperators) ? nullptr : &*found;
 }
 
@@ -42,16 +50,22 @@ std::string_view nearest_operator_name(std::string_view name) {
   const std::string_view written = without_prefix(name);
   std::string_view best;
   std::size_t least = least_distance_of_strangers(written);
-  for (const Operator& op : tables::kOperators) {
+  const auto compare = [&](std::string_view known) {
     constexpr std::string_view kFamily = "ELEMENT_WISE_";
-    std::size_t distance = edit_distance(written, op.name);
-    if (op.name.starts_with(kFamily)) {
-      distance = std::min(distance, edit_distance(written, op.name.substr(kFamily.size())));
+    std::size_t distance = edit_distance(written, known);
+    if (known.starts_with(kFamily)) {
+      distance = std::min(distance, edit_distance(written, known.substr(kFamily.size())));
     }
     if (distance < least) {
       least = distance;
-      best = op.name;
+      best = known;
     }
+  };
+  for (const Operator& op : tables::kOperators) {
+    compare(op.name);
+  }
+  for (const Alias& alias : tables::kOperatorAliases) {
+    compare(alias.name);
   }
   return best;
 }

@@ -121,6 +121,12 @@ struct Operator {
   std::span<const std::string_view> constraints;  // those no column holds, as text
 };
 
+// Another name that the header has for the same thing.
+struct Alias {
+  std::string_view name;
+  std::string_view target;  // the name that the facts go by
+};
+
 [[nodiscard]] constexpr bool is_input(FieldKind kind) {
   return kind == FieldKind::input || kind == FieldKind::optional_input || kind == FieldKind::input_array;
 }
@@ -137,8 +143,11 @@ struct Operator {
 // All 177, in the order of their numbers.
 [[nodiscard]] std::span<const Operator> operators();
 
-// By name, with or without DML_OPERATOR_; null when DirectML has no such operator.
+// By name or alias, with or without DML_OPERATOR_; null when DirectML has no such operator.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
+
+[[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
+[[nodiscard]] std::span<const Alias> struct_aliases();    // of desc structs
 
 // The name that was probably meant, for messages; empty when nothing is near. Case and a missing ELEMENT_WISE_ count
 // for nothing.

@@ -4164,14 +4164,12 @@ inline constexpr Field kFOLD_fields[] = {
     {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
     {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
 };
-inline constexpr SameGroup kFOLD_same[] = {
-    {Same::dimension_count, 0x3},
-};
 inline constexpr Support kFOLD_support[] = {
     {FeatureLevel::v6_4, 0, 3, 8, 0x0000, ""},
     {FeatureLevel::v6_4, 1, 3, 8, 0x0000, ""},
 };
 inline constexpr std::string_view kFOLD_constraints[] = {
+    "size: InputTensor {N, C*prod(WindowSizes), BlockCount}; OutputTensor {N, C, spatial...}",
     "value: DimensionCount <= 6",
     "size: BlocksPerDimension[d] = (SpatialSize[d] + StartPadding[d] + EndPadding[d] - Dilations[d]*(WindowSizes[d]-1) - 1) / Strides[d] + 1; BlockCount = their product",
     "datatype: the page leaves the data types blank",
@@ -4186,14 +4184,12 @@ inline constexpr Field kUNFOLD_fields[] = {
     {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
     {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
 };
-inline constexpr SameGroup kUNFOLD_same[] = {
-    {Same::dimension_count, 0x3},
-};
 inline constexpr Support kUNFOLD_support[] = {
     {FeatureLevel::v6_4, 0, 3, 8, 0x0000, ""},
     {FeatureLevel::v6_4, 1, 3, 8, 0x0000, ""},
 };
 inline constexpr std::string_view kUNFOLD_constraints[] = {
+    "size: InputTensor {N, C, spatial...}; OutputTensor {N, C*prod(WindowSizes), BlockCount}",
     "value: 1 <= DimensionCount <= 6",
     "size: BlocksPerDimension[d] = (SpatialSize[d] + StartPadding[d] + EndPadding[d] - Dilations[d]*(WindowSizes[d]-1) - 1) / Strides[d] + 1; BlockCount = their product",
     "datatype: the page leaves the data types blank",
@@ -4375,8 +4371,15 @@ inline constexpr Operator kOperators[] = {
     {"QUANTIZE", 173, "DML_QUANTIZE_OPERATOR_DESC", 32, FeatureLevel::v6_3, InPlace::none, "", kQUANTIZE_fields, kQUANTIZE_same, kQUANTIZE_support, {}},
     {"DEQUANTIZE", 174, "DML_DEQUANTIZE_OPERATOR_DESC", 32, FeatureLevel::v6_3, InPlace::none, "", kDEQUANTIZE_fields, kDEQUANTIZE_same, kDEQUANTIZE_support, {}},
     {"RESAMPLE3", 175, "DML_RESAMPLE3_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset", kRESAMPLE3_fields, kRESAMPLE3_same, kRESAMPLE3_support, kRESAMPLE3_constraints},
-    {"FOLD", 176, "DML_FOLD_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...]", kFOLD_fields, kFOLD_same, kFOLD_support, kFOLD_constraints},
-    {"UNFOLD", 177, "DML_UNFOLD_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount]; padding reads 0", kUNFOLD_fields, kUNFOLD_same, kUNFOLD_support, kUNFOLD_constraints},
+    {"FOLD", 176, "DML_FOLD_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...]", kFOLD_fields, {}, kFOLD_support, kFOLD_constraints},
+    {"UNFOLD", 177, "DML_UNFOLD_OPERATOR_DESC", 64, FeatureLevel::v6_4, InPlace::none, "each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount]; padding reads 0", kUNFOLD_fields, {}, kUNFOLD_support, kUNFOLD_constraints},
+};
+
+inline constexpr Alias kOperatorAliases[] = {
+    {"SCATTER", "SCATTER_ELEMENTS"},
+};
+inline constexpr Alias kStructAliases[] = {
+    {"DML_SCATTER_OPERATOR_DESC", "DML_SCATTER_ELEMENTS_OPERATOR_DESC"},
 };
 
 }  // namespace anydml::facts::tables

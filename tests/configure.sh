@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is missing is said when a build is configured, by the name of a package, and nothing is left for the linker to
+# miss: every library of others on a link line is one that was found, but for those of the compilers.
+# usage: configure.sh SOURCE BUILD WORK
+set -euo pipefail
+source=$1 build=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work/CMakeFiles"
+cp -r "$build"/CMakeFiles/[0-9]* "$work/CMakeFiles"  # the compilers, which need not be found out each time
+
+# hidden OPTIONS PACKAGE: without what the options hide, configuring stops and names the package
+hidden() {
+  local said
+  # With a sanitizer no compiler for GPUs is looked for, which takes longer than all the rest.
+  # shellcheck disable=SC2086
+  if said=$(cmake -G Ninja -S "$source" -B "$work" -DANYDML_SANITIZE=thread -DCMAKE_HAVE_LIBC_PTHREAD=1 $1 2>&1); then
+    echo "$1: configuring went on; expected it to say that $2 is missing" >&2 && exit 1
+  fi
+  said=$(tr -s '[:space:]' ' ' <<<"$said")
+  grep -qF "is missing (Debian: $2)" <<<"$said" || { echo "$1: expected $2, got: $said" >&2 && exit 1; }
+  grep -qE "^(run|test) +$2 " "$source/packages.txt" || { echo "$2 is not in packages.txt" >&2 && exit 1; }
+  rm -f "$work/CMakeCache.txt"
+}
+needs=0
+while read -r options package; do
+  hidden "$options" "$package"
+  needs=$((needs + 1))
+done <<'ROWS'
+-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON libfmt-dev
+-DHIGHWAY_INCLUDE_DIR=OFF libhwy-dev
+-DDIRECTX_INCLUDE_DIR=OFF directx-headers-dev
+-DDIRECTX_DXCORE_INCLUDE_DIR=OFF directx-headers-dev
+-DDIRECTX_WSL_INCLUDE_DIR=OFF directx-headers-dev
+-DDIRECTX_GUIDS_INCLUDE_DIR=OFF directx-headers-dev
+-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON libcli11-dev
+-DRAPIDJSON_INCLUDE_DIR=OFF rapidjson-dev
+-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON libgtest-dev
+-DMPFR_INCLUDE_DIR=OFF libmpfr-dev
+-DMPFR_LIBRARY=OFF libmpfr-dev
+-DGMP_LIBRARY=OFF libmpfr-dev
+-DANYDML_PYTHON=OFF python3
+ROWS
+echo "configure: names the package of each of $needs things that are missing"
+
+# Those of this build have a path within it, those that were found an absolute one. What has neither was looked for by
+# nobody.
+[ -f "$build/build.ninja" ] || exit 0
+stray=$(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja" | tr ' ' '\n' | grep -E '^-l' | sort -u |
+  grep -vxE -- '-l(dl|pthread|m|rt|c|cudart_static|cudadevrt)' || true)
+[ -z "$stray" ] || { echo "linked without being looked for:" $stray >&2 && exit 1; }
+# Ours do without it, so that they link where it is not.
+if grep -q 'DirectX-Guids' <(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja"); then
+  echo "a program here needs libDirectX-Guids" >&2 && exit 1
+fi
+echo "configure: every library of a link line was found"
