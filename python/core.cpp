@@ -43,6 +43,8 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   const Loop& loop = *static_cast<const Loop*>(which);
   const auto size = static_cast<npy_intp>(element_size(loop.type));
   const npy_intp count = dimensions[0];
+  std::fexcept_t flags;
+  std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
   // The results may lie over the operands, so look first.
   const bool faulty = find_faulty(loop.type, data[0], steps[0], data[1], steps[1], count) >= 0;
   const auto run = [&](npy_intp first, npy_intp many) {
@@ -82,8 +84,9 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
     PyErr_SetString(PyExc_RuntimeError, anydml_last_error());
     PyGILState_Release(state);
   }
-  // NumPy reads the machine's flags: ours to give are these two, whatever the kernels raised.
-  std::feclearexcept(FE_ALL_EXCEPT);
+  // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
+  // one stay. Ours to add are these two, whatever was raised meanwhile.
+  std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
   if (faulty) {
     std::feraiseexcept(is_float_type(loop.type) ? FE_INVALID : FE_DIVBYZERO);
   }
