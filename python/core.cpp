@@ -19,6 +19,7 @@
 #include "call.h"
 #include "device_arrays.h"
 #include "faults.h"
+#include "layout.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -128,78 +129,6 @@ bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
 }
 
 bool numpy_two = false;  // before it, the value of a number took part in choosing the type
-
-// A row-wise test of an array, whatever its strides; false for one without elements.
-template <class Test>
-bool any_in_array(const Operand& of, Test test) {
-  const anydml_tensor& tensor = of.tensor;
-  return visit_type(static_cast<DataType>(tensor.type), [&]<class T>() {
-    std::int64_t total = 1;
-    for (int i = 0; i < tensor.rank; ++i) {
-      total *= of.sizes[i];
-    }
-    if (total == 0) {
-      return false;
-    }
-    // As few rows as the strides allow.
-    int inner = tensor.rank;
-    std::int64_t row = 1;
-    const std::int64_t step = tensor.rank == 0 ? 1 : of.strides[tensor.rank - 1];
-    while (inner > 0 && (row == 1 || of.sizes[inner - 1] == 1 || of.strides[inner - 1] == step * row)) {
-      row *= of.sizes[--inner];
-    }
-    std::int64_t index[kMostDimensions] = {};
-    for (;;) {
-      std::int64_t offset = 0;
-      for (int i = 0; i < inner; ++i) {
-        offset += index[i] * of.strides[i];
-      }
-      const char* start = static_cast<const char*>(tensor.data) + offset * static_cast<std::int64_t>(sizeof(T));
-      if (any_of_long_row<T>(start, step * static_cast<npy_intp>(sizeof(T)), row, test)) {
-        return true;
-      }
-      int i = inner - 1;
-      while (i >= 0 && ++index[i] == of.sizes[i]) {
-        index[i--] = 0;
-      }
-      if (i < 0) {
-        return false;
-      }
-    }
-  });
-}
-
-bool any_nan(const Operand& of) {
-  return any_in_array(of, [](auto value) {
-    if constexpr (is_float<decltype(value)>) {
-      return is_nan(value);
-    } else {
-      return false;
-    }
-  });
-}
-bool any_zero(const Operand& of) {
-  return any_in_array(of, [](auto value) { return is_zero(value); });
-}
-
-bool share_memory(const Operand& a, const Operand& b) {
-  const auto range = [](const Operand& of, std::int64_t& low, std::int64_t& high) {
-    low = high = 0;
-    for (int i = 0; i < of.tensor.rank; ++i) {
-      if (of.sizes[i] == 0) {
-        return false;
-      }
-      (of.strides[i] < 0 ? low : high) += (of.sizes[i] - 1) * of.strides[i];
-    }
-    const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(of.tensor.type)));
-    const auto start = reinterpret_cast<std::int64_t>(of.tensor.data);
-    low = start + low * size;
-    high = start + (high + 1) * size;
-    return true;
-  };
-  std::int64_t a_low, a_high, b_low, b_high;
-  return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
-}
 
 // Where an array is on a GPU, the result there; NotImplemented otherwise.
 nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t count, nb::handle out,

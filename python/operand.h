@@ -60,12 +60,15 @@ struct Operand {
       return false;
     }
     const auto size = static_cast<npy_intp>(element_size(type));
+    const bool empty = PyArray_SIZE(array) == 0;
     for (int i = 0; i < rank; ++i) {
-      if (PyArray_STRIDE(array, i) % size != 0) {
+      sizes[i] = PyArray_DIM(array, i);
+      // Where no step is ever taken along a dimension, NumPy's stride is any number.
+      const npy_intp step = empty || sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
+      if (step % size != 0) {
         return false;
       }
-      sizes[i] = PyArray_DIM(array, i);
-      strides[i] = PyArray_STRIDE(array, i) / size;
+      strides[i] = step / size;
     }
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
     return true;
