@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NumPy arrays to the C API and back. Two ways lead through here: ufuncs, which NumPy itself drives with all it knows
 // of types, casting, masks and errors; and a short way for arrays that need none of that, which gives the core whole
-// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_arrays.h.
+// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_call.h.
 #include <nanobind/nanobind.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -18,6 +18,7 @@
 #include "base/element.h"
 #include "call.h"
 #include "device_arrays.h"
+#include "device_call.h"
 #include "faults.h"
 #include "layout.h"
 #include "operand.h"
