@@ -10,8 +10,10 @@
 
 #include <anydml/anydml.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -138,15 +140,27 @@ nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t c
   return call.locate(inputs, count, out) ? call.run(op, attributes, device) : nb::borrow(Py_NotImplemented);
 }
 
+// Whether PyTorch has to be asked first.
+bool is_torch_subclass(nb::handle array) {
+  const Library* library = library_of(array.ptr());
+  return library != nullptr && library->is_subclass;
+}
+
 // The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
 // without an answer.
 nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
   const auto not_here = [] { return nb::borrow(Py_NotImplemented); };
+  if (which < 0 || which >= static_cast<int>(std::size(kFunctions))) {
+    raise(PyExc_ValueError, "there is no modulus " + std::to_string(which));
+  }
   Operand operands[3];
   const bool a_is_array = PyArray_CheckExact(a.ptr());
   const bool b_is_array = PyArray_CheckExact(b.ptr());
   if (!a_is_array && !b_is_array) {
     const nb::handle inputs[] = {a, b};
+    if (is_torch_subclass(a) || is_torch_subclass(b) || is_torch_subclass(out)) {
+      return not_here();
+    }
     return try_on_device(kOperators[which], inputs, 2, out, Attributes(), nb::none());
   }
   if ((a_is_array && !operands[0].take(as_array(a.ptr()))) || (b_is_array && !operands[1].take(as_array(b.ptr())))) {
@@ -223,40 +237,63 @@ struct Call {
   std::vector<anydml_tensor> tensors;
   Attributes attributes;
 
-  Call(nb::handle inputs, nb::handle out, const nb::dict& given) : operands(nb::len(inputs) + 1), attributes(given) {
-    std::size_t next = 0;
-    for (const nb::handle input : inputs) {
-      take(operands[next++], input);
+  Call(const std::vector<nb::object>& inputs, nb::handle out, const nb::dict& given)
+      : operands(inputs.size() + 1), tensors(inputs.size() + 1), attributes(given) {
+    for (std::size_t i = 0; i <= inputs.size(); ++i) {
+      take(operands[i], i < inputs.size() ? nb::handle(inputs[i]) : out, {i, inputs.size()});
+      tensors[i] = operands[i].tensor;
     }
-    take(operands[next], out);
-    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
-      throw nb::value_error("output array is read-only");
-    }
-    for (const Operand& operand : operands) {
-      tensors.push_back(operand.tensor);
-    }
+    check_writable(out);
   }
   [[nodiscard]] std::size_t inputs() const { return tensors.size() - 1; }
 
-  static void take(Operand& operand, nb::handle array) {
-    if (PyArray_Check(array.ptr()) == 0 || !operand.take(as_array(array.ptr()))) {
-      const std::string text = nb::cast<std::string>(nb::str(array.type()));
-      throw nb::type_error(("expected NumPy arrays of native byte order, of float16/32/64, int8 to int64 or uint8 to "
-                            "uint64 and at most eight dimensions; got a " +
-                            text)
-                               .c_str());
+  // Which of the arrays, for messages.
+  struct Which {
+    std::size_t number;
+    std::size_t inputs;
+    [[nodiscard]] std::string text() const {
+      return number < inputs ? "inputs[" + std::to_string(number) + "]" : "out";
+    }
+  };
+
+  static void take(Operand& operand, nb::handle array, Which which) {
+    const bool is_array = PyArray_Check(array.ptr()) != 0;
+    if (is_array && operand.take(as_array(array.ptr()))) {
+      return;
+    }
+    const std::string what = !is_array ? text_of(array)
+                                       : "an array of " + plain_text(array.attr("dtype")) + " with " +
+                                             std::to_string(PyArray_NDIM(as_array(array.ptr()))) +
+                                             " dimensions and the strides " + plain_text(array.attr("strides"));
+    raise(PyExc_TypeError, which.text() + " is " + what +
+                               "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or "
+                               "uint8 to uint64, with at most eight dimensions and strides of whole elements");
+  }
+
+  static void check_writable(nb::handle out) {
+    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
+      raise(PyExc_ValueError, "output array is read-only");
     }
   }
 };
 
-void run_operator(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
-                  nb::handle device) {
+std::vector<nb::object> list_of(nb::handle inputs) {
+  std::vector<nb::object> all;
+  all.reserve(nb::len(inputs));
+  for (const nb::handle input : inputs) {
+    all.push_back(nb::borrow(input));
+  }
+  return all;
+}
+
+void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device) {
+  const std::string name = operator_name(op);
   const anydml_device* on = find_device(device);
-  const Call call(inputs, out, attributes);
+  const Call call(list_of(inputs), out, attributes);
   int code = ANYDML_OK;
   {
     nb::gil_scoped_release released;
-    code = anydml_run(on, op.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
+    code = anydml_run(on, name.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
                       call.attributes.all.data(), call.attributes.all.size());
   }
   if (code != ANYDML_OK) {
@@ -264,36 +301,35 @@ void run_operator(const std::string& op, nb::handle inputs, nb::handle out, cons
   }
 }
 
-nb::object run_on_device(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
+nb::object run_on_device(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
                          nb::handle device) {
-  std::vector<nb::object> held;
-  for (const nb::handle input : inputs) {
-    held.push_back(nb::borrow(input));
-  }
+  const std::vector<nb::object> held = list_of(inputs);
   const std::vector<nb::handle> handles(held.begin(), held.end());
-  return try_on_device(op.c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
+  return try_on_device(operator_name(op).c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
 }
 
-// Whether one of them is an array on a GPU.
-bool any_on_device(const nb::args& arrays) {
+enum Place { kOfNumpy, kOfLibrary, kOnGpu };
+
+// Whose the arrays are: NumPy's alone, another library's in the CPU's memory among them, or one on a GPU.
+int place_of(const nb::args& arrays) {
+  Place place = kOfNumpy;
   for (const nb::handle array : arrays) {
     DeviceOperand operand;
     operand.locate(array);
-    if (operand.on_gpu()) {
-      return true;
-    }
+    place = std::max(place, operand.on_gpu() ? kOnGpu : operand.library != nullptr ? kOfLibrary : kOfNumpy);
   }
-  return false;
+  return place;
 }
 
 // An operator over arrays of fixed types, shapes and strides.
 class Compiled {
  public:
-  Compiled(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
-      : call_(inputs, out, attributes) {
+  Compiled(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
+      : call_(list_of(inputs), out, attributes) {
+    const std::string name = operator_name(op);
     const int code =
-        anydml_compile(find_device(device), op.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(), 1,
-                       call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
+        anydml_compile(find_device(device), name.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(),
+                       1, call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
     if (code != ANYDML_OK) {
       raise_last(code);
     }
@@ -302,25 +338,22 @@ class Compiled {
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
-  void run(nb::handle inputs, nb::handle out) const {
+  void run(const nb::tuple& inputs, nb::handle out) const {
     const std::size_t count = call_.inputs();
-    if (nb::len(inputs) != count) {
-      throw nb::value_error(("takes " + std::to_string(count) + " inputs").c_str());
+    if (inputs.size() != count) {
+      raise(PyExc_ValueError, "the number of inputs is " + std::to_string(inputs.size()) + "; expected " +
+                                  std::to_string(count) + ", as it was compiled for");
     }
-    const void* sources[kMostDimensions] = {};
-    std::size_t next = 0;
-    for (const nb::handle input : inputs) {
-      sources[next] = data_of(input, next);
-      ++next;
+    std::vector<const void*> sources(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      sources[i] = data_of(inputs[i], i);
     }
     void* targets[] = {data_of(out, count)};
-    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
-      throw nb::value_error("output array is read-only");
-    }
+    Call::check_writable(out);
     int code = ANYDML_OK;
     {
       nb::gil_scoped_release released;
-      code = anydml_compiled_run(compiled_, sources, count, targets, 1);
+      code = anydml_compiled_run(compiled_, sources.data(), count, targets, 1);
     }
     if (code != ANYDML_OK) {
       raise_last(code);
@@ -331,13 +364,14 @@ class Compiled {
   // An array's memory, if it is laid out as the one that was compiled for.
   [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const {
     Operand operand;
-    Call::take(operand, array);
+    const Call::Which argument{which, call_.inputs()};
+    Call::take(operand, array, argument);
     const Operand& expected = call_.operands[which];
     const auto rank = static_cast<std::size_t>(expected.tensor.rank);
     if (operand.tensor.type != expected.tensor.type || operand.tensor.rank != expected.tensor.rank ||
         !std::equal(operand.sizes, operand.sizes + rank, expected.sizes) ||
         !std::equal(operand.strides, operand.strides + rank, expected.strides)) {
-      throw nb::value_error("an array has another type, shape or strides than it was compiled for");
+      raise(PyExc_ValueError, argument.text() + " has another type, shape or strides than it was compiled for");
     }
     return operand.tensor.data;
   }
@@ -406,11 +440,13 @@ NB_MODULE(_core, module) {
   module.attr("floor_ufunc") = make_ufunc(0);
   module.attr("truncate_ufunc") = make_ufunc(1);
   module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
-  module.def("run", run_operator, nb::arg("op"), nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"),
+  module.def("operator_name", operator_name, nb::arg("op").none());
+  module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"),
              nb::arg("device").none());
-  module.def("run_on_device", run_on_device, nb::arg("op"), nb::arg("inputs"), nb::arg("out").none(),
+  module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(),
              nb::arg("attributes"), nb::arg("device").none());
-  module.def("any_on_device", any_on_device);
+  module.def("place_of", place_of);
+  module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })
@@ -418,7 +454,7 @@ NB_MODULE(_core, module) {
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
   nb::class_<Compiled>(module, "Compiled")
-      .def(nb::init<const std::string&, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op"),
-           nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"), nb::arg("device").none())
-      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out"));
+      .def(nb::init<nb::handle, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op").none(),
+           nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"), nb::arg("device").none())
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out").none());
 }

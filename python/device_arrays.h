@@ -30,6 +30,7 @@ struct Library {
   std::string name;
   bool immutable;
   bool is_torch;
+  bool is_subclass;  // of PyTorch's tensors, which may have its own say in what functions do with it
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
   const dlpack::Exchange* exchange = nullptr;  // null: by capsules
@@ -57,6 +58,7 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->name = nb::cast<std::string>(self.attr("name"));
   made->immutable = nb::cast<bool>(self.attr("immutable"));
   made->is_torch = made->name == "torch";
+  made->is_subclass = made->is_torch && !nb::module_::import_("torch").attr("Tensor").is(nb::handle(type));
   made->capsule = self.attr("capsule");
   made->empty_like = self.attr("empty_like");
   made->empty = self.attr("empty");
@@ -161,8 +163,7 @@ struct DeviceOperand {
     if (type == DataType::unknown || view.rank > kMostDimensions) {
       const std::string what =
           type == DataType::unknown
-              ? "elements of " +
-                    nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::str("a type without a name"))))
+              ? "elements of " + plain_text(nb::getattr(given, "dtype", nb::str("a type without a name")))
               : std::to_string(view.rank) + " dimensions";
       refuse("it has " + what +
              "; expected float16/32/64, int8 to int64 or uint8 to uint64 and at most eight dimensions");
@@ -228,7 +229,7 @@ struct DeviceOperand {
       if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) {
         throw;
       }
-      refuse(nb::cast<std::string>(nb::str(error.value())));
+      refuse(plain_text(error.value()));
     }
     if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned") != 0) {
       const auto* managed =
@@ -237,7 +238,7 @@ struct DeviceOperand {
         refuse("its DLPack is of another version; expected 1");
       }
       if (writes && (managed->flags & dlpack::kReadOnly) != 0) {
-        throw nb::value_error("output array is read-only");
+        raise(PyExc_ValueError, "output array is read-only");
       }
       view = managed->tensor;
     } else if (PyCapsule_IsValid(kept.ptr(), "dltensor") != 0) {
@@ -285,8 +286,7 @@ inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType t
       const unsigned long long large = type == DataType::UINT64 ? PyLong_AsUnsignedLongLong(plain.ptr()) : 0;
       if (type != DataType::UINT64 || PyErr_Occurred() != nullptr) {
         PyErr_Clear();
-        raise(PyExc_OverflowError,
-              "Python integer " + nb::cast<std::string>(nb::str(plain)) + " out of bounds for " + type_text(type));
+        raise(PyExc_OverflowError, "Python integer " + plain_text(plain) + " out of bounds for " + type_text(type));
       }
       std::memcpy(bytes, &large, sizeof(large));
     }

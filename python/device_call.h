@@ -229,8 +229,8 @@ class DeviceCall {
   void choose_device(nb::handle name) {
     device_ = device_with_id(id_);
     if (!name.is_none() && find_device(name) != device_) {
-      raise(PyExc_ValueError, "device is '" + nb::cast<std::string>(nb::str(name)) + "', and the arrays are on cuda:" +
-                                  std::to_string(id_) + "; expected that device, or none");
+      raise(PyExc_ValueError, "device is " + text_of(name) + ", and the arrays are on cuda:" + std::to_string(id_) +
+                                  "; expected that device, or none");
     }
   }
 

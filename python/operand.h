@@ -7,6 +7,7 @@
 
 #include <anydml/anydml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -60,15 +61,20 @@ struct Operand {
       return false;
     }
     const auto size = static_cast<npy_intp>(element_size(type));
-    const bool empty = PyArray_SIZE(array) == 0;
+    bool odd = false;
+    bool empty = false;
     for (int i = 0; i < rank; ++i) {
       sizes[i] = PyArray_DIM(array, i);
-      // Where no step is ever taken along a dimension, NumPy's stride is any number.
-      const npy_intp step = empty || sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
-      if (step % size != 0) {
-        return false;
-      }
+      // Along a dimension with one place no step is ever taken, and NumPy's stride is any number.
+      const npy_intp step = sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
+      odd |= step % size != 0;
+      empty |= sizes[i] == 0;
       strides[i] = step / size;
+    }
+    if (empty) {
+      std::fill_n(strides, rank, 0);  // nor is any in an empty array
+    } else if (odd) {
+      return false;
     }
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
     return true;
