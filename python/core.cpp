@@ -14,6 +14,7 @@
 #include <cfenv>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
       strides[i][0] = steps[i] / size;
       tensors[i] = {static_cast<anydml_type>(loop.type), 1, sizes, strides[i], data[i] + first * steps[i]};
     }
-    return loop.function(&tensors[0], &tensors[1], &tensors[2]) == ANYDML_OK;
+    return loop.function(&tensors[0], &tensors[1], &tensors[2]);
   };
   // Reductions and accumulations read a result as the next operand: NumPy lets results lie over operands in no other
   // case, but for the same places. Odd steps are no strides of ours.
@@ -75,17 +76,14 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   };
   const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0 &&
                      !reads_results(0) && !reads_results(1);
-  bool done = true;
-  if (whole || count <= 1) {
-    done = run(0, count);
-  } else {
-    for (npy_intp i = 0; i < count && done; ++i) {
-      done = run(i, 1);
-    }
+  const npy_intp many = whole ? most_elements.load(std::memory_order_relaxed) : 1;
+  int code = ANYDML_OK;
+  for (npy_intp i = 0; i < count && code == ANYDML_OK; i += many) {
+    code = run(i, std::min(many, count - i));
   }
-  if (!done) {
+  if (code != ANYDML_OK) {
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyErr_SetString(PyExc_RuntimeError, anydml_last_error());
+    PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
     PyGILState_Release(state);
   }
   // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
@@ -146,6 +144,13 @@ bool is_torch_subclass(nb::handle array) {
   return library != nullptr && library->is_subclass;
 }
 
+int modulus_in_parts(int which, const Operand* operands) {
+  Part whole;
+  const anydml_tensor tensors[] = {operands[0].tensor, operands[1].tensor, operands[2].tensor};
+  whole.take(tensors, 3);  // they were broadcast
+  return whole.run([&](const anydml_tensor* part) { return kFunctions[which](&part[0], &part[1], &part[2]); });
+}
+
 // The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
 // without an answer.
 nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
@@ -181,7 +186,6 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     return not_here();
   }
   nb::object result;
-  bool over_input = false;
   if (out.is_none()) {
     // Packed as the larger operand is, C order otherwise.
     PyArrayObject* like = as_array(a_is_array && operands[0].tensor.rank == rank ? a.ptr()
@@ -205,17 +209,25 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     return not_here();
   }
   const npy_intp count = PyArray_SIZE(as_array(result.ptr()));
+  const bool large = is_too_large(count);
   if (!out.is_none()) {
-    over_input = share_memory(operands[2], operands[0]) || share_memory(operands[2], operands[1]);
-    if (over_input && is_float_type(type)) {
+    const bool over_a = share_memory(operands[2], operands[0]);
+    const bool over_b = share_memory(operands[2], operands[1]);
+    if ((over_a || over_b) && is_float_type(type)) {
       return not_here();  // which of the NaNs were there before could not be told
+    }
+    // A part must not be written where another is still to be read, or written. NumPy sees to it.
+    if (large && ((over_a && !is_in_place(operands[0], operands[2])) ||
+                  (over_b && !is_in_place(operands[1], operands[2])) || !has_nested_places(operands[2]))) {
+      return not_here();
     }
   }
   bool suspicious = false;
   int code = ANYDML_OK;
   const auto run = [&] {
     suspicious = !is_float_type(type) && count > 0 && any_zero(operands[1]);
-    code = kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
+    code = large ? modulus_in_parts(which, operands)
+                 : kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
     suspicious = suspicious || (is_float_type(type) && any_nan(operands[2]));
   };
   if (count >= kWorthReleasing) {
@@ -225,6 +237,9 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     run();
   }
   if (code != ANYDML_OK) {
+    if (large) {
+      raise_last(code);  // a part may be written already, over an operand
+    }
     return not_here();  // the ufunc says what NumPy would
   }
   return suspicious ? nb::object(nb::make_tuple(result)) : result;
@@ -289,12 +304,39 @@ std::vector<nb::object> list_of(nb::handle inputs) {
 void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device) {
   const std::string name = operator_name(op);
   const anydml_device* on = find_device(device);
-  const Call call(list_of(inputs), out, attributes);
+  std::vector<nb::object> arrays = list_of(inputs);
+  std::optional<Call> call;
+  call.emplace(arrays, out, attributes);
+  const auto run = [&](const anydml_tensor* tensors) {
+    return anydml_run(on, name.c_str(), tensors, call->inputs(), &tensors[call->inputs()], 1,
+                      call->attributes.all.data(), call->attributes.all.size());
+  };
+  Part whole;
+  const bool in_parts = is_too_large(element_count(call->tensors.back()));
+  if (in_parts) {
+    const Operand& output = call->operands.back();
+    if (!has_nested_places(output)) {
+      raise(PyExc_ValueError, "out has elements that may share a place; expected none of " +
+                                  std::to_string(element_count(output.tensor)) + " to do so");
+    }
+    // A part must not be written where another is still to be read.
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (share_memory(call->operands[i], output) && !is_in_place(call->operands[i], output)) {
+        arrays[i] = nb::steal(PyArray_NewCopy(as_array(arrays[i].ptr()), NPY_KEEPORDER));
+        if (!arrays[i].is_valid()) {
+          throw nb::python_error();
+        }
+      }
+    }
+    call.emplace(arrays, out, attributes);
+    if (!whole.take(call->tensors.data(), call->tensors.size())) {
+      raise(PyExc_ValueError, "the inputs cannot be broadcast to the shape of out");
+    }
+  }
   int code = ANYDML_OK;
   {
     nb::gil_scoped_release released;
-    code = anydml_run(on, name.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
-                      call.attributes.all.data(), call.attributes.all.size());
+    code = in_parts ? whole.run(run) : run(call->tensors.data());
   }
   if (code != ANYDML_OK) {
     raise_last(code);
@@ -447,6 +489,8 @@ NB_MODULE(_core, module) {
              nb::arg("attributes"), nb::arg("device").none());
   module.def("place_of", place_of);
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
+  module.def("set_most_elements",
+             [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
   module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })

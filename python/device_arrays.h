@@ -17,8 +17,7 @@
 
 namespace anydml::python {
 
-inline constexpr std::size_t kMostInputs = 4;  // more than any operator takes: the C API says how many it wants
-inline constexpr std::int64_t kNoOrder = -1;   // of streams, as DLPack numbers them
+inline constexpr std::int64_t kNoOrder = -1;  // of streams, as DLPack numbers them
 inline constexpr std::int64_t kDefaultOrder = 1;
 
 // ---- The libraries that arrays are of ------------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #include "call.h"
 #include "device_arrays.h"
 #include "dlpack.h"
+#include "layout.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -390,21 +391,48 @@ class DeviceCall {
 
   void launch(const char* op, const Attributes& attributes) {
     anydml_tensor tensors[kMostInputs + 1];
+    for (std::size_t i = 0; i <= count_; ++i) {
+      const Operand& one = operands_[i].operand;
+      tensors[i] = one.tensor;
+      tensors[i].sizes = one.sizes;  // those of this copy of it
+      tensors[i].strides = one.strides;
+    }
+    if (!is_too_large(element_count(tensors[count_]))) {
+      launch_part(op, attributes, tensors);
+      return;
+    }
+    Part whole;
+    if (!whole.take(tensors, count_ + 1)) {
+      raise(PyExc_ValueError, "the shapes of the arrays cannot be broadcast to that of out: " + shapes_text());
+    }
+    bool mixes = !has_nested_places(out().operand);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Operand& one = operands_[i].operand;
+      mixes = mixes || (share_memory(one, out().operand) && !is_in_place(one, out().operand));
+    }
+    if (mixes) {
+      raise(PyExc_ValueError, "out has " + std::to_string(element_count(tensors[count_])) +
+                                  " elements and lies over an input, or itself; expected at most " +
+                                  std::to_string(most_elements) + " then");
+    }
+    whole.run([&](const anydml_tensor* part) {
+      launch_part(op, attributes, part);
+      return ANYDML_OK;
+    });
+  }
+
+  void launch_part(const char* op, const Attributes& attributes, const anydml_tensor* tensors) {
     const void* sources[kMostInputs] = {};
     key_.clear();
     add(&device_, sizeof(device_));
     for (std::size_t i = 0; i <= count_; ++i) {
-      const Operand& one = operands_[i].operand;
-      const auto rank = static_cast<std::size_t>(one.tensor.rank);
-      tensors[i] = one.tensor;
-      tensors[i].sizes = one.sizes;  // those of this copy of it
-      tensors[i].strides = one.strides;
-      const std::int64_t kind[] = {static_cast<std::int64_t>(one.tensor.type), one.tensor.rank};
+      const auto rank = static_cast<std::size_t>(tensors[i].rank);
+      const std::int64_t kind[] = {static_cast<std::int64_t>(tensors[i].type), tensors[i].rank};
       add(kind, sizeof(kind));
-      add(one.sizes, rank * sizeof(one.sizes[0]));
-      add(one.strides, rank * sizeof(one.strides[0]));
+      add(tensors[i].sizes, rank * sizeof(tensors[i].sizes[0]));
+      add(tensors[i].strides, rank * sizeof(tensors[i].strides[0]));
       if (i < count_) {
-        sources[i] = one.tensor.data;
+        sources[i] = tensors[i].data;
       }
     }
     for (const anydml_attribute& attribute : attributes.all) {

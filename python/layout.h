@@ -5,10 +5,10 @@
 
 #include <anydml/anydml.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <utility>
 
 #include "base/element.h"
 #include "faults.h"
@@ -114,5 +114,124 @@ inline bool share_memory(const Operand& a, const Operand& b) {
   std::int64_t a_low, a_high, b_low, b_high;
   return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
 }
+
+// Whether an input's elements lie where the results at the same index go.
+inline bool is_in_place(const Operand& input, const Operand& output) {
+  if (input.tensor.data != output.tensor.data || input.tensor.type != output.tensor.type ||
+      input.tensor.rank != output.tensor.rank) {
+    return false;
+  }
+  for (int i = 0; i < output.tensor.rank; ++i) {
+    if (input.sizes[i] != output.sizes[i] || (output.sizes[i] > 1 && input.strides[i] != output.strides[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- Parts ---------------------------------------------------------------------------------------------------------
+
+// Elements that a call of the C API takes at most; fewer in tests.
+inline constexpr std::int64_t kMostElements = 0xffff'ffff;
+inline std::atomic<std::int64_t> most_elements = kMostElements;
+
+inline std::int64_t element_count(const anydml_tensor& tensor) {
+  std::int64_t count = 1;
+  for (int i = 0; i < tensor.rank; ++i) {
+    count *= tensor.sizes[i];
+  }
+  return count;
+}
+
+inline bool is_too_large(std::int64_t count) { return count > most_elements.load(std::memory_order_relaxed); }
+
+// Whether each dimension of an output steps over all that lies in those with smaller steps: then no two elements share
+// a place, in all parts together. The core decides that for any tensor, but sees one part at a time.
+inline bool has_nested_places(const Operand& output) {
+  std::int64_t reach = 1;
+  bool passed[kMostDimensions] = {};
+  for (int turn = 0; turn < output.tensor.rank; ++turn) {
+    int next = -1;
+    for (int i = 0; i < output.tensor.rank; ++i) {
+      if (!passed[i] && (next < 0 || std::abs(output.strides[i]) < std::abs(output.strides[next]))) {
+        next = i;
+      }
+    }
+    passed[next] = true;
+    if (output.sizes[next] > 1) {
+      if (std::abs(output.strides[next]) < reach) {
+        return false;
+      }
+      reach += (output.sizes[next] - 1) * std::abs(output.strides[next]);
+    }
+  }
+  return true;
+}
+
+// A call's tensors, the output last, each with the output's shape: inputs repeat by stride 0.
+class Part {
+ public:
+  // False where an input does not go with the output, and for more of them than any operator takes.
+  bool take(const anydml_tensor* tensors, std::size_t count) {
+    const anydml_tensor& output = tensors[count - 1];
+    count_ = count;
+    if (count > kMostInputs + 1) {
+      return false;
+    }
+    std::copy_n(output.sizes, output.rank, sizes_);
+    for (std::size_t i = 0; i < count; ++i) {
+      tensors_[i] = tensors[i];
+      tensors_[i].rank = output.rank;
+      const int missing = output.rank - tensors[i].rank;
+      for (int j = 0; j < output.rank; ++j) {
+        const std::int64_t size = j < missing ? 1 : tensors[i].sizes[j - missing];
+        if (missing < 0 || (size != 1 && size != sizes_[j])) {
+          return false;
+        }
+        strides_[i][j] = size == 1 ? 0 : tensors[i].strides[j - missing];
+      }
+    }
+    return true;
+  }
+
+  // Calls run_one(tensors) for parts that are small enough and together the whole, halves of halves; gives the first
+  // code that is not OK. It is cut along the largest step of the output, so that a part lies together in memory.
+  template <class Run>
+  int run(const Run& run_one) const {
+    const std::size_t output = count_ - 1;
+    int longest = -1;
+    for (int i = 0; i < tensors_[output].rank; ++i) {
+      if (sizes_[i] > 1 && (longest < 0 || std::abs(strides_[output][i]) > std::abs(strides_[output][longest]))) {
+        longest = i;
+      }
+    }
+    anydml_tensor tensors[kMostInputs + 1];
+    for (std::size_t i = 0; i < count_; ++i) {
+      tensors[i] = tensors_[i];
+      tensors[i].sizes = sizes_;
+      tensors[i].strides = strides_[i];
+    }
+    if (longest < 0 || !is_too_large(element_count(tensors[output]))) {
+      return run_one(tensors);
+    }
+    Part first = *this;
+    Part second = *this;
+    first.sizes_[longest] /= 2;
+    second.sizes_[longest] -= first.sizes_[longest];
+    for (std::size_t i = 0; i < count_; ++i) {
+      const auto size = static_cast<std::int64_t>(anydml_type_size(tensors_[i].type));
+      second.tensors_[i].data =
+          static_cast<char*>(tensors_[i].data) + first.sizes_[longest] * strides_[i][longest] * size;
+    }
+    const int code = first.run(run_one);
+    return code == ANYDML_OK ? second.run(run_one) : code;
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::int64_t sizes_[kMostDimensions] = {};
+  std::int64_t strides_[kMostInputs + 1][kMostDimensions] = {};
+  anydml_tensor tensors_[kMostInputs + 1] = {};
+};
 
 }  // namespace anydml::python

@@ -20,6 +20,7 @@
 namespace anydml::python {
 
 inline constexpr int kMostDimensions = 8;
+inline constexpr std::size_t kMostInputs = 4;  // more than any operator takes: the C API says how many it wants
 
 // NumPy's numbers of types; LONG and LONGLONG are the same to us.
 struct TypePair {
