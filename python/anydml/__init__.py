@@ -172,7 +172,7 @@ def _warn(ufunc, a, b, result):
     if result.dtype.kind == "f":
         if _np.geterr()["invalid"] == "ignore":
             return result
-        pair = next(_faulty(a, b, result), None)
+        pair = _faulty_pair(_np.asarray(a, result.dtype), _np.asarray(b, result.dtype), result)
         if pair is not None:  # otherwise the NaNs were there before
             ufunc(*pair)
     else:
@@ -180,17 +180,23 @@ def _warn(ufunc, a, b, result):
     return result
 
 
-def _faulty(a, b, result):
-    """Pairs of floats without an answer: the result is NaN where neither operand is. One of each block that has any."""
-    a, b = (_np.broadcast_to(_np.asarray(operand, result.dtype), result.shape) for operand in (a, b))
-    axis = result.shape.index(max(result.shape))
-    step = max(1, result.shape[axis] * 65536 // result.size)  # so that not much memory is taken
-    for start in range(0, result.shape[axis], step):
-        block = (slice(None),) * axis + (slice(start, start + step),)
-        faulty = _np.isnan(result[block]) & ~_np.isnan(a[block]) & ~_np.isnan(b[block])
-        if faulty.any():
-            index = _np.unravel_index(_np.argmax(faulty), faulty.shape)
-            yield a[block][index], b[block][index]
+_BLOCK = 1 << 19  # elements that are looked through at a time, so that not much memory is taken
+
+
+def _faulty_pair(a, b, result):
+    """A pair of floats without an answer, or None: the result is NaN where neither operand is."""
+    if result.size > _BLOCK:
+        a, b = _np.broadcast_to(a, result.shape), _np.broadcast_to(b, result.shape)
+        axis = result.shape.index(max(result.shape))
+        step = max(1, result.shape[axis] * _BLOCK // result.size)
+        blocks = ((slice(None),) * axis + (slice(start, start + step),) for start in range(0, result.shape[axis], step))
+        pairs = (_faulty_pair(a[block], b[block], result[block]) for block in blocks)
+        return next((pair for pair in pairs if pair is not None), None)
+    faulty = _np.isnan(result) & ~_np.isnan(a) & ~_np.isnan(b)
+    if not faulty.any():
+        return None
+    index = _np.unravel_index(_np.argmax(faulty), faulty.shape)
+    return _np.broadcast_to(a, faulty.shape)[index], _np.broadcast_to(b, faulty.shape)[index]
 
 
 def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):

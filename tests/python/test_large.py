@@ -144,10 +144,10 @@ def test_the_real_limit():
         anydml.compile("ELEMENT_WISE_ABS", a, out=out)
 
 
-def test_numbers_are_looked_for_in_blocks():
+def test_faults_are_looked_for_in_blocks():
     """The pair that a warning is of is found without taking memory in proportion to the arrays."""
-    a = np.full((3, 1 << 18), np.nan, "f4")
-    b = np.ones(1 << 18, "f4")
+    a = np.full((3, 1 << 20), np.nan, "f4")
+    b = np.ones(1 << 20, "f4")
     with np.errstate(all="raise"):
         anydml.modulus_floor(a, b)
         a[2, -1] = np.inf
