@@ -50,8 +50,6 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   const npy_intp count = dimensions[0];
   std::fexcept_t flags;
   std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-  // The results may lie over the operands, so look first.
-  const bool faulty = find_faulty(loop.type, data[0], steps[0], data[1], steps[1], count) >= 0;
   const auto run = [&](npy_intp first, npy_intp many) {
     const std::int64_t sizes[] = {many};
     std::int64_t strides[3][1];
@@ -77,9 +75,14 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0 &&
                      !reads_results(0) && !reads_results(1);
   const npy_intp many = whole ? most_elements.load(std::memory_order_relaxed) : 1;
+  bool faulty = false;
   int code = ANYDML_OK;
   for (npy_intp i = 0; i < count && code == ANYDML_OK; i += many) {
-    code = run(i, std::min(many, count - i));
+    const npy_intp next = std::min(many, count - i);
+    // Before it runs, since results may lie over the operands; and not earlier, since an operand may be a result.
+    faulty =
+        faulty || find_faulty(loop.type, data[0] + i * steps[0], steps[0], data[1] + i * steps[1], steps[1], next) >= 0;
+    code = run(i, next);
   }
   if (code != ANYDML_OK) {
     const PyGILState_STATE state = PyGILState_Ensure();

@@ -132,3 +132,29 @@ def test_methods_of_the_ufuncs(ours, numpys, kind):
             compare(ours, numpys, lambda function: function.reduce(np.stack([a, b, b]), axis=0), (size, place))
             compare(ours, numpys, lambda function: function.outer(a[:32], short), (size, place))
             compare(ours, numpys, at, (size, place))
+
+
+@ufuncs
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i4"])
+def test_operands_that_are_results(ours, numpys, kind):
+    """What counts is the result that is there when it is read, not what lay in its place before."""
+    random = np.random.default_rng(6)
+    hard = np.array([0, 1, 3, 7] if kind[0] == "i" else [0, 1, 3, 7, np.nan, np.inf, -np.inf], kind)
+    before = hard if kind[0] == "i" else hard[[0, 1, 4, 5]]
+    for _ in range(60):
+        values = random.choice(hard, (3, random.integers(2, 7)))
+        for lay in before:
+            compare(ours, numpys, lambda function: function.accumulate(values, 1, out=np.full_like(values, lay)),
+                    (values, lay))
+            compare(ours, numpys, lambda function: function.accumulate(values, 0, out=np.full_like(values, lay)),
+                    (values, lay))
+        for axis in (0, 1):
+            compare(ours, numpys, lambda function: function.reduce(values, axis), values)
+            compare(ours, numpys, lambda function: function.reduceat(values, [0, 1, 0], axis), values)
+        indices = random.integers(0, 3, 6)
+
+        def at(function):
+            mine = values.copy()
+            function.at(mine, indices, values[[0, 1, 2, 0, 1, 2]])
+            return mine
+        compare(ours, numpys, at, (values, indices))
