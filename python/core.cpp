@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NumPy arrays to the C API and back. Two ways lead through here: ufuncs, which NumPy itself drives with all it knows
 // of types, casting, masks and errors; and a short way for arrays that need none of that, which gives the core whole
-// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_arrays.h.
+// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_call.h.
 #include <nanobind/nanobind.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -10,15 +10,20 @@
 
 #include <anydml/anydml.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/element.h"
 #include "call.h"
 #include "device_arrays.h"
+#include "device_call.h"
 #include "faults.h"
+#include "layout.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -43,8 +48,8 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   const Loop& loop = *static_cast<const Loop*>(which);
   const auto size = static_cast<npy_intp>(element_size(loop.type));
   const npy_intp count = dimensions[0];
-  // The results may lie over the operands, so look first.
-  const bool faulty = find_faulty(loop.type, data[0], steps[0], data[1], steps[1], count) >= 0;
+  std::fexcept_t flags;
+  std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
   const auto run = [&](npy_intp first, npy_intp many) {
     const std::int64_t sizes[] = {many};
     std::int64_t strides[3][1];
@@ -53,7 +58,7 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
       strides[i][0] = steps[i] / size;
       tensors[i] = {static_cast<anydml_type>(loop.type), 1, sizes, strides[i], data[i] + first * steps[i]};
     }
-    return loop.function(&tensors[0], &tensors[1], &tensors[2]) == ANYDML_OK;
+    return loop.function(&tensors[0], &tensors[1], &tensors[2]);
   };
   // Reductions and accumulations read a result as the next operand: NumPy lets results lie over operands in no other
   // case, but for the same places. Odd steps are no strides of ours.
@@ -69,21 +74,24 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
   };
   const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0 &&
                      !reads_results(0) && !reads_results(1);
-  bool done = true;
-  if (whole || count <= 1) {
-    done = run(0, count);
-  } else {
-    for (npy_intp i = 0; i < count && done; ++i) {
-      done = run(i, 1);
-    }
+  const npy_intp many = whole ? most_elements.load(std::memory_order_relaxed) : 1;
+  bool faulty = false;
+  int code = ANYDML_OK;
+  for (npy_intp i = 0; i < count && code == ANYDML_OK; i += many) {
+    const npy_intp next = std::min(many, count - i);
+    // Before it runs, since results may lie over the operands; and not earlier, since an operand may be a result.
+    faulty =
+        faulty || find_faulty(loop.type, data[0] + i * steps[0], steps[0], data[1] + i * steps[1], steps[1], next) >= 0;
+    code = run(i, next);
   }
-  if (!done) {
+  if (code != ANYDML_OK) {
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyErr_SetString(PyExc_RuntimeError, anydml_last_error());
+    PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
     PyGILState_Release(state);
   }
-  // NumPy reads the machine's flags: ours to give are these two, whatever the kernels raised.
-  std::feclearexcept(FE_ALL_EXCEPT);
+  // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
+  // one stay. Ours to add are these two, whatever was raised meanwhile.
+  std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
   if (faulty) {
     std::feraiseexcept(is_float_type(loop.type) ? FE_INVALID : FE_DIVBYZERO);
   }
@@ -126,78 +134,6 @@ bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
 
 bool numpy_two = false;  // before it, the value of a number took part in choosing the type
 
-// A row-wise test of an array, whatever its strides; false for one without elements.
-template <class Test>
-bool any_in_array(const Operand& of, Test test) {
-  const anydml_tensor& tensor = of.tensor;
-  return visit_type(static_cast<DataType>(tensor.type), [&]<class T>() {
-    std::int64_t total = 1;
-    for (int i = 0; i < tensor.rank; ++i) {
-      total *= of.sizes[i];
-    }
-    if (total == 0) {
-      return false;
-    }
-    // As few rows as the strides allow.
-    int inner = tensor.rank;
-    std::int64_t row = 1;
-    const std::int64_t step = tensor.rank == 0 ? 1 : of.strides[tensor.rank - 1];
-    while (inner > 0 && (row == 1 || of.sizes[inner - 1] == 1 || of.strides[inner - 1] == step * row)) {
-      row *= of.sizes[--inner];
-    }
-    std::int64_t index[kMostDimensions] = {};
-    for (;;) {
-      std::int64_t offset = 0;
-      for (int i = 0; i < inner; ++i) {
-        offset += index[i] * of.strides[i];
-      }
-      const char* start = static_cast<const char*>(tensor.data) + offset * static_cast<std::int64_t>(sizeof(T));
-      if (any_of_long_row<T>(start, step * static_cast<npy_intp>(sizeof(T)), row, test)) {
-        return true;
-      }
-      int i = inner - 1;
-      while (i >= 0 && ++index[i] == of.sizes[i]) {
-        index[i--] = 0;
-      }
-      if (i < 0) {
-        return false;
-      }
-    }
-  });
-}
-
-bool any_nan(const Operand& of) {
-  return any_in_array(of, [](auto value) {
-    if constexpr (is_float<decltype(value)>) {
-      return is_nan(value);
-    } else {
-      return false;
-    }
-  });
-}
-bool any_zero(const Operand& of) {
-  return any_in_array(of, [](auto value) { return is_zero(value); });
-}
-
-bool share_memory(const Operand& a, const Operand& b) {
-  const auto range = [](const Operand& of, std::int64_t& low, std::int64_t& high) {
-    low = high = 0;
-    for (int i = 0; i < of.tensor.rank; ++i) {
-      if (of.sizes[i] == 0) {
-        return false;
-      }
-      (of.strides[i] < 0 ? low : high) += (of.sizes[i] - 1) * of.strides[i];
-    }
-    const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(of.tensor.type)));
-    const auto start = reinterpret_cast<std::int64_t>(of.tensor.data);
-    low = start + low * size;
-    high = start + (high + 1) * size;
-    return true;
-  };
-  std::int64_t a_low, a_high, b_low, b_high;
-  return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
-}
-
 // Where an array is on a GPU, the result there; NotImplemented otherwise.
 nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t count, nb::handle out,
                          const Attributes& attributes, nb::handle device) {
@@ -205,15 +141,34 @@ nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t c
   return call.locate(inputs, count, out) ? call.run(op, attributes, device) : nb::borrow(Py_NotImplemented);
 }
 
+// Whether PyTorch has to be asked first.
+bool is_torch_subclass(nb::handle array) {
+  const Library* library = library_of(array.ptr());
+  return library != nullptr && library->is_subclass;
+}
+
+int modulus_in_parts(int which, const Operand* operands) {
+  Part whole;
+  const anydml_tensor tensors[] = {operands[0].tensor, operands[1].tensor, operands[2].tensor};
+  whole.take(tensors, 3);  // they were broadcast
+  return whole.run([&](const anydml_tensor* part) { return kFunctions[which](&part[0], &part[1], &part[2]); });
+}
+
 // The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
 // without an answer.
 nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
   const auto not_here = [] { return nb::borrow(Py_NotImplemented); };
+  if (which < 0 || which >= static_cast<int>(std::size(kFunctions))) {
+    raise(PyExc_ValueError, "there is no modulus " + std::to_string(which));
+  }
   Operand operands[3];
   const bool a_is_array = PyArray_CheckExact(a.ptr());
   const bool b_is_array = PyArray_CheckExact(b.ptr());
   if (!a_is_array && !b_is_array) {
     const nb::handle inputs[] = {a, b};
+    if (is_torch_subclass(a) || is_torch_subclass(b) || is_torch_subclass(out)) {
+      return not_here();
+    }
     return try_on_device(kOperators[which], inputs, 2, out, Attributes(), nb::none());
   }
   if ((a_is_array && !operands[0].take(as_array(a.ptr()))) || (b_is_array && !operands[1].take(as_array(b.ptr())))) {
@@ -234,7 +189,6 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     return not_here();
   }
   nb::object result;
-  bool over_input = false;
   if (out.is_none()) {
     // Packed as the larger operand is, C order otherwise.
     PyArrayObject* like = as_array(a_is_array && operands[0].tensor.rank == rank ? a.ptr()
@@ -258,17 +212,25 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     return not_here();
   }
   const npy_intp count = PyArray_SIZE(as_array(result.ptr()));
+  const bool large = is_too_large(count);
   if (!out.is_none()) {
-    over_input = share_memory(operands[2], operands[0]) || share_memory(operands[2], operands[1]);
-    if (over_input && is_float_type(type)) {
+    const bool over_a = share_memory(operands[2], operands[0]);
+    const bool over_b = share_memory(operands[2], operands[1]);
+    if ((over_a || over_b) && is_float_type(type)) {
       return not_here();  // which of the NaNs were there before could not be told
+    }
+    // A part must not be written where another is still to be read, or written. NumPy sees to it.
+    if (large && ((over_a && !is_in_place(operands[0], operands[2])) ||
+                  (over_b && !is_in_place(operands[1], operands[2])) || !has_nested_places(operands[2]))) {
+      return not_here();
     }
   }
   bool suspicious = false;
   int code = ANYDML_OK;
   const auto run = [&] {
     suspicious = !is_float_type(type) && count > 0 && any_zero(operands[1]);
-    code = kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
+    code = large ? modulus_in_parts(which, operands)
+                 : kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
     suspicious = suspicious || (is_float_type(type) && any_nan(operands[2]));
   };
   if (count >= kWorthReleasing) {
@@ -278,6 +240,9 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     run();
   }
   if (code != ANYDML_OK) {
+    if (large) {
+      raise_last(code);  // a part may be written already, over an operand
+    }
     return not_here();  // the ufunc says what NumPy would
   }
   return suspicious ? nb::object(nb::make_tuple(result)) : result;
@@ -290,77 +255,126 @@ struct Call {
   std::vector<anydml_tensor> tensors;
   Attributes attributes;
 
-  Call(nb::handle inputs, nb::handle out, const nb::dict& given) : operands(nb::len(inputs) + 1), attributes(given) {
-    std::size_t next = 0;
-    for (const nb::handle input : inputs) {
-      take(operands[next++], input);
+  Call(const std::vector<nb::object>& inputs, nb::handle out, const nb::dict& given)
+      : operands(inputs.size() + 1), tensors(inputs.size() + 1), attributes(given) {
+    for (std::size_t i = 0; i <= inputs.size(); ++i) {
+      take(operands[i], i < inputs.size() ? nb::handle(inputs[i]) : out, {i, inputs.size()});
+      tensors[i] = operands[i].tensor;
     }
-    take(operands[next], out);
-    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
-      throw nb::value_error("output array is read-only");
-    }
-    for (const Operand& operand : operands) {
-      tensors.push_back(operand.tensor);
-    }
+    check_writable(out);
   }
   [[nodiscard]] std::size_t inputs() const { return tensors.size() - 1; }
 
-  static void take(Operand& operand, nb::handle array) {
-    if (PyArray_Check(array.ptr()) == 0 || !operand.take(as_array(array.ptr()))) {
-      const std::string text = nb::cast<std::string>(nb::str(array.type()));
-      throw nb::type_error(("expected NumPy arrays of native byte order, of float16/32/64, int8 to int64 or uint8 to "
-                            "uint64 and at most eight dimensions; got a " +
-                            text)
-                               .c_str());
+  // Which of the arrays, for messages.
+  struct Which {
+    std::size_t number;
+    std::size_t inputs;
+    [[nodiscard]] std::string text() const {
+      return number < inputs ? "inputs[" + std::to_string(number) + "]" : "out";
+    }
+  };
+
+  static void take(Operand& operand, nb::handle array, Which which) {
+    const bool is_array = PyArray_Check(array.ptr()) != 0;
+    if (is_array && operand.take(as_array(array.ptr()))) {
+      return;
+    }
+    const std::string what = !is_array ? text_of(array)
+                                       : "an array of " + plain_text(array.attr("dtype")) + " with " +
+                                             std::to_string(PyArray_NDIM(as_array(array.ptr()))) +
+                                             " dimensions and the strides " + plain_text(array.attr("strides"));
+    raise(PyExc_TypeError, which.text() + " is " + what +
+                               "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or "
+                               "uint8 to uint64, with at most eight dimensions and strides of whole elements");
+  }
+
+  static void check_writable(nb::handle out) {
+    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
+      raise(PyExc_ValueError, "output array is read-only");
     }
   }
 };
 
-void run_operator(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
-                  nb::handle device) {
+std::vector<nb::object> list_of(nb::handle inputs) {
+  std::vector<nb::object> all;
+  all.reserve(nb::len(inputs));
+  for (const nb::handle input : inputs) {
+    all.push_back(nb::borrow(input));
+  }
+  return all;
+}
+
+void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device) {
+  const std::string name = operator_name(op);
   const anydml_device* on = find_device(device);
-  const Call call(inputs, out, attributes);
+  std::vector<nb::object> arrays = list_of(inputs);
+  std::optional<Call> call;
+  call.emplace(arrays, out, attributes);
+  const auto run = [&](const anydml_tensor* tensors) {
+    return anydml_run(on, name.c_str(), tensors, call->inputs(), &tensors[call->inputs()], 1,
+                      call->attributes.all.data(), call->attributes.all.size());
+  };
+  Part whole;
+  const bool in_parts = is_too_large(element_count(call->tensors.back()));
+  if (in_parts) {
+    const Operand& output = call->operands.back();
+    if (!has_nested_places(output)) {
+      raise(PyExc_ValueError, "out has elements that may share a place; expected none of " +
+                                  std::to_string(element_count(output.tensor)) + " to do so");
+    }
+    // A part must not be written where another is still to be read.
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (share_memory(call->operands[i], output) && !is_in_place(call->operands[i], output)) {
+        arrays[i] = nb::steal(PyArray_NewCopy(as_array(arrays[i].ptr()), NPY_KEEPORDER));
+        if (!arrays[i].is_valid()) {
+          throw nb::python_error();
+        }
+      }
+    }
+    call.emplace(arrays, out, attributes);
+    if (!whole.take(call->tensors.data(), call->tensors.size())) {
+      raise(PyExc_ValueError, "the inputs cannot be broadcast to the shape of out");
+    }
+  }
   int code = ANYDML_OK;
   {
     nb::gil_scoped_release released;
-    code = anydml_run(on, op.c_str(), call.tensors.data(), call.inputs(), &call.tensors.back(), 1,
-                      call.attributes.all.data(), call.attributes.all.size());
+    code = in_parts ? whole.run(run) : run(call->tensors.data());
   }
   if (code != ANYDML_OK) {
     raise_last(code);
   }
 }
 
-nb::object run_on_device(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
+nb::object run_on_device(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
                          nb::handle device) {
-  std::vector<nb::object> held;
-  for (const nb::handle input : inputs) {
-    held.push_back(nb::borrow(input));
-  }
+  const std::vector<nb::object> held = list_of(inputs);
   const std::vector<nb::handle> handles(held.begin(), held.end());
-  return try_on_device(op.c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
+  return try_on_device(operator_name(op).c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
 }
 
-// Whether one of them is an array on a GPU.
-bool any_on_device(const nb::args& arrays) {
+enum Place { kOfNumpy, kOfLibrary, kOnGpu };
+
+// Whose the arrays are: NumPy's alone, another library's in the CPU's memory among them, or one on a GPU.
+int place_of(const nb::args& arrays) {
+  Place place = kOfNumpy;
   for (const nb::handle array : arrays) {
     DeviceOperand operand;
     operand.locate(array);
-    if (operand.on_gpu()) {
-      return true;
-    }
+    place = std::max(place, operand.on_gpu() ? kOnGpu : operand.library != nullptr ? kOfLibrary : kOfNumpy);
   }
-  return false;
+  return place;
 }
 
 // An operator over arrays of fixed types, shapes and strides.
 class Compiled {
  public:
-  Compiled(const std::string& op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
-      : call_(inputs, out, attributes) {
+  Compiled(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
+      : call_(list_of(inputs), out, attributes) {
+    const std::string name = operator_name(op);
     const int code =
-        anydml_compile(find_device(device), op.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(), 1,
-                       call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
+        anydml_compile(find_device(device), name.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(),
+                       1, call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
     if (code != ANYDML_OK) {
       raise_last(code);
     }
@@ -369,25 +383,22 @@ class Compiled {
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
-  void run(nb::handle inputs, nb::handle out) const {
+  void run(const nb::tuple& inputs, nb::handle out) const {
     const std::size_t count = call_.inputs();
-    if (nb::len(inputs) != count) {
-      throw nb::value_error(("takes " + std::to_string(count) + " inputs").c_str());
+    if (inputs.size() != count) {
+      raise(PyExc_ValueError, "the number of inputs is " + std::to_string(inputs.size()) + "; expected " +
+                                  std::to_string(count) + ", as it was compiled for");
     }
-    const void* sources[kMostDimensions] = {};
-    std::size_t next = 0;
-    for (const nb::handle input : inputs) {
-      sources[next] = data_of(input, next);
-      ++next;
+    std::vector<const void*> sources(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      sources[i] = data_of(inputs[i], i);
     }
     void* targets[] = {data_of(out, count)};
-    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
-      throw nb::value_error("output array is read-only");
-    }
+    Call::check_writable(out);
     int code = ANYDML_OK;
     {
       nb::gil_scoped_release released;
-      code = anydml_compiled_run(compiled_, sources, count, targets, 1);
+      code = anydml_compiled_run(compiled_, sources.data(), count, targets, 1);
     }
     if (code != ANYDML_OK) {
       raise_last(code);
@@ -398,13 +409,14 @@ class Compiled {
   // An array's memory, if it is laid out as the one that was compiled for.
   [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const {
     Operand operand;
-    Call::take(operand, array);
+    const Call::Which argument{which, call_.inputs()};
+    Call::take(operand, array, argument);
     const Operand& expected = call_.operands[which];
     const auto rank = static_cast<std::size_t>(expected.tensor.rank);
     if (operand.tensor.type != expected.tensor.type || operand.tensor.rank != expected.tensor.rank ||
         !std::equal(operand.sizes, operand.sizes + rank, expected.sizes) ||
         !std::equal(operand.strides, operand.strides + rank, expected.strides)) {
-      throw nb::value_error("an array has another type, shape or strides than it was compiled for");
+      raise(PyExc_ValueError, argument.text() + " has another type, shape or strides than it was compiled for");
     }
     return operand.tensor.data;
   }
@@ -473,11 +485,15 @@ NB_MODULE(_core, module) {
   module.attr("floor_ufunc") = make_ufunc(0);
   module.attr("truncate_ufunc") = make_ufunc(1);
   module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
-  module.def("run", run_operator, nb::arg("op"), nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"),
+  module.def("operator_name", operator_name, nb::arg("op").none());
+  module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"),
              nb::arg("device").none());
-  module.def("run_on_device", run_on_device, nb::arg("op"), nb::arg("inputs"), nb::arg("out").none(),
+  module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(),
              nb::arg("attributes"), nb::arg("device").none());
-  module.def("any_on_device", any_on_device);
+  module.def("place_of", place_of);
+  module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
+  module.def("set_most_elements",
+             [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
   module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })
@@ -485,7 +501,7 @@ NB_MODULE(_core, module) {
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
   nb::class_<Compiled>(module, "Compiled")
-      .def(nb::init<const std::string&, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op"),
-           nb::arg("inputs"), nb::arg("out"), nb::arg("attributes"), nb::arg("device").none())
-      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out"));
+      .def(nb::init<nb::handle, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op").none(),
+           nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"), nb::arg("device").none())
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out").none());
 }

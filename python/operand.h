@@ -7,6 +7,7 @@
 
 #include <anydml/anydml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +20,7 @@
 namespace anydml::python {
 
 inline constexpr int kMostDimensions = 8;
+inline constexpr std::size_t kMostInputs = 4;  // more than any operator takes: the C API says how many it wants
 
 // NumPy's numbers of types; LONG and LONGLONG are the same to us.
 struct TypePair {
@@ -60,12 +62,20 @@ struct Operand {
       return false;
     }
     const auto size = static_cast<npy_intp>(element_size(type));
+    bool odd = false;
+    bool empty = false;
     for (int i = 0; i < rank; ++i) {
-      if (PyArray_STRIDE(array, i) % size != 0) {
-        return false;
-      }
       sizes[i] = PyArray_DIM(array, i);
-      strides[i] = PyArray_STRIDE(array, i) / size;
+      // Along a dimension with one place no step is ever taken, and NumPy's stride is any number.
+      const npy_intp step = sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
+      odd |= step % size != 0;
+      empty |= sizes[i] == 0;
+      strides[i] = step / size;
+    }
+    if (empty) {
+      std::fill_n(strides, rank, 0);  // nor is any in an empty array
+    } else if (odd) {
+      return false;
     }
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
     return true;

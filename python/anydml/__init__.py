@@ -9,7 +9,7 @@ array([ 1, -1])
 """
 import numpy as _np
 
-from . import _core
+from . import _core, _libraries
 
 __version__ = _core.__version__
 # NumPy pickles a ufunc by its name, in whichever module has it: Dask sends them to its workers.
@@ -17,7 +17,11 @@ _core.modulus_floor, _core.modulus_truncate = _core.floor_ufunc, _core.truncate_
 __all__ = ["modulus_floor", "modulus_truncate", "run", "compile", "Compiled", "adapters", "operators", "__version__"]
 
 
-def modulus_floor(a, b, /, out=None, *, where=True, casting="same_kind", order="K", dtype=None, device=None):
+# What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
+_CASTING, _ORDER = "same_kind", "K"
+
+
+def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, device=None):
     """a mod b, element by element; a result that is not 0 has the sign of b, as Python's ``%`` and ``numpy.remainder``.
 
     Exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments, broadcasting, types,
@@ -35,14 +39,14 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting="same_kind", order="
     >>> modulus_floor(a, 2, out=a) is a
     True
     """
-    if device is None and where is True and casting == "same_kind" and order == "K" and dtype is None:
+    if device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None:
         result = _core.try_modulus(0, a, b, out)
         if result is not NotImplemented:
             return result if type(result) is not tuple else _warn(_core.floor_ufunc, a, b, result[0])
     return _by_numpy("ELEMENT_WISE_MODULUS_FLOOR", _core.floor_ufunc, a, b, out, where, casting, order, dtype, device)
 
 
-def modulus_truncate(a, b, /, out=None, *, where=True, casting="same_kind", order="K", dtype=None, device=None):
+def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, device=None):
     """a mod b, element by element; a result that is not 0 has the sign of a, as C's ``%`` and ``numpy.fmod``.
 
     In all else as `modulus_floor`.
@@ -50,7 +54,7 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting="same_kind", orde
     >>> modulus_truncate(np.int8([7, -7, -128]), np.int8(-3))
     array([ 1, -1, -2], dtype=int8)
     """
-    if device is None and where is True and casting == "same_kind" and order == "K" and dtype is None:
+    if device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None:
         result = _core.try_modulus(1, a, b, out)
         if result is not NotImplemented:
             return result if type(result) is not tuple else _warn(_core.truncate_ufunc, a, b, result[0])
@@ -61,18 +65,24 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting="same_kind", orde
 def run(op, *inputs, out=None, device=None, **attributes):
     """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
 
-    The inputs must have one type; they are broadcast by NumPy's rule. Arrays on a GPU stay there.
+    The inputs must have one type; they are broadcast by NumPy's rule. Attributes are numbers, Python's or others'. Arrays
+    of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
 
     >>> run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
     array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    if _core.any_on_device(*inputs, out):
+    given = inputs if out is None else (*inputs, out)
+    place = _core.place_of(*given)
+    if place == _OF_NUMPY:
+        return _run(op, inputs, out, device, attributes)
+    options = {**attributes, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
+    result = _libraries.by_torch_function(run, given, (op, *inputs), options)
+    if result is not NotImplemented:
+        return result
+    if place == _ON_GPU:
         return _core.run_on_device(op, inputs, out, attributes, device)
-    arrays = [_np.asarray(array) for array in inputs]
-    if out is None:
-        out = _like(op, arrays)
-    _core.run(op, arrays, out, attributes, device)
-    return out
+    arrays, target, give = _libraries.borrow(inputs, out)
+    return give(_run(op, arrays, target, device, attributes))
 
 
 class Compiled:
@@ -100,13 +110,12 @@ def compile(op, *inputs, out=None, device=None, **attributes):
     >>> step(np.array([5., 6., 7.]), np.array([3., 4., 5.]))
     array([2., 2., 2.])
     """
-    if _core.any_on_device(*inputs, out):
+    if _core.place_of(*inputs, out) == _ON_GPU:
         raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
                         "call run")
-    arrays = [_np.asarray(array) for array in inputs]
-    if out is None:
-        out = _like(op, arrays)
-    return Compiled(op, arrays, out, device, attributes)
+    arrays, out, _ = _libraries.borrow(inputs, out)
+    arrays = _as_arrays(arrays)
+    return Compiled(op, arrays, _like(op, arrays) if out is None else out, device, attributes)
 
 
 def adapters():
@@ -124,12 +133,37 @@ def operators(built=None):
     >>> [op["name"] for op in operators(built=True)][:3]
     ['ELEMENT_WISE_IDENTITY', 'ELEMENT_WISE_ABS', 'ELEMENT_WISE_ADD']
     """
+    if built is not None and not isinstance(built, (bool, _np.bool_)):
+        raise TypeError(f"built is {built!r}; expected True, False or None")
     return [op for op in _core.operators() if built is None or op["built"] == built]
+
+
+_OF_NUMPY, _OF_LIBRARY, _ON_GPU = range(3)  # what _core.place_of says
+
+
+def _run(op, inputs, out, device, attributes):
+    """As run, over what NumPy takes."""
+    arrays = _as_arrays(inputs)
+    if out is None:
+        out = _like(op, arrays)
+    _core.run(op, arrays, out, attributes, device)
+    return out
+
+
+def _as_arrays(inputs):
+    arrays = []
+    try:
+        for one in inputs:
+            arrays.append(_np.asarray(one))
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"inputs[{len(arrays)}] is no array: {error}") from error
+    return arrays
 
 
 def _like(op, arrays):
     if not arrays:
-        raise TypeError(f"{op}: no input is given")
+        raise TypeError(f"{_core.operator_name(op)}: no input is given")
     return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), arrays[0].dtype)
 
 
@@ -138,77 +172,61 @@ def _warn(ufunc, a, b, result):
     if result.dtype.kind == "f":
         if _np.geterr()["invalid"] == "ignore":
             return result
-        faulty = _np.isnan(result) & ~_np.isnan(a) & ~_np.isnan(b)
-        if not faulty.any():
-            return result  # the NaNs were there before
-        index = _np.unravel_index(_np.argmax(faulty), faulty.shape)
-        a = _np.broadcast_to(a, result.shape)[index]
-        b = _np.broadcast_to(b, result.shape)[index]
-        ufunc(result.dtype.type(a), result.dtype.type(b))
+        pair = _faulty_pair(_np.asarray(a, result.dtype), _np.asarray(b, result.dtype), result)
+        if pair is not None:  # otherwise the NaNs were there before
+            ufunc(*pair)
     else:
         ufunc(result.dtype.type(1), result.dtype.type(0))
     return result
 
 
-def _foreign(array):
-    """Whether an operand belongs to another library, and has to come by DLPack."""
-    return not isinstance(array, (_np.ndarray, _np.generic, int, float, list, tuple)) and hasattr(array, "__dlpack__")
+_BLOCK = 1 << 19  # elements that are looked through at a time, so that not much memory is taken
 
 
-def _to_numpy(array):
-    if not _foreign(array):
-        return array
-    try:
-        if type(array).__module__ == "torch":
-            return array.numpy()  # the same memory, for a tenth of what DLPack takes
-        return _np.from_dlpack(array)
-    except (TypeError, RuntimeError, BufferError) as error:
-        raise TypeError(f"an array of {type(array).__module__} cannot be taken: {error}") from error
+def _faulty_pair(a, b, result):
+    """A pair of floats without an answer, or None: the result is NaN where neither operand is."""
+    if result.size > _BLOCK:
+        a, b = _np.broadcast_to(a, result.shape), _np.broadcast_to(b, result.shape)
+        axis = result.shape.index(max(result.shape))
+        step = max(1, result.shape[axis] * _BLOCK // result.size)
+        blocks = ((slice(None),) * axis + (slice(start, start + step),) for start in range(0, result.shape[axis], step))
+        pairs = (_faulty_pair(a[block], b[block], result[block]) for block in blocks)
+        return next((pair for pair in pairs if pair is not None), None)
+    faulty = _np.isnan(result) & ~_np.isnan(a) & ~_np.isnan(b)
+    if not faulty.any():
+        return None
+    index = _np.unravel_index(_np.argmax(faulty), faulty.shape)
+    return _np.broadcast_to(a, faulty.shape)[index], _np.broadcast_to(b, faulty.shape)[index]
 
 
 def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
     """The long way: arrays of other libraries, devices by name, and all that NumPy itself sees to."""
-    if _core.any_on_device(a, b, out):
-        if where is not True or casting != "same_kind" or order != "K" or dtype is not None:
-            raise TypeError("where, casting, order and dtype are for arrays in the CPU's memory alone")
-        return _core.run_on_device(op, (a, b), out, {}, device)
-    home = next((type(array).__module__.partition(".")[0] for array in (a, b) if _foreign(array)), None)
-    foreign_out = out if _foreign(out) else None
-    a, b = _to_numpy(a), _to_numpy(b)
-    if foreign_out is not None:
-        out = _np.asarray(foreign_out)
-    if device is not None and device != adapters()[0]["name"]:
-        if where is not True or casting != "same_kind" or dtype is not None:
-            raise ValueError("where, casting and dtype are taken on the default device alone")
-        a, b = _np.asarray(a), _np.asarray(b)
+    # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
+    options = {} if where is True else {"where": where}
+    if not (isinstance(casting, str) and casting == _CASTING):
+        options["casting"] = casting
+    if not (isinstance(order, str) and order == _ORDER):
+        options["order"] = order
+    if dtype is not None:
+        options["dtype"] = dtype
+    give = None
+    place = _core.place_of(a, b, out)
+    if place != _OF_NUMPY:
+        given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
+        result = _libraries.by_torch_function(globals()[ufunc.__name__], (a, b, out), (a, b), given)
+        if result is not NotImplemented:
+            return result
+        if place == _ON_GPU:
+            if options:
+                raise TypeError("where, casting, order and dtype are for arrays in the CPU's memory alone")
+            return _core.run_on_device(op, (a, b), out, {}, device)
+        (a, b), out, give = _libraries.borrow((a, b), out)
+    if device is not None and not _core.is_default_device(device):
+        if options:
+            raise ValueError("where, casting, order and dtype are taken on the default device alone")
+        a, b = _as_arrays((a, b))
         kind = _np.result_type(a, b)
-        result = run(op, a.astype(kind, copy=False), b.astype(kind, copy=False), out=out, device=device)
+        result = _run(op, (a.astype(kind, copy=False), b.astype(kind, copy=False)), out, device, {})
     else:
-        # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
-        given = {} if out is None else {"out": out}
-        if where is not True:
-            given["where"] = where
-        if casting != "same_kind":
-            given["casting"] = casting
-        if order != "K":
-            given["order"] = order
-        if dtype is not None:
-            given["dtype"] = dtype
-        result = ufunc(a, b, **given)
-    if foreign_out is not None:
-        return foreign_out
-    if home is None or out is not None:
-        return result
-    return _to_library(home, _np.asarray(result))  # NumPy makes a scalar of a result without dimensions
-
-
-def _to_library(home, result):
-    import importlib
-
-    home = "jax" if home == "jaxlib" else home  # where its arrays' type is
-    library = importlib.import_module(home)
-    if home == "torch":
-        return library.from_numpy(result)
-    if hasattr(library, "from_dlpack"):
-        return library.from_dlpack(result)
-    return importlib.import_module(f"{home}.dlpack").from_dlpack(result)
+        result = ufunc(a, b, **options) if out is None else ufunc(a, b, out=out, **options)
+    return result if give is None else give(result)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -8,6 +8,7 @@ __version__: str
 
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Order = Literal["K", "A", "C", "F"]
+_Number = SupportsIndex | SupportsFloat
 
 class Adapter(TypedDict):
     name: str
@@ -32,8 +33,8 @@ def modulus_floor(a: Any, b: Any, /, out: Any = ..., *, where: ArrayLike = ..., 
                   order: _Order = ..., dtype: DTypeLike | None = ..., device: str | None = ...) -> Any: ...
 def modulus_truncate(a: Any, b: Any, /, out: Any = ..., *, where: ArrayLike = ..., casting: _Casting = ...,
                      order: _Order = ..., dtype: DTypeLike | None = ..., device: str | None = ...) -> Any: ...
-def run(op: str, *inputs: Any, out: Any = ..., device: str | None = ..., **attributes: int | float) -> Any: ...
-def compile(op: str, *inputs: ArrayLike, out: np.ndarray | None = ..., device: str | None = ...,
-            **attributes: int | float) -> Compiled: ...
+def run(op: str, *inputs: Any, out: Any = ..., device: str | None = ..., **attributes: _Number) -> Any: ...
+def compile(op: str, *inputs: Any, out: Any = ..., device: str | None = ...,
+            **attributes: _Number) -> Compiled: ...
 def adapters() -> list[Adapter]: ...
 def operators(built: bool | None = ...) -> list[Operator]: ...

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What arrays on a GPU need of the library that they are of: memory for another one, and the stream it works on.
+"""The libraries that arrays are of: how arrays in the CPU's memory come and go, and, for those on a GPU, memory for
+another one and the stream it works on.
 
-Read by _core (device_arrays.h), which asks once for each type of arrays and calls the functions that it gets.
+The latter is read by _core (device_arrays.h), which asks once for each type of arrays and calls the functions it gets.
 """
+import importlib
+import sys
+
+import numpy as np
 
 
 class Library:
@@ -101,13 +106,83 @@ def library_of(kind):
 
     The table is the type's own alone: what a subclass has changed is known to its __dlpack__.
     """
-    for base in kind.__mro__:  # a subclass may be anyone's
-        name = base.__module__.partition(".")[0]
-        name = "jax" if name == "jaxlib" else name
-        if name in _KNOWN:
-            break
-    else:
-        name = kind.__module__.partition(".")[0]
+    name = next((name for name in _names_of(kind) if name in _KNOWN), None) or next(_names_of(kind))
     if name not in _made:
         _made[name] = _KNOWN.get(name, Library)(name)
     return _made[name], kind.__dict__.get("__dlpack_c_exchange_api__")
+
+
+def _names_of(kind):
+    """The names of libraries that this type may be of, the nearest first: a subclass may be anyone's."""
+    for base in kind.__mro__:
+        name = base.__module__.partition(".")[0]
+        yield "jax" if name == "jaxlib" else name
+
+
+# ---- Arrays in the CPU's memory -------------------------------------------------------------------------------------
+
+def borrow(inputs, out):
+    """NumPy's arrays over the memory of other libraries', and the function that makes of a result what is returned."""
+    home = next((array for array in inputs if _is_foreign(array)), None)
+    arrays = [_to_numpy(array) for array in inputs]
+    if _is_foreign(out):
+        return arrays, _to_numpy(out, writes=True), lambda result: out
+    if home is None or out is not None:
+        return arrays, out, lambda result: result
+    return arrays, None, lambda result: _to_library(home, np.asarray(result))  # NumPy may have made a scalar of it
+
+
+def by_torch_function(function, arrays, arguments, options):
+    """What a subclass of PyTorch's tensors makes of a call, by __torch_function__; NotImplemented where none has a say.
+
+    A subclass that has none of its own gets a result of its type, as from PyTorch's functions.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not any(isinstance(array, torch.Tensor) and type(array) is not torch.Tensor
+                                for array in arrays):
+        return NotImplemented
+    tensors = [array for array in arrays if isinstance(array, torch.Tensor)]
+    if not torch.overrides.has_torch_function(tensors):
+        return NotImplemented
+    return torch.overrides.handle_torch_function(function, tensors, *arguments, **options)
+
+
+def _is_foreign(array):
+    """Whether an operand belongs to another library, and has to come by DLPack."""
+    return not isinstance(array, (np.ndarray, np.generic, int, float, list, tuple)) and hasattr(array, "__dlpack__")
+
+
+def _to_numpy(array, writes=False):
+    if not _is_foreign(array):
+        return array
+    names = list(_names_of(type(array)))
+    try:
+        if "torch" in names:
+            return array.numpy()  # the same memory, for a tenth of what DLPack takes
+        view = np.from_dlpack(array)
+        if writes and not view.flags.writeable and hasattr(array, "__array__"):
+            # By DLPack from before 1.0 all is read-only; by this it need not be, if it is no copy.
+            other = np.asarray(array)
+            if other.__array_interface__["data"][0] == view.__array_interface__["data"][0]:
+                return other
+        return view
+    except (TypeError, RuntimeError, BufferError) as error:
+        known = next((name for name in names if name in _KNOWN), type(array).__module__)
+        raise TypeError(f"an array of {known} cannot be taken: {error}") from error
+
+
+def _to_library(home, result):
+    """The result as an array of the library that home is of; NumPy's where that library offers no way."""
+    for name in _names_of(type(home)):
+        if name == "torch":
+            return importlib.import_module(name).from_numpy(result)
+        for module in (name, f"{name}.dlpack"):
+            try:
+                make = getattr(importlib.import_module(module), "from_dlpack", None)
+            except ImportError:
+                continue
+            if make is not None:
+                return make(result)
+    if hasattr(home, "__array_namespace__"):
+        return home.__array_namespace__().from_dlpack(result)
+    return result

@@ -8,7 +8,7 @@
 array([ 1, 23])
 """
 from collections import namedtuple as _namedtuple
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from functools import partial as _partial
 
 import numpy as _np
@@ -52,6 +52,8 @@ class Prepared(_RepInterface):
     """A model that was checked, to be run many times: one dispatch of an operator after the other."""
 
     def __init__(self, model):
+        if not isinstance(model, _onnx.ModelProto):
+            raise TypeError(f"the model must be an onnx.ModelProto, as onnx.load gives it, and not a {type(model)}")
         graph = model.graph
         _refuse_what_is_not_here(model)
         self._values = {tensor.name: _array_of(tensor) for tensor in graph.initializer}
@@ -110,7 +112,7 @@ class Prepared(_RepInterface):
                 raise ValueError(f"the model has no input {unknown[0]!r}" if unknown else
                                  f"input {missing[0]!r} is missing")
         else:
-            arrays = [inputs] if isinstance(inputs, (_np.ndarray, _np.generic)) else list(inputs)
+            arrays = _listed(inputs, " or a dict by name")
             names = list(self._declared) if len(arrays) == len(self._declared) else self._required
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
@@ -134,9 +136,8 @@ class Backend(_BackendInterface):
     def prepare(cls, model, device="CPU", **_):
         """Checks a ModelProto once, types and operators included, to be run many times."""
         _check_device(device)
-        if not isinstance(model, _onnx.ModelProto):
-            raise TypeError(f"the model must be an onnx.ModelProto, as onnx.load gives it, and not a {type(model)}")
-        _onnx.checker.check_model(model)
+        if isinstance(model, _onnx.ModelProto):
+            _onnx.checker.check_model(model)
         return Prepared(model)
 
     @classmethod
@@ -148,8 +149,14 @@ class Backend(_BackendInterface):
     def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
         """Runs a single node, of the newest opset that onnx knows or of ``opset_version``."""
         _check_device(device)
-        super().run_node(node, inputs, device, outputs_info, **kwargs)
-        arrays = [inputs] if isinstance(inputs, (_np.ndarray, _np.generic)) else [_np.asarray(x) for x in inputs]
+        if not isinstance(node, _onnx.NodeProto):
+            raise TypeError(f"node must be an onnx.NodeProto, and not a {type(node)}")
+        version = kwargs.get("opset_version", _onnx.defs.onnx_opset_version())
+        if not isinstance(version, int):
+            raise TypeError(f"opset_version is {version!r}; expected an int")
+        given = _listed(inputs)
+        super().run_node(node, given, device, outputs_info, **kwargs)
+        arrays = [_as_array(f"number {i}", value) for i, value in enumerate(given)]
         names = [name for name in node.input if name]
         if len(arrays) != len(names):
             raise ValueError(f"{_label(node)} takes {len(names)} inputs, and {len(arrays)} were given")
@@ -157,13 +164,13 @@ class Backend(_BackendInterface):
         declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), None)
                     for name, array in dict(zip(names, arrays)).items()]
         graph = helper.make_graph([node], "node", declared, [_onnx.ValueInfoProto(name=name) for name in node.output])
-        opset = helper.make_opsetid(node.domain, kwargs.get("opset_version", _onnx.defs.onnx_opset_version()))
+        opset = helper.make_opsetid(node.domain, version)
         return Prepared(helper.make_model(graph, opset_imports=[opset])).run(dict(zip(names, arrays)))
 
     @classmethod
     def supports_device(cls, device):
         """Whether models run on this device, by ONNX's name for it; "CPU" alone is."""
-        return device in ("CPU", "CPU:0")
+        return isinstance(device, str) and device in ("CPU", "CPU:0")
 
 
 is_compatible = Backend.is_compatible
@@ -176,6 +183,23 @@ supports_device = Backend.supports_device
 def _check_device(device):
     if not Backend.supports_device(device):
         raise ValueError(f"device {device!r} is not supported; ONNX models run on 'CPU'")
+
+
+def _listed(inputs, or_what=""):
+    """Inputs in their order; one array may stand alone."""
+    if isinstance(inputs, (_np.ndarray, _np.generic)):
+        return [inputs]
+    if isinstance(inputs, (str, bytes, _Mapping)) or not isinstance(inputs, _Iterable):
+        raise TypeError(f"inputs is a {type(inputs).__name__}; expected a list of arrays{or_what}")
+    return list(inputs)
+
+
+def _as_array(name, value):
+    try:
+        return _np.asarray(value)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"input {name} is no array: {error}") from error
 
 
 def _label(node):
@@ -340,7 +364,7 @@ def _clip(x, low, high):
 
 
 def _checked_input(name, value, declared):
-    array = _np.asarray(value)
+    array = _as_array(repr(name), value)
     kind = _type_of(declared)
     if array.dtype != _onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type):
         raise TypeError(f"input {name!r} is {array.dtype}, and the model declares {_numpy_name(kind)}")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Both operators against NumPy's own, bit for bit: values, types, shapes, masks, warnings and errors."""
-import contextlib
 import itertools
 import os
 import warnings
@@ -10,35 +9,11 @@ import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from against_numpy import TYPES, assert_same, both, compared, quiet
 
 import anydml
 
 EXAMPLES = int(os.environ.get("ANYDML_EXAMPLES", "25"))  # of each type and operator
-TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
-PAIRS = [(anydml.modulus_floor, np.remainder), (anydml.modulus_truncate, np.fmod)]
-both = pytest.mark.parametrize("ours, numpys", PAIRS, ids=["floor", "truncate"])
-compared = {"elements": 0, "examples": 0}
-
-
-@contextlib.contextmanager
-def quiet():
-    with np.errstate(all="ignore"):
-        yield
-
-
-def bits(array):
-    """What must be the same: the bits, but for NaNs, which are one value."""
-    array = np.ascontiguousarray(array)
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
-    return array.view(f"u{array.itemsize}")
-
-
-def assert_same(mine, theirs):
-    assert type(mine) is type(theirs)
-    assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
-    assert np.array_equal(bits(mine), bits(theirs))
-    compared["elements"] += np.size(mine)
 
 
 def elements(kind):

@@ -67,6 +67,30 @@ def samples(dtype, count=500, zeros=True):
     return a, b
 
 
+def test_wrong_arguments_are_named():
+    model = model_of([helper.make_node("Abs", ["x"], ["y"])], [typed("x", np.float32)], [typed("y", np.float32)])
+    node, prepared, ragged = model.graph.node[0], backend.prepare(model), [[1.0], [1.0, 2.0]]
+    rows = [(lambda value=value, call=call: call(value), TypeError, "inputs is a")
+            for value in (5, None, "text", b"text", object()) for call in (
+                prepared.run, lambda value: backend.run_node(node, value), lambda value: backend.run_model(model, value))]
+    rows += [(lambda: prepared.run([ragged]), ValueError, "input 'x' is no array"),
+             (lambda: prepared.run({"x": ragged}), ValueError, "input 'x' is no array"),
+             (lambda: prepared.run({5: np.ones(1)}), ValueError, "no input 5"),
+             (lambda: backend.run_node(node, [ragged]), ValueError, "input number 0 is no array"),
+             (lambda: backend.run_node(node, {"x": np.ones(1)}), TypeError, "inputs is a dict")]
+    for value in (5, None, "text", [1], object(), np.ones(2)):
+        rows += [(lambda value=value: backend.prepare(value), TypeError, "the model must be"),
+                 (lambda value=value: backend.Prepared(value), TypeError, "the model must be"),
+                 (lambda value=value: backend.run_node(value, [np.ones(1)]), TypeError, "node must be"),
+                 (lambda value=value: backend.prepare(model, value), ValueError, "device .* is not supported")]
+        if not isinstance(value, int):
+            rows.append((lambda value=value: backend.run_node(node, [np.ones(1)], opset_version=value), TypeError,
+                         "opset_version is"))
+    for call, error, message in rows:
+        with pytest.raises(error, match=message):
+            call()
+
+
 @pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
 @pytest.mark.parametrize("op, by_numpy", [("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply)])
 def test_arithmetic(op, by_numpy, dtype):

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// What the layout of arrays says: their elements as rows, the memory that they share, and parts of them that one call
+// of the C API takes.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/element.h"
+#include "faults.h"
+#include "operand.h"
+
+namespace anydml::python {
+
+// ---- Rows ----------------------------------------------------------------------------------------------------------
+
+// Whether an element passes a test. Neither order nor repetition matters, so the memory is walked upwards, in as few
+// rows as there are.
+template <class Test>
+bool any_in_array(const Operand& of, Test test) {
+  return visit_type(static_cast<DataType>(of.tensor.type), [&]<class T>() {
+    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+    struct Loop {
+      std::int64_t size;
+      std::int64_t stride;
+    };
+    Loop loops[kMostDimensions];  // the largest stride first
+    int count = 0;
+    const char* start = static_cast<const char*>(of.tensor.data);
+    for (int i = 0; i < of.tensor.rank; ++i) {
+      Loop loop{of.sizes[i], of.strides[i]};
+      if (loop.size == 0) {
+        return false;
+      }
+      if (loop.size == 1 || loop.stride == 0) {
+        continue;  // a single place, or the same one again
+      }
+      if (loop.stride < 0) {
+        start += (loop.size - 1) * loop.stride * kSize;
+        loop.stride = -loop.stride;
+      }
+      int at = count++;
+      for (; at > 0 && loops[at - 1].stride < loop.stride; --at) {
+        loops[at] = loops[at - 1];
+      }
+      loops[at] = loop;
+    }
+    // Loops that follow each other in memory are one. The last is the row.
+    int outer = 0;
+    for (int i = 0; i < count; ++i) {
+      if (outer > 0 && loops[outer - 1].stride == loops[i].stride * loops[i].size) {
+        loops[outer - 1] = {loops[outer - 1].size * loops[i].size, loops[i].stride};
+      } else {
+        loops[outer++] = loops[i];
+      }
+    }
+    const Loop row = outer > 0 ? loops[--outer] : Loop{1, 1};
+    std::int64_t index[kMostDimensions] = {};
+    for (;;) {
+      if (any_of_long_row<T>(start, row.stride * kSize, row.size, test)) {
+        return true;
+      }
+      int i = outer - 1;
+      for (; i >= 0; --i) {
+        start += loops[i].stride * kSize;
+        if (++index[i] < loops[i].size) {
+          break;
+        }
+        start -= index[i] * loops[i].stride * kSize;
+        index[i] = 0;
+      }
+      if (i < 0) {
+        return false;
+      }
+    }
+  });
+}
+
+inline bool any_nan(const Operand& of) {
+  return any_in_array(of, [](auto value) {
+    if constexpr (is_float<decltype(value)>) {
+      return is_nan(value);
+    } else {
+      return false;
+    }
+  });
+}
+
+inline bool any_zero(const Operand& of) {
+  return any_in_array(of, [](auto value) { return is_zero(value); });
+}
+
+// ---- Shared memory -------------------------------------------------------------------------------------------------
+
+inline bool share_memory(const Operand& a, const Operand& b) {
+  const auto range = [](const Operand& of, std::int64_t& low, std::int64_t& high) {
+    low = high = 0;
+    for (int i = 0; i < of.tensor.rank; ++i) {
+      if (of.sizes[i] == 0) {
+        return false;
+      }
+      (of.strides[i] < 0 ? low : high) += (of.sizes[i] - 1) * of.strides[i];
+    }
+    const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(of.tensor.type)));
+    const auto start = reinterpret_cast<std::int64_t>(of.tensor.data);
+    low = start + low * size;
+    high = start + (high + 1) * size;
+    return true;
+  };
+  std::int64_t a_low, a_high, b_low, b_high;
+  return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
+}
+
+// Whether an input's elements lie where the results at the same index go.
+inline bool is_in_place(const Operand& input, const Operand& output) {
+  if (input.tensor.data != output.tensor.data || input.tensor.type != output.tensor.type ||
+      input.tensor.rank != output.tensor.rank) {
+    return false;
+  }
+  for (int i = 0; i < output.tensor.rank; ++i) {
+    if (input.sizes[i] != output.sizes[i] || (output.sizes[i] > 1 && input.strides[i] != output.strides[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- Parts ---------------------------------------------------------------------------------------------------------
+
+// Elements that a call of the C API takes at most; fewer in tests.
+inline constexpr std::int64_t kMostElements = 0xffff'ffff;
+inline std::atomic<std::int64_t> most_elements = kMostElements;
+
+inline std::int64_t element_count(const anydml_tensor& tensor) {
+  std::int64_t count = 1;
+  for (int i = 0; i < tensor.rank; ++i) {
+    count *= tensor.sizes[i];
+  }
+  return count;
+}
+
+inline bool is_too_large(std::int64_t count) { return count > most_elements.load(std::memory_order_relaxed); }
+
+// Whether each dimension of an output steps over all that lies in those with smaller steps: then no two elements share
+// a place, in all parts together. The core decides that for any tensor, but sees one part at a time.
+inline bool has_nested_places(const Operand& output) {
+  std::int64_t reach = 1;
+  bool passed[kMostDimensions] = {};
+  for (int turn = 0; turn < output.tensor.rank; ++turn) {
+    int next = -1;
+    for (int i = 0; i < output.tensor.rank; ++i) {
+      if (!passed[i] && (next < 0 || std::abs(output.strides[i]) < std::abs(output.strides[next]))) {
+        next = i;
+      }
+    }
+    passed[next] = true;
+    if (output.sizes[next] > 1) {
+      if (std::abs(output.strides[next]) < reach) {
+        return false;
+      }
+      reach += (output.sizes[next] - 1) * std::abs(output.strides[next]);
+    }
+  }
+  return true;
+}
+
+// A call's tensors, the output last, each with the output's shape: inputs repeat by stride 0.
+class Part {
+ public:
+  // False where an input does not go with the output, and for more of them than any operator takes.
+  bool take(const anydml_tensor* tensors, std::size_t count) {
+    const anydml_tensor& output = tensors[count - 1];
+    count_ = count;
+    if (count > kMostInputs + 1) {
+      return false;
+    }
+    std::copy_n(output.sizes, output.rank, sizes_);
+    for (std::size_t i = 0; i < count; ++i) {
+      tensors_[i] = tensors[i];
+      tensors_[i].rank = output.rank;
+      const int missing = output.rank - tensors[i].rank;
+      for (int j = 0; j < output.rank; ++j) {
+        const std::int64_t size = j < missing ? 1 : tensors[i].sizes[j - missing];
+        if (missing < 0 || (size != 1 && size != sizes_[j])) {
+          return false;
+        }
+        strides_[i][j] = size == 1 ? 0 : tensors[i].strides[j - missing];
+      }
+    }
+    return true;
+  }
+
+  // Calls run_one(tensors) for parts that are small enough and together the whole, halves of halves; gives the first
+  // code that is not OK. It is cut along the largest step of the output, so that a part lies together in memory.
+  template <class Run>
+  int run(const Run& run_one) const {
+    const std::size_t output = count_ - 1;
+    int longest = -1;
+    for (int i = 0; i < tensors_[output].rank; ++i) {
+      if (sizes_[i] > 1 && (longest < 0 || std::abs(strides_[output][i]) > std::abs(strides_[output][longest]))) {
+        longest = i;
+      }
+    }
+    anydml_tensor tensors[kMostInputs + 1];
+    for (std::size_t i = 0; i < count_; ++i) {
+      tensors[i] = tensors_[i];
+      tensors[i].sizes = sizes_;
+      tensors[i].strides = strides_[i];
+    }
+    if (longest < 0 || !is_too_large(element_count(tensors[output]))) {
+      return run_one(tensors);
+    }
+    Part first = *this;
+    Part second = *this;
+    first.sizes_[longest] /= 2;
+    second.sizes_[longest] -= first.sizes_[longest];
+    for (std::size_t i = 0; i < count_; ++i) {
+      const auto size = static_cast<std::int64_t>(anydml_type_size(tensors_[i].type));
+      second.tensors_[i].data =
+          static_cast<char*>(tensors_[i].data) + first.sizes_[longest] * strides_[i][longest] * size;
+    }
+    const int code = first.run(run_one);
+    return code == ANYDML_OK ? second.run(run_one) : code;
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::int64_t sizes_[kMostDimensions] = {};
+  std::int64_t strides_[kMostInputs + 1][kMostDimensions] = {};
+  anydml_tensor tensors_[kMostInputs + 1] = {};
+};
+
+}  // namespace anydml::python
