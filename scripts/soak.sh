@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What ./test --soak does, for as many minutes as it is given: a half without sanitizers, where memory can be watched, a
-# half with AddressSanitizer and UndefinedBehaviorSanitizer. Another seed each time, which is printed.
+# What ./test --soak does, for as many minutes as it is given: two fifths without sanitizers, where memory can be
+# watched, two with AddressSanitizer and UndefinedBehaviorSanitizer, one for Python. Another seed each time, which is
+# printed.
 
 # soak_program BUILD SECONDS: the device and the device of the tests that works later, then descriptions.
 soak_program() {
@@ -18,6 +19,17 @@ soak_program() {
   done
 }
 
+# soak_python SECONDS: views of arrays at random against NumPy.
+soak_python() {
+  local seed end
+  seed=$(date +%s)
+  stage "python: views at random, from seed $seed on"
+  end=$((SECONDS + $1))
+  while [ $SECONDS -lt $end ]; do
+    (cd build/python && ANYDML_SEED=$((seed++)) venv/bin/python -m pytest -q -p no:cacheprovider ../../tests/python/test_views.py)
+  done
+}
+
 soak_for() {
   local seconds=$(($1 * 60)) name
   for name in release asan; do
@@ -25,6 +37,8 @@ soak_for() {
     cmake --preset $name -DANYDML_BUILD_TESTS=ON -DANYDML_BUILD_CUDA=OFF >/dev/null
     cmake --build --preset $name --target soak_test description_fuzz_test anydml_later
   done
-  soak_program release $((seconds / 2))
-  soak_program asan $((seconds / 2))
+  install_python_package
+  soak_program release $((seconds * 2 / 5))
+  soak_program asan $((seconds * 2 / 5))
+  soak_python $((seconds / 5))
 }
