@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns api.json and operators.json into the constexpr tables of src/ops/facts/facts_tables.h.
+"""Turns api.json and operators.json into the constexpr tables of src/facts/facts_tables.h.
 
 usage: generate_tables.py            write the table
        generate_tables.py --check    exit 1 if the committed table is not what the facts give
@@ -207,7 +207,7 @@ def generate():
         "// Included by the few files that need the tables at compile time; facts.h is what others use.",
         "#pragma once",
         "",
-        '#include "ops/facts/facts.h"',
+        '#include "facts/facts.h"',
         "",
         "// clang-format off",
         "namespace anydml::facts::tables {",

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "ops/facts/facts.h"
-#include "ops/facts/facts_tables.h"
+#include "facts/facts.h"
+#include "facts/facts_tables.h"
 #include "ops/rows.h"
 
 namespace anydml::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/facts/facts_tables.h"
+#include "facts/facts_tables.h"
 #include "schema/check.h"
 #include "schema/tensor_rules.h"
 #include "schema/words.h"

@@ -16,7 +16,7 @@
 #include "capi/devices.h"
 #include "capi/execution.h"
 #include "capi/recent_calls.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 #include "plan/op_desc.h"
 #include "plan/plan.h"
 #include "schema/words.h"

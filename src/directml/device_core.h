@@ -11,7 +11,7 @@
 #include "com/com_ptr.h"
 #include "com/hresult.h"
 #include "d3d12/bridge.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 namespace anydml {
 

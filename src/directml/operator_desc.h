@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "directml/headers.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 #include "plan/op_desc.h"
 
 namespace anydml {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/facts/facts_tables.h"
+#include "facts/facts_tables.h"
 
 namespace anydml {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/scalar.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 // The first inclusion brings in the scalar definitions, at file scope.
 #define ANYDML_ROW(op, Scalar, ulp)

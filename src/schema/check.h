@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 namespace anydml::schema {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schema/words.h"
 
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 namespace anydml {
 

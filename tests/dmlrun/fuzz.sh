@@ -11,7 +11,7 @@ mkdir -p $work/npy $work/model
 compile() { # NAME: the fuzzer and all that it needs. RapidJSON adds an offset to null before the first use of its stack.
   clang++ -std=c++20 -O1 -g -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize=pointer-overflow -D_GLIBCXX_ASSERTIONS -DFMT_HEADER_ONLY \
     -Isrc -Itools/dmlrun tests/dmlrun/fuzz_"$1".cpp tools/dmlrun/{cursor,element_reader,files,json,model_reader,npy,operator_reader,resource_reader,values}.cpp \
-    src/schema/*.cpp src/ops/facts/facts.cpp src/ops/rows.cpp src/text/format.cpp -o $work/fuzz_"$1"
+    src/schema/*.cpp src/facts/facts.cpp src/ops/rows.cpp src/text/format.cpp -o $work/fuzz_"$1"
 }
 for reader in npy model; do
   echo "== $reader: building"

@@ -8,7 +8,7 @@
 #include "model_reader.h"
 #include "operator_desc.h"
 #include "operator_reader.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 #include "schema/tensor_rules.h"
 #include "text/format.h"
 

@@ -3,7 +3,7 @@
 
 #include <CLI/Option.hpp>
 
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {

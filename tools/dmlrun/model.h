@@ -14,7 +14,7 @@
 
 #include "base/element.h"
 #include "memory_budget.h"
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 #include "values.h"
 
 namespace anydml::dmlrun {

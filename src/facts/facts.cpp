@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 #include <algorithm>
 
 #include "base/edit_distance.h"
-#include "ops/facts/facts_tables.h"
+#include "facts/facts_tables.h"
 
 namespace anydml::facts {
 namespace {

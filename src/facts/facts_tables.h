@@ -3,7 +3,7 @@
 // Included by the few files that need the tables at compile time; facts.h is what others use.
 #pragma once
 
-#include "ops/facts/facts.h"
+#include "facts/facts.h"
 
 // clang-format off
 namespace anydml::facts::tables {
