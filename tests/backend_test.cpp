@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ring 2: every row and type, through plan and CPU backend, over every kind of layout, against the scalar definition by
-// bits. Driven by elementwise.def: a new row is tested by being there.
+// Ring 2: every row of one type, through plan and CPU backend, over every kind of layout, against the scalar definition
+// by bits. Driven by elementwise.def: a new row is tested by being there. Rows of several types: typed_rows_test.cpp.
 #include "backend/backend.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +19,8 @@
 #include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 #include "schema/words.h"
 #include "support/layouts.h"
 #include "support/sanitizers.h"
@@ -89,6 +91,7 @@ void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elem
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
   OpDesc desc;
   desc.row = &row;
+  desc.variant = find_variant(row, kDataTypeOf<T>);
   desc.input_count = row.inputs;
   desc.attributes = random_attributes(random);
   desc.has_scale_bias = row.facts != nullptr && is_float<T> && random() % 2 == 0;
@@ -163,6 +166,7 @@ void check_row(RowId id) {
   }
 }
 
+#define ANYDML_TYPED_ROW(op, Scalar, ulp)
 #define ANYDML_ROW(op, Scalar, ulp) \
   TEST(Kernels, op) {               \
     static_assert(ulp == 0);        \
@@ -170,16 +174,20 @@ void check_row(RowId id) {
   }
 #include "ops/elementwise/elementwise.def"
 
-TEST(Kernels, TableHasOneForEachTypeOfARow) {
+TEST(Kernels, TableHasOneForEachVariantOfARow) {
+  EXPECT_EQ(generic_kernels().kernels.size(), variant_count());
   for (const Row& row : rows()) {
-    for (std::size_t type = 0; type < kDataTypeLimit; ++type) {
+    ASSERT_FALSE(row.variants.empty()) << row.name;
+    for (std::uint32_t variant = 0; variant <= row.variants.size(); ++variant) {
       for (std::size_t layout = 0; layout < kInnerLayouts; ++layout) {
-        const bool found =
-            generic_kernels().find(row.id, static_cast<DataType>(type), static_cast<InnerLayout>(layout));
-        EXPECT_EQ(found, (row.types >> type & 1) != 0) << row.name << " type " << type;
+        const bool found = generic_kernels().find(row.id, variant, static_cast<InnerLayout>(layout)) != nullptr;
+        EXPECT_EQ(found, variant < row.variants.size()) << row.name << " variant " << variant;
       }
     }
   }
+  EXPECT_EQ(row(RowId::CAST).variants.size(), 121U);
+  EXPECT_EQ(row(RowId::ELEMENT_WISE_LOGICAL_EQUALS).variants.size(), 22U);
+  EXPECT_EQ(row(RowId::ELEMENT_WISE_IF).variants.size(), 11U);
 }
 
 TEST(CpuBackend, TargetsByName) {

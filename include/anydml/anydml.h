@@ -192,7 +192,7 @@ typedef struct anydml_operator_info {
                                 first input */
   int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
   uint32_t input_count;
-  uint32_t types; /* the types it takes here, which may be more than DirectML's */
+  uint32_t types; /* the types its first input takes here, which may be more than DirectML's */
 } anydml_operator_info;
 
 /* All operators of DirectML, built or not, in the order of their numbers. Null with an error past the last. */

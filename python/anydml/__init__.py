@@ -164,7 +164,10 @@ def _as_arrays(inputs):
 def _like(op, arrays):
     if not arrays:
         raise TypeError(f"{_core.operator_name(op)}: no input is given")
-    return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), arrays[0].dtype)
+    dtype = arrays[_TYPED_AFTER.get(op.upper().removeprefix("DML_OPERATOR_"), 0)].dtype
+    if op.upper().removeprefix("DML_OPERATOR_") == "CAST":
+        raise TypeError("CAST needs out=: its dtype says what to cast to")
+    return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), dtype)
 
 
 def _warn(ufunc, a, b, result):

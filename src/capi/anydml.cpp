@@ -288,7 +288,7 @@ const std::vector<anydml_operator_info>& operator_list() {
                        .directml_types = newest_types(op),
                        .is_built = row != nullptr ? 1 : 0,
                        .input_count = row != nullptr ? row->inputs : 0U,
-                       .types = row != nullptr ? row->types : 0U});
+                       .types = row != nullptr ? row->types[0] : 0U});
     }
     if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
       known = mine.release();

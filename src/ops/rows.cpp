@@ -2,9 +2,10 @@
 #include "ops/rows.h"
 
 #include <algorithm>
-#include <array>
 
 #include "facts/facts_tables.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 
 namespace anydml {
 namespace {
@@ -18,14 +19,53 @@ consteval const facts::Operator* facts_of(std::string_view name) {
   throw "elementwise.def names an operator that DirectML does not have";
 }
 
-template <template <class> class ScalarOp>
-consteval std::uint8_t inputs_of() {
-  std::size_t inputs = 0;
-#define ANYDML_COUNT(T, name, value) inputs = std::max(inputs, scalar_inputs<ScalarOp<T>, T>());
-  ANYDML_FOR_EACH_TYPE(ANYDML_COUNT)
-#undef ANYDML_COUNT
-  return static_cast<std::uint8_t>(inputs);
+template <class Scalar>
+consteval Variant variant_of() {
+  using Types = Signature<Scalar>;
+  return []<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
+    return Variant{kDataTypeOf<typename Types::template Input<kInputs>>..., kDataTypeOf<typename Types::Output>};
+  }
+  (std::make_index_sequence<Types::kInputs>{});
 }
+
+// The variants of one row, in the order that numbers them.
+template <class ForEach>
+struct VariantsOf {
+  static constexpr std::size_t kCount = [] {
+    std::size_t count = 0;
+    ForEach::visit([&count]<class Scalar>() { ++count; });
+    return count;
+  }();
+  static constexpr std::array<Variant, kCount> kAll = [] {
+    std::array<Variant, kCount> all{};
+    std::size_t next = 0;
+    ForEach::visit([&]<class Scalar>() { all[next++] = variant_of<Scalar>(); });
+    return all;
+  }();
+  static constexpr std::uint8_t kInputs = [] {
+    std::size_t inputs = 0;
+    ForEach::visit([&inputs]<class Scalar>() { inputs = Signature<Scalar>::kInputs; });
+    return static_cast<std::uint8_t>(inputs);
+  }();
+  static constexpr std::array<TypeSet, kMaxInputs + 1> kTypes = [] {
+    std::array<TypeSet, kMaxInputs + 1> types{};
+    for (const Variant& variant : kAll) {
+      for (std::size_t i = 0; i <= kInputs; ++i) {
+        types[i] |= type_bit(variant[i]);
+      }
+    }
+    return types;
+  }();
+};
+#define ANYDML_ROW(op, Definition, ulp)      \
+  struct ForEachOf_##op {                    \
+    template <class Use>                     \
+    static constexpr void visit(Use&& use) { \
+      for_each_variant<Definition>(use);     \
+    }                                        \
+  };                                         \
+  using VariantsOf_##op = VariantsOf<ForEachOf_##op>;
+#include "ops/elementwise/elementwise.def"
 
 consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::Operator& op) {
   std::array<std::string_view, kMaxInputs + 1> names;
@@ -41,17 +81,37 @@ consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::O
   return names;
 }
 
-constexpr std::array<Row, kRowCount> kRows = {{
-#define ANYDML_ROW(op, Scalar, ulp) \
-  {RowId::op, #op, facts_of(#op), scalar_types<Scalar>(), inputs_of<Scalar>(), ulp, tensors_of(*facts_of(#op))},
-#define ANYDML_INTERNAL_ROW(op, Scalar, ulp) \
-  {RowId::op, #op, nullptr, scalar_types<Scalar>(), inputs_of<Scalar>(), ulp, {}},
+template <class Variants>
+consteval Row make_row(RowId id, std::string_view name, const facts::Operator* facts, std::uint8_t ulp) {
+  return {.id = id,
+          .name = name,
+          .facts = facts,
+          .variants = Variants::kAll,
+          .first_variant = 0,
+          .inputs = Variants::kInputs,
+          .ulp = ulp,
+          .types = Variants::kTypes,
+          .tensors = facts != nullptr ? tensors_of(*facts) : std::array<std::string_view, kMaxInputs + 1>{}};
+}
+
+constexpr std::array<Row, kRowCount> kRows = [] {
+  std::array<Row, kRowCount> all = {{
+#define ANYDML_ROW(op, Definition, ulp) make_row<VariantsOf_##op>(RowId::op, #op, facts_of(#op), ulp),
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp) make_row<VariantsOf_##op>(RowId::op, #op, nullptr, ulp),
 #include "ops/elementwise/elementwise.def"
-}};
+  }};
+  std::uint32_t first = 0;
+  for (Row& row : all) {
+    row.first_variant = first;
+    first += static_cast<std::uint32_t>(row.variants.size());
+  }
+  return all;
+}();
+static_assert(kRows.back().first_variant + kRows.back().variants.size() < kNoVariant);
 
 // Whether the facts want the sizes of all tensors the same: plans go by NumPy's rule, so DirectML's must come from
 // them.
-consteval bool wants_same_sizes(const facts::Operator& op) {
+constexpr bool wants_same_sizes(const facts::Operator& op) {
   std::uint32_t tensors = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     tensors |= facts::is_attribute(op.fields[i].kind) ? 0U : 1U << i;
@@ -61,20 +121,33 @@ consteval bool wants_same_sizes(const facts::Operator& op) {
   });
 }
 
-// A row must define a scalar for each type the facts promise, and take as many tensors as the facts list.
-template <template <class> class ScalarOp>
-consteval bool keeps_promises(const facts::Operator& op) {
+// The position of a field's tensor in a variant.
+constexpr std::size_t position_of(const facts::Operator& op, std::size_t wanted) {
+  std::size_t inputs = 0;
+  for (std::size_t field = 0; field < op.fields.size(); ++field) {
+    inputs += facts::is_input(op.fields[field].kind) ? 1U : 0U;
+  }
+  std::size_t before = 0;
+  for (std::size_t field = 0; field < wanted; ++field) {
+    before += facts::is_input(op.fields[field].kind) ? 1U : 0U;
+  }
+  return facts::is_output(op.fields[wanted].kind) ? inputs : before;
+}
+
+// A row must define a scalar for each type the facts promise for each of its tensors, and take as many tensors as the
+// facts list.
+constexpr bool keeps_promises(const Row& row) {
+  const facts::Operator& op = *row.facts;
   const auto inputs = std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind);
   const auto outputs = std::ranges::count_if(op.fields, facts::is_output, &facts::Field::kind);
   const auto attributes = std::ranges::count_if(op.fields, facts::is_attribute, &facts::Field::kind);
-  const bool has_types = std::ranges::all_of(
-      op.support, [](const facts::Support& support) { return (support.types & ~scalar_types<ScalarOp>()) == 0; });
-  return has_types && wants_same_sizes(op) && inputs == inputs_of<ScalarOp>() && outputs == 1 &&
+  const bool has_types = std::ranges::all_of(op.support, [&](const facts::Support& support) {
+    return (support.types & ~row.types[position_of(op, support.field)]) == 0;
+  });
+  return has_types && wants_same_sizes(op) && inputs == row.inputs && outputs == 1 &&
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
-#define ANYDML_ROW(op, Scalar, ulp) static_assert(keeps_promises<Scalar>(*facts_of(#op)));
-#define ANYDML_INTERNAL_ROW(op, Scalar, ulp)
-#include "ops/elementwise/elementwise.def"
+static_assert(std::ranges::all_of(kRows, [](const Row& row) { return row.facts == nullptr || keeps_promises(row); }));
 
 }  // namespace
 
@@ -82,9 +155,27 @@ std::span<const Row> rows() { return kRows; }
 
 const Row& row(RowId id) { return kRows[static_cast<std::size_t>(id)]; }
 
+std::uint32_t variant_count() {
+  return kRows.back().first_variant + static_cast<std::uint32_t>(kRows.back().variants.size());
+}
+
 const Row* find_row(const facts::Operator& op) {
   const auto found = std::ranges::find(kRows, &op, &Row::facts);
   return found == kRows.end() ? nullptr : &*found;
+}
+
+std::uint32_t find_variant(const Row& row, const Variant& types) {
+  const auto same = [&](const Variant& variant) {
+    return std::equal(variant.begin(), variant.begin() + row.inputs + 1, types.begin());
+  };
+  const auto found = std::ranges::find_if(row.variants, same);
+  return found == row.variants.end() ? kNoVariant : static_cast<std::uint32_t>(found - row.variants.begin());
+}
+
+std::uint32_t find_variant(const Row& row, DataType type) {
+  Variant types{};
+  types.fill(type);
+  return find_variant(row, types);
 }
 
 }  // namespace anydml

@@ -10,14 +10,21 @@
 namespace anydml {
 namespace {
 
-InnerLayout classify(const LoopNest& nest, std::int64_t size) {
+// The bytes of an element of each operand.
+using ElementSizes = std::int64_t[kMaxOperands];
+
+InnerLayout classify(const LoopNest& nest, const ElementSizes& sizes) {
   const std::int64_t* strides = nest.innermost().strides;
   const std::uint32_t inputs = nest.operands - 1;
-  const auto contiguous = [&](std::uint32_t operand) { return strides[operand] == size; };
+  const auto contiguous = [&](std::uint32_t operand) { return strides[operand] == sizes[operand]; };
   if (!contiguous(inputs)) {
     return InnerLayout::strided;
   }
-  if (std::all_of(strides, strides + inputs, [size](std::int64_t stride) { return stride == size; })) {
+  bool all = true;
+  for (std::uint32_t input = 0; input < inputs; ++input) {
+    all = all && contiguous(input);
+  }
+  if (all) {
     return InnerLayout::contiguous;
   }
   if (inputs == 2 && contiguous(0) && strides[1] == 0) {
@@ -41,8 +48,9 @@ std::int64_t nearest_step(const Loop& loop, std::uint32_t operands) {
   return nearest;
 }
 
-bool is_crossed(const LoopNest& nest, std::int64_t size) {
+bool is_crossed(const LoopNest& nest, const ElementSizes& sizes) {
   for (std::uint32_t input = 0; nest.rank >= 2 && input + 1 < nest.operands; ++input) {
+    const std::int64_t size = sizes[input];
     const std::int64_t inner = nest.innermost().strides[input];
     const std::int64_t next = nest.loops[nest.rank - 2].strides[input];
     if (inner != 0 && inner != size && inner != -size && (next == size || next == -size)) {
@@ -57,7 +65,10 @@ bool is_crossed(const LoopNest& nest, std::int64_t size) {
 LoopNest normalise(std::span<const TensorDesc> tensors) {
   const TensorDesc& output = tensors.back();
   const std::size_t last = tensors.size() - 1;
-  const auto element = static_cast<std::int64_t>(element_size(output.type));
+  ElementSizes elements = {};
+  for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
+    elements[operand] = static_cast<std::int64_t>(element_size(tensors[operand].type));
+  }
   LoopNest nest;
   nest.operands = static_cast<std::uint32_t>(tensors.size());
   nest.count = element_count(output);
@@ -69,8 +80,7 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     Loop& loop = nest.loops[nest.rank++];
     loop.size = output.sizes[i];
     for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
-      loop.strides[operand] =
-          tensors[operand].strides[i] * static_cast<std::int64_t>(element_size(tensors[operand].type));
+      loop.strides[operand] = tensors[operand].strides[i] * elements[operand];
     }
     if (loop.strides[last] < 0) {
       for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
@@ -103,15 +113,15 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
   if (nest.rank == 0) {  // a single element, or none
     nest.rank = 1;
     nest.loops[0].size = nest.count;
-    std::fill_n(nest.loops[0].strides, tensors.size(), element);
+    std::copy_n(elements, tensors.size(), nest.loops[0].strides);
   } else {
     nest.rank = kept + 1;
   }
   small_sort(nest.loops, nest.rank - 1, [&nest](const Loop& a, const Loop& b) {
     return nearest_step(a, nest.operands) > nearest_step(b, nest.operands);
   });
-  nest.crossed = is_crossed(nest, element);
-  nest.inner = classify(nest, element);
+  nest.crossed = is_crossed(nest, elements);
+  nest.inner = classify(nest, elements);
   return nest;
 }
 

@@ -24,22 +24,28 @@ void for_each_tensor(const facts::Operator& op, Use use) {
   }
 }
 
-Status check_types(const Row& row, std::span<const TensorDesc> tensors) {
+// Each tensor's type, and that they go together: which variant of the row they are.
+Result<std::uint32_t> choose_variant(const Row& row, std::span<const TensorDesc> tensors) {
+  Variant types{};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if ((row.types & type_bit(tensors[i].type)) == 0) {
+    if ((row.types[i] & type_bit(tensors[i].type)) == 0) {
       return invalid({row.name, row.tensors[i]},
-                     format_text("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types)));
+                     format_text("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types[i])));
     }
+    types[i] = tensors[i].type;
   }
-  if (std::ranges::all_of(tensors, [&](const TensorDesc& tensor) { return tensor.type == tensors[0].type; })) {
-    return {};  // what must be the same is
+  if (const std::uint32_t variant = find_variant(row, types); variant != kNoVariant) {
+    return variant;  // what must be the same is
   }
-  schema::TensorType types[kMaxOperands];
+  schema::TensorType given[kMaxOperands];
   for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
-    types[position] = {{.field = field}, static_cast<std::uint32_t>(tensors[position].type)};
+    given[position] = {{.field = field}, static_cast<std::uint32_t>(tensors[position].type)};
   });
-  const auto differing = schema::check_same_types(*row.facts, std::span(types, tensors.size()));
-  return differing.empty() ? Status() : invalid(*row.facts, differing.front());
+  const auto differing = schema::check_same_types(*row.facts, std::span(given, tensors.size()));
+  if (differing.empty()) {
+    return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", row.name)};
+  }
+  return invalid(*row.facts, differing.front());
 }
 
 // Gives the input the output's sizes, with stride 0 where it repeats. Where sizes must be the same, nothing does.
@@ -178,7 +184,9 @@ Result<OpDesc> make_op_desc(const OpRequest& request) {
     ANYDML_TRY(tensor);
     desc.tensors[i] = tensor.value();
   }
-  ANYDML_TRY(check_types(row, std::span(desc.tensors, row.inputs + 1U)));
+  const auto variant = choose_variant(row, std::span(desc.tensors, row.inputs + 1U));
+  ANYDML_TRY(variant);
+  desc.variant = variant.value();
   const std::string_view output_name = row.tensors[row.inputs];
   for (std::size_t i = 0; i < row.inputs; ++i) {
     ANYDML_TRY(broadcast_input({row.name, row.tensors[i]}, desc.tensors[i], desc.output(), output_name));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/scalar.h"
 #include "ops/rows.h"
 #include "plan/tensor.h"
 #include "schema/check.h"
@@ -31,6 +32,7 @@ struct OpRequest {
 // A validated operator over tensors of one shape. Immutable once made; holds no pointer of the caller's.
 struct OpDesc {
   const Row* row = nullptr;
+  std::uint32_t variant = 0;  // of the row, by the tensors' types
   std::uint32_t input_count = 0;
   TensorDesc tensors[kMaxOperands];  // the inputs, broadcast to the output's sizes, then the output
   Reach reaches[kMaxOperands];       // of the tensors

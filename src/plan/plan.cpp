@@ -35,9 +35,11 @@ TensorDesc without_repeats(const TensorDesc& tensor) {
 }
 
 // The row applied to the step's inputs, in order, but for its first source.
-void add_instruction(Step& step, RowId row, const Attributes& attributes, std::size_t first_source) {
+void add_instruction(Step& step, RowId row, std::uint32_t variant, const Attributes& attributes,
+                     std::size_t first_source) {
   Instruction& instruction = step.program[step.instruction_count++];
   instruction.row = row;
+  instruction.variant = static_cast<std::uint16_t>(variant);
   instruction.attributes = attributes;
   for (std::uint8_t i = 0; i < kMaxInputs; ++i) {
     instruction.sources[i] = i;
@@ -62,7 +64,8 @@ StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses
 Step make_copy(const TensorDesc& from, const TensorDesc& to) {
   Step copy;
   copy.kind = StepKind::copy;
-  copy.type = from.type;
+  copy.types[0] = from.type;
+  copy.types[1] = to.type;
   copy.slots[1] = 1;
   const TensorDesc operands[] = {from, to};
   copy.nest = normalise(operands);
@@ -79,8 +82,8 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
   std::copy_n(desc.tensors, desc.input_count + 1, tensors);
 
   Step main;
-  main.type = desc.output().type;
   for (std::uint32_t i = 0; i <= desc.input_count; ++i) {
+    main.types[i] = desc.tensors[i].type;
     main.slots[i] = i;
   }
   for (std::uint32_t i = 0; i < desc.input_count; ++i) {
@@ -102,10 +105,11 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
   main.nest = normalise(std::span(tensors, desc.input_count + 1));
 
   if (desc.has_scale_bias) {
-    add_instruction(main, RowId::SCALE_BIAS, desc.scale_bias, 0);
-    add_instruction(main, desc.row->id, desc.attributes, kMaxOperands);  // the result of the first
+    const std::uint32_t scaled = find_variant(row(RowId::SCALE_BIAS), desc.tensors[0].type);
+    add_instruction(main, RowId::SCALE_BIAS, scaled, desc.scale_bias, 0);
+    add_instruction(main, desc.row->id, desc.variant, desc.attributes, kMaxOperands);  // the result of the first
   } else {
-    add_instruction(main, desc.row->id, desc.attributes, 0);
+    add_instruction(main, desc.row->id, desc.variant, desc.attributes, 0);
   }
   plan.steps.push_back(main);
   return plan;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/scalar.h"
 #include "ops/rows.h"
 #include "plan/loop_nest.h"
 #include "plan/op_desc.h"
@@ -18,6 +19,7 @@ inline constexpr std::uint64_t kTemporaryAlignment = 64;
 // One row applied to a value: an operand of the step, or the result of an earlier instruction.
 struct Instruction {
   RowId row;
+  std::uint16_t variant;             // of the row
   std::uint8_t sources[kMaxInputs];  // below kMaxOperands: an operand; kMaxOperands + i: the result of instruction i
   Attributes attributes;
 };
@@ -29,13 +31,15 @@ enum class StepKind : std::uint32_t {
 
 struct Step {
   StepKind kind = StepKind::elementwise;
-  DataType type = DataType::unknown;
+  DataType types[kMaxOperands] = {};  // of the operands of the nest
   // Where each operand of the nest lies: the addresses given at run time are the inputs, the output, the temporary.
   std::uint32_t slots[kMaxOperands] = {};
   std::uint64_t slot_offsets[kMaxOperands] = {};
   LoopNest nest;
   std::uint32_t instruction_count = 0;
   Instruction program[kMaxInstructions] = {};
+
+  [[nodiscard]] DataType output_type() const { return types[nest.operands - 1]; }
 };
 
 struct Plan {

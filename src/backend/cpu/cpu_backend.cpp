@@ -99,7 +99,6 @@ void run_single(const PreparedStep& prepared, std::byte* const* bases, const Blo
 void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Block& block) {
   const LoopNest& nest = prepared.step.nest;
   const std::uint32_t output = nest.operands - 1;
-  const auto element = static_cast<std::int64_t>(element_size(prepared.step.type));
   alignas(64) std::byte results[kMaxInstructions][kTileElements * sizeof(f64)];
   for (std::int64_t row = 0; row < block.rows; ++row) {
     for (std::int64_t column = 0; column < block.columns; column += kTileElements) {
@@ -107,20 +106,24 @@ void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Bloc
         return bases[operand] + block.offsets[operand] + row * stride_of_rows(nest, operand) +
                column * nest.innermost().strides[operand];
       };
+      std::int64_t elements[kMaxInstructions] = {};  // the bytes of each result
       for (std::uint32_t i = 0; i < prepared.step.instruction_count; ++i) {
         const Instruction& instruction = prepared.step.program[i];
+        const Row& row_of = anydml::row(instruction.row);
+        elements[i] = static_cast<std::int64_t>(element_size(row_of.variants[instruction.variant][row_of.inputs]));
         KernelArguments arguments{};
         arguments.rows = 1;
         arguments.columns = static_cast<std::size_t>(std::min(kTileElements, block.columns - column));
-        for (std::uint32_t source = 0; source < anydml::row(instruction.row).inputs; ++source) {
+        for (std::uint32_t source = 0; source < row_of.inputs; ++source) {
           const std::uint32_t from = instruction.sources[source];
-          arguments.inputs[source] = from < kMaxOperands
-                                         ? KernelArguments::Input{address(from), 0, nest.innermost().strides[from]}
-                                         : KernelArguments::Input{results[from - kMaxOperands], 0, element};
+          arguments.inputs[source] =
+              from < kMaxOperands
+                  ? KernelArguments::Input{address(from), 0, nest.innermost().strides[from]}
+                  : KernelArguments::Input{results[from - kMaxOperands], 0, elements[from - kMaxOperands]};
         }
         arguments.output = i + 1 == prepared.step.instruction_count
                                ? KernelArguments::Output{address(output), 0, nest.innermost().strides[output]}
-                               : KernelArguments::Output{results[i], 0, element};
+                               : KernelArguments::Output{results[i], 0, elements[i]};
         arguments.attributes = &instruction.attributes;
         prepared.kernels[i](arguments);
       }
@@ -152,8 +155,11 @@ void run_chunk(void* context, std::uint64_t chunk) noexcept {
 // Cuts a step into tiles and chunks.
 void divide(PreparedStep& prepared, bool vectors, unsigned threads) {
   const LoopNest& nest = prepared.step.nest;
-  const auto element = static_cast<std::int64_t>(element_size(prepared.step.type)) * nest.operands;
-  const std::int64_t elements = (vectors ? kTileBytes : kPlainTileBytes) / element;
+  std::int64_t bytes = 0;  // of one element of every operand
+  for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+    bytes += static_cast<std::int64_t>(element_size(prepared.step.types[operand]));
+  }
+  const std::int64_t elements = (vectors ? kTileBytes : kPlainTileBytes) / bytes;
   prepared.tiling = make_tiling(nest, elements);
   // Tiles may be much smaller than that, as those of short rows in many dimensions are.
   const std::int64_t least = std::max<std::int64_t>(1, elements / (prepared.tiling.rows * prepared.tiling.columns));
@@ -341,18 +347,20 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
       PreparedStep& prepared = compiled->steps.emplace_back(PreparedStep{.step = steps[i]});
       const Step& step = prepared.step;
       if (step.kind == StepKind::copy) {
-        prepared.kernels[0] = find_copy(step.type);
+        prepared.kernels[0] = find_copy(step.types[0]);
         divide(prepared, false, device->pool->threads());
         continue;
       }
       const InnerLayout layout = kernel_layout(step);
       bool vectors = true;
       for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
-        prepared.kernels[j] = device->kernels.find(step.program[j].row, step.type, layout);
+        const Instruction& instruction = step.program[j];
+        prepared.kernels[j] = device->kernels.find(instruction.row, instruction.variant, layout);
         if (prepared.kernels[j] == nullptr) {
           return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
         }
-        vectors = vectors && prepared.kernels[j] != generic_kernels().find(step.program[j].row, step.type, layout);
+        vectors =
+            vectors && prepared.kernels[j] != generic_kernels().find(instruction.row, instruction.variant, layout);
       }
       divide(prepared, vectors, device->pool->threads());
     }

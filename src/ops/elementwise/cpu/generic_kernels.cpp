@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every row and type as a loop over its scalar definition.
+// Every variant of every row as a loop over its scalar definition.
 #include <cstring>
 #include <utility>
 
 #include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 
 namespace anydml {
 namespace {
@@ -21,58 +23,54 @@ void store(std::byte* address, T value) {
   std::memcpy(address, &value, sizeof(T));
 }
 
-template <class ScalarOp, class T, bool kContiguous, std::size_t... kInputs>
+template <class T, bool kContiguous>
+std::ptrdiff_t place(std::int64_t stride, std::size_t column) {
+  return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
+}
+
+template <class ScalarOp, bool kContiguous, std::size_t... kInputs>
 void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noexcept {
+  using Types = Signature<ScalarOp>;
+  using Output = typename Types::Output;
   const auto scalar = make_scalar<ScalarOp>(*arguments.attributes);
-  const auto advance = [](std::int64_t stride, std::size_t column) {
-    return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
-  };
   for (std::size_t row = 0; row < arguments.rows; ++row) {
     const auto nth_row = static_cast<std::ptrdiff_t>(row);
     const std::byte* const inputs[] = {arguments.inputs[kInputs].data +
                                        nth_row * arguments.inputs[kInputs].row_stride...};
     std::byte* const output = arguments.output.data + nth_row * arguments.output.row_stride;
     for (std::size_t column = 0; column < arguments.columns; ++column) {
-      store<T>(output + advance(arguments.output.stride, column),
-               scalar(load<T>(inputs[kInputs] + advance(arguments.inputs[kInputs].stride, column))...));
+      store<Output>(output + place<Output, kContiguous>(arguments.output.stride, column),
+                    scalar(load<typename Types::template Input<kInputs>>(
+                        inputs[kInputs] + place<typename Types::template Input<kInputs>, kContiguous>(
+                                              arguments.inputs[kInputs].stride, column))...));
     }
   }
 }
 
-template <class ScalarOp, class T, bool kContiguous>
+template <class ScalarOp, bool kContiguous>
 void kernel(const KernelArguments& arguments) noexcept {
-  loop<ScalarOp, T, kContiguous>(arguments, std::make_index_sequence<scalar_inputs<ScalarOp, T>()>{});
+  loop<ScalarOp, kContiguous>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
 }
 
-template <template <class> class ScalarOp, class T>
-constexpr void fill_type(KernelTable& table, RowId row) {
-  if constexpr (scalar_inputs<ScalarOp<T>, T>() != 0) {
-    auto& slots = table.kernels[static_cast<std::size_t>(row)][static_cast<std::size_t>(kDataTypeOf<T>)];
-    for (Kernel& slot : slots) {
-      slot = kernel<ScalarOp<T>, T, false>;
-    }
-    slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<ScalarOp<T>, T, true>;
-  }
-}
-
-template <template <class> class ScalarOp>
-constexpr void fill_row(KernelTable& table, RowId row) {
-#define ANYDML_FILL(T, name, value) fill_type<ScalarOp, T>(table, row);
-  ANYDML_FOR_EACH_TYPE(ANYDML_FILL)
-#undef ANYDML_FILL
-}
-
-constexpr KernelTable make_table() {
+KernelTable make_table() {
   KernelTable table{.target = "generic", .kernels = {}};
-#define ANYDML_ROW(op, Scalar, ulp) fill_row<Scalar>(table, RowId::op);
+  table.kernels.reserve(variant_count());
+  const auto add = [&table]<class Scalar>() {
+    auto& slots = table.kernels.emplace_back();
+    slots.fill(kernel<Scalar, false>);
+    slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<Scalar, true>;
+  };
+  // In the order of the rows and of their variants, which numbers them.
+#define ANYDML_ROW(op, Definition, ulp) for_each_variant<Definition>(add);
 #include "ops/elementwise/elementwise.def"
   return table;
 }
 
-constexpr KernelTable kGeneric = make_table();
-
 }  // namespace
 
-const KernelTable& generic_kernels() { return kGeneric; }
+const KernelTable& generic_kernels() {
+  static const KernelTable table = make_table();
+  return table;
+}
 
 }  // namespace anydml

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "base/scalar.h"
 #include "ops/elementwise/inner_layout.h"
 #include "ops/rows.h"
 
@@ -33,14 +35,21 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels. The generic table is full; a faster target's replaces what it has and takes over the rest.
+// One target's kernels, for each variant of each row. The generic table is full; a faster target's replaces what it has
+// and takes over the rest.
 struct KernelTable {
   const char* target;
-  Kernel kernels[kRowCount][kDataTypeLimit][kInnerLayouts];
+  std::vector<std::array<Kernel, kInnerLayouts>> kernels;
 
-  // Null when the row's scalar is not defined for the type.
-  [[nodiscard]] Kernel find(RowId row, DataType type, InnerLayout layout) const {
-    return kernels[static_cast<std::size_t>(row)][static_cast<std::size_t>(type)][static_cast<std::size_t>(layout)];
+  // The kernels of a row's variant, by layout; variant is one of the row's.
+  [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Row& row, std::uint32_t variant) {
+    return kernels[row.first_variant + variant];
+  }
+  // Null when the row has no such variant.
+  [[nodiscard]] Kernel find(RowId id, std::uint32_t variant, InnerLayout layout) const {
+    const Row& of = row(id);
+    return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]
+                                        : nullptr;
   }
 };
 

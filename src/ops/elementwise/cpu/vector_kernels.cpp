@@ -459,7 +459,7 @@ void kernel(const KernelArguments& arguments) noexcept {
 template <class T, bool kFloor>
 void replace_type(KernelTable& table) {
   const RowId row = kFloor ? RowId::ELEMENT_WISE_MODULUS_FLOOR : RowId::ELEMENT_WISE_MODULUS_TRUNCATE;
-  auto& slots = table.kernels[static_cast<std::size_t>(row)][static_cast<std::size_t>(kDataTypeOf<T>)];
+  auto& slots = table.at(anydml::row(row), find_variant(anydml::row(row), kDataTypeOf<T>));
   // Unsigned numbers have no sign to round towards: one kernel for both.
   constexpr bool kRounds = kFloor && !std::is_unsigned_v<T>;
   slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<T, kRounds, Operand::tensor, Operand::tensor>;

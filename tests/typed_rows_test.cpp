@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Ring 2 for rows whose tensors differ in type: every variant, through plan and CPU backend, over every kind of layout,
+// against the scalar definition by bits. Driven by elementwise.def: a new row is tested by being there.
+#include <gtest/gtest.h>
+
+#include <cinttypes>
+#include <mutex>
+#include <tuple>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/process.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
+#include "schema/words.h"
+#include "support/layouts.h"
+#include "support/sanitizers.h"
+
+namespace anydml::test {
+namespace {
+
+constexpr int kRounds = kSanitized ? 3 : 12;
+
+void run(const Plan& plan, void* const* addresses) {
+  static BackendDevice* const device = [] {
+    const BackendSettings settings{.threads = 3, .cpu_target = ""};
+    BackendDevice* handle = nullptr;
+    const std::scoped_lock lock(process_mutex());
+    EXPECT_EQ(cpu_backend().open(0, &settings, &handle).code, BackendCode::ok);
+    return handle;
+  }();
+  static BackendQueue* const queue = [] {
+    BackendQueue* handle = nullptr;
+    EXPECT_EQ(cpu_backend().create_queue(device, nullptr, &handle).code, BackendCode::ok);
+    return handle;
+  }();
+  BackendProgram* program = nullptr;
+  const auto count = static_cast<u32>(plan.steps.size());
+  ASSERT_EQ(cpu_backend().compile(device, plan.steps.data(), count, &program).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
+  cpu_backend().destroy(program);
+}
+
+template <class ScalarOp, std::size_t... kInputs>
+void check_once(const Row& row, Random& random, u64& elements, std::index_sequence<kInputs...>) {
+  using Types = Signature<ScalarOp>;
+  using Output = typename Types::Output;
+  const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
+  OpDesc desc;
+  desc.row = &row;
+  desc.input_count = row.inputs;
+  const Variant types{kDataTypeOf<typename Types::template Input<kInputs>>..., kDataTypeOf<Output>};
+  desc.variant = find_variant(row, types);
+  ASSERT_NE(desc.variant, kNoVariant);
+
+  std::vector<Layout> layouts;
+  for (std::size_t i = 0; i <= row.inputs; ++i) {
+    layouts.push_back(random_layout(sizes, random, i < row.inputs));
+  }
+  // In place where an input has the output's type, now and then.
+  const std::size_t in_place = random() % row.inputs;
+  const bool is_in_place = types[in_place] == kDataTypeOf<Output> && random() % 3 == 0;
+  if (is_in_place) {
+    layouts[in_place] = layouts[row.inputs];
+  }
+  for (std::size_t i = 0; i <= row.inputs; ++i) {
+    desc.tensors[i].type = types[i];
+    desc.tensors[i].rank = static_cast<u32>(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), desc.tensors[i].sizes);
+    std::copy(layouts[i].strides.begin(), layouts[i].strides.end(), desc.tensors[i].strides);
+  }
+  desc.element_count = element_count(desc.output());
+  std::tuple<Memory<typename Types::template Input<kInputs>>...> inputs(
+      Memory<typename Types::template Input<kInputs>>(layouts[kInputs], random)...);
+  Memory<Output> output(layouts[row.inputs], random);
+  const auto share = [&]<std::size_t i>() {
+    if constexpr (std::is_same_v<typename Types::template Input<i>, Output>) {
+      if (is_in_place && i == in_place) {
+        output = std::get<i>(inputs);
+      }
+    }
+  };
+  (share.template operator()<kInputs>(), ...);
+
+  Memory<Output> expected = output;
+  const auto scalar = make_scalar<ScalarOp>(desc.attributes);
+  for (i64 n = 0; n < layouts[row.inputs].count(); ++n) {
+    expected.store(layouts[row.inputs].offset(n),
+                   scalar(std::get<kInputs>(inputs).load(layouts[kInputs].offset(n))...));
+    ++elements;
+  }
+  void* addresses[kMaxOperands + 1] = {std::get<kInputs>(inputs).data()..., output.data()};
+  if (is_in_place) {
+    addresses[in_place] = output.data();
+  }
+  run(make_plan(desc), addresses);
+  ASSERT_TRUE(output.equals(expected, layouts[row.inputs], 0))
+      << row.name << " " << type_name(types[0]) << " to " << type_name(kDataTypeOf<Output>) << " sizes "
+      << shape_text(desc.output().sizes, desc.output().rank) << " output strides "
+      << shape_text(desc.output().strides, desc.output().rank) << (is_in_place ? " in place" : "");
+}
+
+template <class ForEach>
+void check_row(RowId id, const ForEach& for_each) {
+  u64 elements = 0;
+  std::uint32_t number = 0;
+  for_each([&]<class ScalarOp>() {
+    Random random(kSeed + static_cast<u64>(id) * 1000 + number++);
+    for (int round = 0; round < kRounds && !testing::Test::HasFatalFailure(); ++round) {
+      check_once<ScalarOp>(row(id), random, elements, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
+    }
+  });
+  EXPECT_EQ(number, row(id).variants.size());
+  if (!testing::Test::HasFailure()) {
+    std::printf("  %-32s %9" PRIu64 " elements of %u variants, every layout, none different from the scalar\n",
+                std::string(row(id).name).c_str(), elements, number);
+  }
+}
+
+#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_TYPED_ROW(op, Definition, ulp)                                         \
+  TEST(TypedRows, op) {                                                               \
+    static_assert(ulp == 0);                                                          \
+    check_row(RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
+  }
+#include "ops/elementwise/elementwise.def"
+
+// ---- What the definitions say, where it can be said in another way ----
+
+// A cast by the machine's own conversions, which round to nearest even; wider integers and long double in between.
+template <class From, class To>
+To expected_cast(From x) {
+  if constexpr (is_float<To>) {
+    if constexpr (is_float<From>) {
+      const auto wide = static_cast<f64>(widen(x));
+      if constexpr (sizeof(To) == 2) {
+        return round_to<f16>(wide);
+      } else {
+        return static_cast<To>(wide);
+      }
+    } else if constexpr (sizeof(To) == 2) {
+      return round_to<f16>(static_cast<f64>(x));  // beyond 2^53 it is an infinity anyway
+    } else {
+      return static_cast<To>(x);
+    }
+  } else if constexpr (is_float<From>) {
+    const auto wide = static_cast<long double>(widen(x));
+    if (wide != wide) {
+      return 0;
+    }
+    constexpr auto kLeast = static_cast<long double>(std::numeric_limits<To>::min());
+    constexpr auto kMost = static_cast<long double>(std::numeric_limits<To>::max());
+    return wide <= kLeast  ? std::numeric_limits<To>::min()
+           : wide >= kMost ? std::numeric_limits<To>::max()
+                           : static_cast<To>(wide);
+  } else {
+    __extension__ typedef __int128 Wide;
+    const Wide modulus = Wide{1} << (8 * sizeof(To));
+    Wide rest = static_cast<Wide>(x) % modulus;
+    rest = rest < 0 ? rest + modulus : rest;
+    if (std::is_signed_v<To> && rest >= modulus / 2) {
+      rest -= modulus;
+    }
+    return static_cast<To>(rest);
+  }
+}
+
+template <class T>
+u64 bits_of(T value) {
+  u64 bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  if constexpr (is_float<T>) {
+    if (is_nan(value)) {
+      return ~u64{0};
+    }
+  }
+  return bits;
+}
+
+TEST(TypedRows, CastIsTheMachinesConversion) {
+  for_each_variant<Cast>([]<class Scalar>() {
+    using From = typename Signature<Scalar>::template Input<0>;
+    using To = typename Signature<Scalar>::Output;
+    // Every value of up to 16 bits; of the others random bits, small numbers, and numbers around powers of two.
+    constexpr bool kAll = sizeof(From) <= 2;
+    const u64 count = kAll ? u64{1} << (8 * sizeof(From)) : 20'000;
+    Random random(kSeed);
+    for (u64 n = 0; n < count && !testing::Test::HasFatalFailure(); ++n) {
+      u64 bits = kAll ? n : random();
+      if (!kAll && n % 2 == 0) {
+        const i64 near = (i64{1} << (random() % 63)) + static_cast<i64>(random() % 5) - 2;
+        const i64 signed_near = n % 4 == 0 ? near : -near;
+        if constexpr (is_float<From>) {
+          const auto value = static_cast<From>(static_cast<f64>(signed_near) / (n % 3 == 0 ? 2 : 1));
+          bits = bits_of(value);
+        } else {
+          bits = static_cast<u64>(signed_near);
+        }
+      }
+      From x;
+      std::memcpy(&x, &bits, sizeof(x));
+      ASSERT_EQ(bits_of(Scalar{}(x)), bits_of(expected_cast<From, To>(x)))
+          << type_name(kDataTypeOf<From>) << " bits " << bits << " to " << type_name(kDataTypeOf<To>);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace anydml::test
