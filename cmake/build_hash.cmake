@@ -15,7 +15,7 @@ function(anydml_crossing_headers result)
   if(CMAKE_SCRIPT_MODE_FILE)
     set(again)
   endif()
-  foreach(folder base facts ops schema plan)
+  foreach(folder base com facts ops schema plan)
     file(GLOB_RECURSE here RELATIVE ${anydml_hash_source} ${again}
       ${anydml_hash_source}/src/${folder}/*.h ${anydml_hash_source}/src/${folder}/*.def)
     list(APPEND found ${here})

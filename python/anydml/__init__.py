@@ -65,7 +65,7 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
 def run(op, *inputs, out=None, device=None, **attributes):
     """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
 
-    The inputs must have one type; they are broadcast by NumPy's rule. Attributes are numbers, Python's or others'. Arrays
+    The inputs must have the types that the operator takes together, mostly one; they are broadcast by NumPy's rule. Attributes are numbers, Python's or others'. Arrays
     of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
 
     >>> run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
@@ -164,9 +164,13 @@ def _as_arrays(inputs):
 def _like(op, arrays):
     if not arrays:
         raise TypeError(f"{_core.operator_name(op)}: no input is given")
-    dtype = arrays[_TYPED_AFTER.get(op.upper().removeprefix("DML_OPERATOR_"), 0)].dtype
-    if op.upper().removeprefix("DML_OPERATOR_") == "CAST":
-        raise TypeError("CAST needs out=: its dtype says what to cast to")
+    name = _core.operator_name(op)
+    if name == "CAST":
+        raise TypeError("CAST: out is missing; expected an array, whose dtype says what to cast to")
+    if name == "ELEMENT_WISE_LOGICAL_EQUALS":
+        dtype = _np.uint8
+    else:  # of the first input, but that a condition is none
+        dtype = arrays[min(name == "ELEMENT_WISE_IF", len(arrays) - 1)].dtype
     return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), dtype)
 
 

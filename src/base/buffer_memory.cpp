@@ -42,7 +42,9 @@ BufferMemory::Mapping BufferMemory::map(std::uint64_t bytes, bool huge_pages) co
     static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_NOHUGEPAGE));
   }
   if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
-    static_cast<void>(munmap(mapping.start, mapping.bytes));
+    if (munmap(mapping.start, mapping.bytes) != 0) {  // at least its memory goes
+      static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
+    }
     return {};
   }
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(mapping.start) % kBufferAlignment;
@@ -100,9 +102,8 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
 
 void BufferMemory::drop_block(Block& block) noexcept {
   ASAN_UNPOISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
-  if (!unmap(block.mapping)) {  // its slots are used again
+  if (!unmap(block.mapping)) {  // its slots, which hold zeros, are used again
     ASAN_POISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
-    give_back(block.mapping.aligned, block_bytes_);
     return;
   }
   std::erase(open_[block.kind], &block);
@@ -141,7 +142,13 @@ void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
   // One that is empty stays, for programs that make and release one buffer after another.
   const auto is_empty = [](const Block* known) { return known->free.size() == known->slots; };
   if (is_empty(&block) && std::ranges::count_if(open, is_empty) > 1) {
-    drop_block(block);
+    // And any that could not be unmapped before: the limit may not be reached any more.
+    std::iter_swap(open.begin(), std::ranges::find_if(open, is_empty));
+    for (std::size_t i = open.size(); i-- > 1;) {
+      if (is_empty(open[i])) {
+        drop_block(*open[i]);
+      }
+    }
   }
 }
 

@@ -27,23 +27,23 @@ bool log_enabled(LogLevel level) noexcept {
 
 namespace {
 
-void print_line(std::string_view text, std::string_view more) noexcept {
+void print_line(std::string_view text, std::string_view more, std::string_view last) noexcept {
   const CancellationDeferred deferred;  // to write is a cancellation point, and some of our callers let nothing out
-  std::fprintf(stderr, "anydml: %.*s%.*s\n", static_cast<int>(text.size()), text.data(), static_cast<int>(more.size()),
-               more.data());
+  std::fprintf(stderr, "anydml: %.*s%.*s%.*s\n", static_cast<int>(text.size()), text.data(),
+               static_cast<int>(more.size()), more.data(), static_cast<int>(last.size()), last.data());
 }
 
 }  // namespace
 
-void log_line(LogLevel level, std::string_view text, std::string_view more) noexcept {
+void log_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last) noexcept {
   if (log_enabled(level)) {
-    print_line(text, more);
+    print_line(text, more, last);
   }
 }
 
 void show_unless_logged(LogLevel level, std::string_view text) noexcept {
   if (!log_enabled(level)) {
-    print_line(text, "");
+    print_line(text, "", "");
   }
 }
 

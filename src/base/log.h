@@ -13,7 +13,7 @@ void show_errors() noexcept;
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 // For a message that was logged, in case the log does not show it: some programs ask for it by other means.
 void show_unless_logged(LogLevel level, std::string_view text) noexcept;
-// The second part is for those who have no memory to join them.
-void log_line(LogLevel level, std::string_view text, std::string_view more = {}) noexcept;
+// The further parts are for those who have no memory to join them.
+void log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
 
 }  // namespace anydml

@@ -436,7 +436,10 @@ int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream,
   });
 }
 
-void anydml_compiled_release(anydml_compiled* compiled) { delete compiled; }
+void anydml_compiled_release(anydml_compiled* compiled) {
+  const anydml::CancellationDeferred deferred;
+  delete compiled;
+}
 
 size_t anydml_operator_count(void) { return anydml::facts::operators().size(); }
 

@@ -111,9 +111,8 @@ std::atomic<bool> g_forked_in_probe = false;
 // A child that was forked in the midst of it has no thread to end it, and what the plugins had locked stays locked: it
 // does without them.
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] {
-  if (g_probing.load()) {
-    new (&g_probe_mutex) std::mutex;
-    g_probing = false;
+  new (&g_probe_mutex) std::mutex;  // always: it may have been taken a moment before the flag was set
+  if (g_probing.exchange(false)) {
     g_forked_in_probe = true;
   }
 });

@@ -112,7 +112,7 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
     log_line(LogLevel::error, method, ": out of memory");
     return E_OUTOFMEMORY;
   } catch (const std::exception& exception) {
-    log_line(LogLevel::error, method, exception.what());
+    log_line(LogLevel::error, method, ": ", exception.what());
     return E_FAIL;
   } catch (...) {
     log_line(LogLevel::error, method, ": an unexpected failure");

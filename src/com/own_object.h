@@ -4,6 +4,7 @@
 
 #include <wsl/winadapter.h>
 
+#include "anydml_build/hash.h"
 #include "com/com_ptr.h"
 
 #pragma GCC diagnostic push
@@ -24,7 +25,12 @@ inline char kClassKey = 0;
 
 #pragma GCC diagnostic pop
 
-__CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, 0xa4, 0x5b, 0x0c, 0x5d, 0x2f, 0x7a, 0x33, 0x01);
+// With the hash of the build: an object of another build is none of ours.
+#define ANYDML_HASH_BYTE(i) static_cast<unsigned char>(anydml::kBuildHash >> (8 * (i)))
+__CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE(7), ANYDML_HASH_BYTE(6),
+                ANYDML_HASH_BYTE(5), ANYDML_HASH_BYTE(4), ANYDML_HASH_BYTE(3), ANYDML_HASH_BYTE(2), ANYDML_HASH_BYTE(1),
+                ANYDML_HASH_BYTE(0));
+#undef ANYDML_HASH_BYTE
 
 namespace anydml {
 

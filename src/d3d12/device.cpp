@@ -63,6 +63,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
 }
 
 Device::~Device() {
+  core_->messages().unregister_all();  // what work in flight has still to say goes to the log
   const std::scoped_lock lock(g_devices_mutex);
   Device*& known = (*g_devices)[core_->adapter_index()];
   if (known == this) {
@@ -350,7 +351,8 @@ HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_P
     if (event != nullptr) {
       const auto known = find_event(event);
       if (known == nullptr) {
-        return no_event("ID3D12Device::SetBackgroundProcessingMode", *core_, event);
+        return no_event("ID3D12Device::SetBackgroundProcessingMode", *core_, event, "hEventToSignalUponCompletion",
+                        "for none");
       }
       known->set();
     }

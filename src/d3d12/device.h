@@ -300,7 +300,8 @@ class Device final
   HRESULT STDMETHODCALLTYPE RegisterMessageCallback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags,
                                                     void* context, DWORD* cookie) noexcept override;
   HRESULT STDMETHODCALLTYPE UnregisterMessageCallback(DWORD cookie) noexcept override {
-    return core_->messages().unregister_callback(cookie);
+    return com_boundary("ID3D12InfoQueue1::UnregisterMessageCallback",
+                        [&] { return core_->messages().unregister_callback(cookie); });
   }
 
   // ID3D12DebugDevice2

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <string_view>
@@ -26,10 +27,34 @@ using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
 constinit Events* g_events = nullptr;     // for the life of the process
 constinit std::size_t g_most_events = 0;  // at which those are forgotten that nobody has any more
 
-// Whether both numbers are of one open file. Where the kernel does not say, they count as two.
-bool is_same_file(int a, int b) noexcept {
+// The number by which the kernel tells eventfds apart; -1 when it does not say.
+long eventfd_id(int descriptor) noexcept {
+  char path[48];
+  std::snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", descriptor);
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) {
+    return -1;
+  }
+  long id = -1;
+  char line[128];
+  while (id < 0 && std::fgets(line, sizeof(line), file) != nullptr) {
+    if (std::string_view(line).starts_with("eventfd-id:")) {
+      id = std::strtol(line + 11, nullptr, 10);
+    }
+  }
+  std::fclose(file);
+  return id;
+}
+
+// Whether both numbers are of one event. Where the kernel does not say, they count as two.
+bool is_same_event(int a, int b) noexcept {
+  const CancellationDeferred deferred;
   const pid_t self = getpid();
-  return syscall(SYS_kcmp, self, self, KCMP_FILE, a, b) == 0;
+  if (const long order = syscall(SYS_kcmp, self, self, KCMP_FILE, a, b); order >= 0) {
+    return order == 0;
+  }
+  const long id = eventfd_id(a);  // containers often refuse the call
+  return id >= 0 && id == eventfd_id(b);
 }
 
 // Writing to anything but an eventfd could block or raise SIGPIPE on a thread that is not its owner's.
@@ -99,7 +124,7 @@ std::shared_ptr<const EventDescriptor> find_event(HANDLE event) {
   const std::scoped_lock lock(g_events_mutex);
   if (g_events != nullptr) {
     if (const auto known = g_events->find(number); known != g_events->end()) {
-      if (auto shared = known->second.lock(); shared != nullptr && is_same_file(number, shared->number())) {
+      if (auto shared = known->second.lock(); shared != nullptr && is_same_event(number, shared->number())) {
         return shared;
       }
     }

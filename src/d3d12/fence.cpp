@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/cancellation.h"
 #include "d3d12/queue.h"
 #include "text/format.h"
 
@@ -89,6 +90,7 @@ void FenceCore::wake_signalers() noexcept {
 }
 
 std::uint64_t FenceCore::poll() noexcept {
+  const CancellationDeferred deferred;  // a device is asked, whose driver may have cancellation points
   // Not at the first look, which many take before they wait.
   if (looks_left_.load(std::memory_order_relaxed) > 0 && looks_left_.fetch_sub(1, std::memory_order_relaxed) == 1) {
     const std::scoped_lock lock(mutex_);
@@ -194,6 +196,25 @@ void FenceCore::abandon() noexcept {
   }
 }
 
+bool FenceCore::is_watched(std::uint64_t value) {
+  const std::scoped_lock lock(mutex_);
+  if (completed_.load(std::memory_order_relaxed) >= value) {
+    return false;  // to signal it changes nothing
+  }
+  return !is_abandoned() || waiting_threads_ != 0 ||
+         std::ranges::any_of(events_, [](const Event& event) { return !event.target->is_done(); });
+}
+
+void FenceCore::forget_signal(std::uint64_t value, const QueueCore& queue) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto known = std::ranges::find_if(signalers_, [&](const QueueAt& signaler) {
+    return signaler.value == value && signaler.queue.lock().get() == &queue;
+  });
+  if (known != signalers_.end()) {
+    signalers_.erase(known);
+  }
+}
+
 std::vector<std::shared_ptr<QueueCore>> FenceCore::signalers_of(std::uint64_t value) {
   std::vector<std::shared_ptr<QueueCore>> found;
   const std::scoped_lock lock(mutex_);
@@ -218,13 +239,12 @@ bool FenceCore::expect_signal(std::uint64_t value, const std::shared_ptr<QueueCo
   return !events_.empty() || !sleepers_.empty() || waiting_threads_ != 0;
 }
 
-HRESULT no_event(const char* method, DeviceCore& core, HANDLE event) {
+HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter, const char* null) {
   if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
     return core.fail(E_OUTOFMEMORY, format_text("{}: no file descriptor is left for the event", method));
   }
-  return core.fail(E_INVALIDARG,
-                   format_text("{}: hEvent is {}; expected null, to block, or the descriptor of an eventfd", method,
-                               reinterpret_cast<std::intptr_t>(event)));
+  return core.fail(E_INVALIDARG, format_text("{}: {} is {}; expected null, {}, or the descriptor of an eventfd", method,
+                                             parameter, reinterpret_cast<std::intptr_t>(event), null));
 }
 
 Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)

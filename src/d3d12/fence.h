@@ -53,6 +53,10 @@ class FenceCore {
   // The application let go of the fence: from now on only queues can signal it, those that are to already.
   void abandon() noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
+  // Whether anybody would see that the value is never reached: somebody still has the fence, or waits for it.
+  [[nodiscard]] bool is_watched(std::uint64_t value);
+  // The queue has no signal of this value after all.
+  void forget_signal(std::uint64_t value, const QueueCore& queue) noexcept;
   // The queues that have a signal of the value, or of a higher one, among their work.
   [[nodiscard]] std::vector<std::shared_ptr<QueueCore>> signalers_of(std::uint64_t value);
 
@@ -91,8 +95,9 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // which may have done so
 };
 
-// What a method answers when find_event or make_event gave none, by errno.
-HRESULT no_event(const char* method, DeviceCore& core, HANDLE event);
+// What a method answers when find_event or make_event gave none, by errno. null: what a null event is for.
+HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
+                 const char* null = "to block");
 
 class Fence final
     : public Child<Fence, Interfaces<ID3D12Fence1, ID3D12Fence, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {

@@ -292,6 +292,20 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   return S_OK;
 }
 
+void MessageStore::unregister_all() noexcept {
+  std::unique_lock lock(mutex_);
+  const auto callbacks = std::move(callbacks_);
+  callbacks_.clear();
+  for (const auto& callback : callbacks) {
+    callback->registered = false;
+  }
+  if (RunningCall::innermost == nullptr) {
+    call_ended_.wait(lock, [&] {
+      return std::ranges::all_of(callbacks, [](const auto& callback) { return callback->running == 0; });
+    });
+  }
+}
+
 void MessageStore::set_muted(bool muted) {
   const std::scoped_lock lock(mutex_);
   muted_ = muted;

@@ -71,6 +71,8 @@ class MessageStore {
                             DWORD* cookie);
   // Returns when no thread runs it any more; from within a callback, at once.
   HRESULT unregister_callback(DWORD cookie);
+  // The same for all of them: the application has let go of the device, and of what its callbacks use.
+  void unregister_all() noexcept;
 
   void set_muted(bool muted);
   [[nodiscard]] bool muted() const;

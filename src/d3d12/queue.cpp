@@ -102,7 +102,12 @@ void QueueCore::submit(std::unique_ptr<Submission> submission) {
 
 void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
   const bool awaited = fence->expect_signal(value, shared_from_this());
-  push(FenceTask{.is_wait = false, .fence = std::move(fence), .value = value}, true);
+  try {
+    push(FenceTask{.is_wait = false, .fence = fence, .value = value}, true);
+  } catch (...) {  // no memory for it: it will not come
+    fence->forget_signal(value, *this);
+    throw;
+  }
   if (awaited) {
     wake();
   }
@@ -229,7 +234,7 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 
 QueueCore::Awaited QueueCore::awaited() {
   const std::scoped_lock lock(mutex_);
-  if (!must_wait()) {
+  if (!must_wait() || !in_flight_.empty()) {  // what is in flight may be the signal that somebody waits for
     return {};
   }
   const FenceTask& task = std::get<FenceTask>(tasks_.front());
@@ -253,32 +258,46 @@ bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCo
       return true;
     }
   }
-  return false;
+  // A queue that signalled while it was looked for is not among them any more.
+  return awaited.fence->is_ahead(awaited.value);
 }
 
 }  // namespace
 
 // The queue stands before a fence that the application has let go of. When nobody is left who can signal it, the work
-// behind it will never run. If nobody can see that, it is let go; if somebody waits for a fence that it was to signal,
-// the device is removed, as one that hangs.
+// behind it will never run. If nobody can see that, it is let go, once the queue itself is. If the work is to signal a
+// fence that somebody still has or waits for, and this lasts, the device is removed, as one that hangs.
 void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
-  const auto start = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  constexpr Clock::time_point kNotYet = Clock::time_point::max();
+  Clock::time_point watched_since = kNotYet;
   while (waits_for_abandoned()) {
-    const FenceTask& first = std::get<FenceTask>(tasks_.front());
-    const Awaited before{.fence = first.fence, .value = first.value};
     bool hopeless = false;
-    lock.unlock();
+    bool is_watched = false;
     try {
+      const FenceTask& first = std::get<FenceTask>(tasks_.front());
+      const Awaited before{.fence = first.fence, .value = first.value};
+      std::vector<Awaited> signals;  // that are behind it
+      for (const Task& task : tasks_) {
+        if (const auto* fence = std::get_if<FenceTask>(&task); fence != nullptr && !fence->is_wait) {
+          signals.push_back({.fence = fence->fence, .value = fence->value});
+        }
+      }
+      lock.unlock();  // a fence's lock is never taken under a queue's
       std::vector<const QueueCore*> seen{this};
       hopeless = !can_be_reached(before, seen);
+      is_watched = std::ranges::any_of(signals, [](const Awaited& one) { return one.fence->is_watched(one.value); });
     } catch (...) {  // no memory to look with: another time
     }
-    lock.lock();
+    if (!lock.owns_lock()) {
+      lock.lock();
+    }
+    if (!hopeless || !is_watched) {
+      watched_since = kNotYet;
+    } else if (watched_since == kNotYet) {
+      watched_since = Clock::now();
+    }
     if (hopeless && waits_for_abandoned()) {
-      const bool is_watched = std::ranges::any_of(tasks_, [](const Task& task) {
-        const auto* fence = std::get_if<FenceTask>(&task);
-        return fence != nullptr && !fence->is_wait && !fence->fence->is_abandoned();
-      });
       if (!is_watched && closed_) {
         while (!tasks_.empty()) {  // nothing is added to a queue that is closed
           {
@@ -288,11 +307,12 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
           lock.lock();
         }
         lock.unlock();
-        device_->warn("ID3D12CommandQueue::Wait: nobody is left who could signal the fence; its work was dropped");
+        device_->warn(
+            "ID3D12CommandQueue::Wait: nobody is left who could signal the fence; the work behind it was dropped");
         lock.lock();
         return;
       }
-      if (is_watched && std::chrono::steady_clock::now() - start >= kPatience) {
+      if (is_watched && Clock::now() - watched_since >= kPatience) {
         lock.unlock();
         device_->remove(kDeviceHung,
                         "ID3D12CommandQueue::Wait: the fence was released, and nobody is left who could signal it, "

@@ -139,8 +139,9 @@ Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC
     const schema::GivenTensor& tensor = tensors[i];
     const facts::Field& field = op.fields[tensor.field];
     // The output comes after the inputs, whatever the order of the fields.
-    const std::size_t position = facts::is_output(field.kind) ? row.inputs + positions[i] : positions[i];
-    if (position > row.inputs) {
+    const bool is_output = facts::is_output(field.kind);
+    const std::size_t position = is_output ? row.inputs + positions[i] : positions[i];
+    if (is_output ? positions[i] != 0 : positions[i] >= row.inputs) {
       return Error{ErrorKind::unsupported,
                    format_text("{}: {} is given, and the operator is built here without it", row.name, field.name)};
     }

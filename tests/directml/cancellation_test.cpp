@@ -108,6 +108,33 @@ TEST_F(Cancellation, InEveryCallThatBlocks) {
   }
 }
 
+// Who takes a callback back waits until no thread runs it any more.
+TEST_F(Cancellation, InUnregisteringACallback) {
+  ComPtr<ID3D12Debug> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->EnableDebugLayer();
+  ComPtr<ID3D12InfoQueue1> messages;
+  ASSERT_EQ(device.As(&messages), S_OK);
+  struct Gate {
+    std::atomic<bool> entered{false};
+    std::atomic<bool> open{false};
+  } gate;
+  DWORD cookie = 0;
+  ASSERT_EQ(messages->RegisterMessageCallback(
+                [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID, LPCSTR, void* given) {
+                  auto& held = *static_cast<Gate*>(given);
+                  held.entered = true;
+                  soon([&] { return held.open.load(); });
+                },
+                D3D12_MESSAGE_CALLBACK_FLAG_NONE, &gate, &cookie),
+            S_OK);
+  std::thread speaker([&] { EXPECT_EQ(fence()->SetEventOnCompletion(1, handle_of(2)), E_INVALIDARG); });
+  EXPECT_TRUE(soon([&] { return gate.entered.load(); }));
+  EXPECT_TRUE(ends_when_cancelled_in([&] { EXPECT_EQ(messages->UnregisterMessageCallback(cookie), S_OK); },
+                                     [&] { gate.open = true; }));
+  speaker.join();
+}
+
 // Everything a DirectML program does, each call on a thread that is to end at its first opportunity.
 TEST_F(Cancellation, InEveryCall) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 64});

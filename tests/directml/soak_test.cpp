@@ -50,7 +50,7 @@ class Worker {
   std::uint64_t work_until(Clock::time_point end) {
     std::uint64_t done = 0;
     while (Clock::now() < end && !testing::Test::HasFatalFailure()) {
-      switch (random_() % 9) {
+      switch (random_() % 10) {
         case 0:
           make_buffers();
           break;
@@ -74,6 +74,9 @@ class Worker {
           break;
         case 7:
           be_wrong();
+          break;
+        case 8:
+          pass_by_released_fences();
           break;
         default:
           pass_between_queues();
@@ -254,6 +257,26 @@ class Worker {
     EXPECT_EQ(later->SetEventOnCompletion(3, reinterpret_cast<HANDLE>(std::intptr_t{2})), E_INVALIDARG);
   }
 
+  // From queue to queue by fences that nobody has any more but these: it arrives at the end all the same.
+  void pass_by_released_fences() {
+    std::vector<ComPtr<ID3D12CommandQueue>> queues;
+    for (std::uint64_t i = 2 + below(4); i-- > 0;) {
+      queues.push_back(queue());
+    }
+    const auto last = fence();
+    const auto start = fence();
+    EXPECT_EQ(queues.front()->Wait(start.Get(), 1), S_OK);
+    for (std::size_t i = 0; i + 1 < queues.size(); ++i) {
+      const auto between = fence();
+      EXPECT_EQ(queues[i]->Signal(between.Get(), 1), S_OK);
+      EXPECT_EQ(queues[i + 1]->Wait(between.Get(), 1), S_OK);
+    }
+    EXPECT_EQ(queues.back()->Signal(last.Get(), 1), S_OK);
+    queues.clear();
+    EXPECT_EQ(start->Signal(1), S_OK);
+    EXPECT_EQ(last->SetEventOnCompletion(1, nullptr), S_OK) << anydml_last_error();
+  }
+
   void pass_between_queues() {
     const ComPtr<ID3D12CommandQueue> queues[] = {queue(), queue(), queue()};
     const auto passed = fence();
@@ -274,6 +297,10 @@ class Worker {
   std::vector<ComPtr<ID3D12Resource>> buffers_;
 };
 
+// A device that works later keeps a queue, with its thread, for each of us who called the core at the same time.
+constexpr std::int64_t kWorkers = 4;
+constexpr std::int64_t kKeptThreads = kWorkers;
+
 struct Round {
   std::uint64_t done = 0;
   ProcessCounts after;
@@ -285,7 +312,7 @@ Round soak_for(std::chrono::milliseconds time, std::uint64_t seed, std::int64_t 
     const auto device = create_d3d12_device();
     const auto end = Clock::now() + time;
     std::vector<std::thread> threads;
-    for (std::uint64_t i = 0; i < 4; ++i) {
+    for (std::uint64_t i = 0; i < kWorkers; ++i) {
       threads.emplace_back([&, i] { done += Worker(device, seed * 64 + i).work_until(end); });
     }
     while (Clock::now() < end) {
@@ -299,7 +326,7 @@ Round soak_for(std::chrono::milliseconds time, std::uint64_t seed, std::int64_t 
     }
     EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
   }
-  EXPECT_TRUE(threads_before == 0 || soon([&] { return process_counts().threads <= threads_before; }));
+  EXPECT_TRUE(threads_before == 0 || soon([&] { return process_counts().threads <= threads_before + kKeptThreads; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   return {done, process_counts()};
 }
@@ -326,7 +353,7 @@ TEST(Soak, NothingIsLeftBehind) {
       before = result.after;
       continue;
     }
-    EXPECT_LE(result.after.threads, before.threads);
+    EXPECT_LE(result.after.threads, before.threads + kKeptThreads);
     EXPECT_LE(result.after.descriptors, before.descriptors);
     // The allocator's own arenas come and go with threads; sanitizers keep what was freed.
     EXPECT_LE(result.after.mappings, before.mappings + (kSanitized ? 2000 : 100));

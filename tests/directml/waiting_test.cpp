@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Waits that nobody ends, and what waiting leaves behind: queues before fences that were released, events of several
 // fences, one event registered again and again.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 
 #include "directml/harness.h"
 #include "support/process_counts.h"
@@ -132,8 +139,6 @@ TEST_F(Abandoned, TheDeviceIsRemovedWhereSomebodyDependsOnIt) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));  // DXGI_ERROR_DEVICE_HUNG
 }
 
-// ---- What waiting leaves behind ----
-
 struct Event {
   Event() : number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~Event() { close(number); }
@@ -147,6 +152,47 @@ struct Event {
   }
   int number;
 };
+
+// Who waits for an event may have let go of the fence.
+TEST_F(Abandoned, AnEventOfAReleasedFenceIsWaitedForToo) {
+  const Event event;
+  {
+    const auto stuck = queue();
+    const auto never = fence();
+    const auto last = fence();
+    EXPECT_EQ(stuck->Wait(never.Get(), 1), S_OK);
+    EXPECT_EQ(stuck->Signal(last.Get(), 1), S_OK);
+    EXPECT_EQ(last->SetEventOnCompletion(1, event.handle()), S_OK);
+  }
+  EXPECT_TRUE(soon([&] { return event.take() == 1; }));
+  EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));
+}
+
+// What the application has released, callbacks and their context included, is not used any more.
+TEST_F(Abandoned, NoCallbackComesAfterTheDeviceWasReleased) {
+  ComPtr<ID3D12Debug> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->EnableDebugLayer();
+  const auto before = process_counts();
+  std::atomic<int> heard{0};
+  {
+    ComPtr<ID3D12InfoQueue1> messages;
+    ASSERT_EQ(device.As(&messages), S_OK);
+    DWORD cookie = 0;
+    ASSERT_EQ(messages->RegisterMessageCallback([](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID,
+                                                   LPCSTR, void* count) { ++*static_cast<std::atomic<int>*>(count); },
+                                                D3D12_MESSAGE_CALLBACK_FLAG_NONE, &heard, &cookie),
+              S_OK);
+    const auto never = fence();
+    EXPECT_EQ(queue()->Wait(never.Get(), 1), S_OK);
+  }
+  device.Reset();
+  const int then = heard;
+  EXPECT_TRUE(back_to(before.threads)) << process_counts();
+  EXPECT_EQ(heard, then);
+}
+
+// ---- What waiting leaves behind ----
 
 TEST_F(Waiting, ForAnyOfSeveralLeavesNothing) {
   ComPtr<ID3D12Device1> device1;
@@ -192,6 +238,37 @@ TEST_F(Waiting, OneEventTakesOneDescriptor) {
     EXPECT_EQ(event.take(), static_cast<std::uint64_t>(kTimes / 3));
   }
   EXPECT_EQ(process_counts().descriptors, before.descriptors);
+}
+
+// The same where the kernel refuses to compare descriptors, as it does in many containers.
+TEST_F(Waiting, OneEventTakesOneDescriptorInAContainer) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kcmp, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{.len = 4, .filter = rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+      _exit(77);
+    }
+    const auto later = fence();
+    const auto before = process_counts();
+    const Event event;
+    bool good = true;
+    for (int i = 0; i < 200; ++i) {
+      good = good && later->SetEventOnCompletion(1, event.handle()) == S_OK;
+    }
+    _exit(good && process_counts().descriptors <= before.descriptors + 2 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) {
+    GTEST_SKIP() << "this machine has no seccomp filters";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // A number that is another event's now is not taken for the one that it was.

@@ -3,6 +3,8 @@
 // work that has nothing to do with it.
 #include "base/memory.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -84,12 +86,17 @@ void populate(std::byte* start, std::uint64_t bytes) noexcept {
   };
   const std::uint64_t most = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
   std::vector<std::thread> threads;
+  sigset_t all;  // the threads begin with every signal blocked: they are the application's
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (std::uint64_t i = 1; i < std::min(most, bytes / kShare); ++i) {
       threads.emplace_back(work);
     }
   } catch (...) {  // as many as there are
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   work();
   for (std::thread& thread : threads) {
     thread.join();
