@@ -112,7 +112,8 @@ void check_all_operators() {
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
     const bool is_comparison = std::string_view(info.name) == "ELEMENT_WISE_LOGICAL_EQUALS";
     const anydml_tensor inputs[] = {is_choice ? bytes : first, is_choice ? first : second, second};
-    const anydml_tensor output = {is_comparison ? ANYDML_UINT8 : type, 1, sizes, nullptr, out.data()};
+    const anydml_tensor output = {is_comparison ? uint32_t{ANYDML_UINT8} : uint32_t{type}, 1, sizes, nullptr,
+                                  out.data()};
     std::fill(out.begin(), out.end(), T{});
     // Without attributes, with bounds, with a ScaleBias, with both: those that the operator does not take are refused.
     for (const auto& given :

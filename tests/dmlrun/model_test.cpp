@@ -5,10 +5,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "facts/facts.h"
 #include "model_reader.h"
 #include "operator_desc.h"
 #include "operator_reader.h"
-#include "facts/facts.h"
 #include "schema/tensor_rules.h"
 #include "text/format.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/element.h"
-#include "memory_budget.h"
 #include "facts/facts.h"
+#include "memory_budget.h"
 #include "values.h"
 
 namespace anydml::dmlrun {
