@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TARGET = HERE.parent / "src" / "ops" / "facts" / "facts_tables.h"
+TARGET = HERE.parent / "src" / "facts" / "facts_tables.h"
 
 FIELD_KINDS = {
     "input": "input",

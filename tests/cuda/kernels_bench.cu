@@ -163,7 +163,7 @@ PreparedStep prepared_of(RowId row, DataType type, const Strides& a, const Strid
     std::copy(strides[i]->begin(), strides[i]->end(), tensors[i].strides);
   }
   Step step;
-  step.type = type;
+  std::fill_n(step.types, 3, type);
   step.nest = normalise(tensors);
   step.instruction_count = 1;
   step.program[0].row = row;

@@ -67,7 +67,7 @@ Attributes test_attributes() {
 
 Step step_of(const std::vector<RowId>& rows, const std::vector<TensorDesc>& tensors) {
   Step step;
-  step.type = tensors.back().type;
+  std::fill_n(step.types, tensors.size(), tensors.back().type);
   step.nest = normalise(tensors);
   step.instruction_count = static_cast<u32>(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -315,7 +315,7 @@ u64 compare(const Step& step, Buffers<T>& buffers, const char* expected_kernel =
     static int printed = 0;
     if (printed++ < 40) {
       std::printf("  %s %s: element %llu is %s, expected %s\n", row_name(step.program[0].row),
-                  name_of(step.type).c_str(), counters[1], show(from_raw<T>(found)).c_str(),
+                  name_of(step.output_type()).c_str(), counters[1], show(from_raw<T>(found)).c_str(),
                   show(from_raw<T>(expected)).c_str());
     }
   }
@@ -418,6 +418,9 @@ void check_many_pairs() {
 template <class T>
 T apply_row(RowId row, const Attributes& attributes, const T (&values)[kMaxInputs]) {
   switch (row) {
+#define ANYDML_TYPED_ROW(op, ScalarOp, ulp) \
+  case RowId::op:                           \
+    break;
 #define ANYDML_ROW(op, ScalarOp, ulp)                                               \
   case RowId::op: {                                                                 \
     constexpr std::size_t kInputs = scalar_inputs<ScalarOp<T>, T>();                \
@@ -440,6 +443,9 @@ T apply_row(RowId row, const Attributes& attributes, const T (&values)[kMaxInput
 template <class T>
 std::size_t inputs_of(RowId row) {
   switch (row) {
+#define ANYDML_TYPED_ROW(op, ScalarOp, ulp) \
+  case RowId::op:                           \
+    break;
 #define ANYDML_ROW(op, ScalarOp, ulp) \
   case RowId::op:                     \
     return scalar_inputs<ScalarOp<T>, T>();

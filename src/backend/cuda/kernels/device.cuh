@@ -3,6 +3,8 @@
 #pragma once
 
 #include "backend/cuda/kernels/kernels.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 
 namespace anydml::cuda {
 

@@ -27,9 +27,11 @@ enum class KernelShape : std::uint8_t {
 
 // A step with everything a launch needs but the addresses. Plain data.
 struct PreparedStep {
-  DataType type;      // of a copy: an unsigned type of the same size
+  DataType type;      // of all operands unless it is typed; of a copy an unsigned type of the same size
   KernelShape shape;  // tests may ask for a lesser one
   bool tuned;         // one of the two modulus operators; tests may clear it
+  bool typed;         // of a row whose operands differ in type
+  std::uint8_t element_sizes[kMaxOperands];
   std::uint8_t instruction_count;
   std::uint8_t inner_broadcast;      // bit i: operand i stays along the innermost loop
   std::uint8_t crossed;              // bit i: operand i is contiguous along the second innermost loop

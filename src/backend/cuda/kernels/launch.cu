@@ -4,6 +4,7 @@
 
 #include "backend/cuda/kernels/device.cuh"
 #include "backend/cuda/kernels/families.h"
+#include "backend/cuda/kernels/typed.cuh"
 
 namespace anydml::cuda {
 namespace {
@@ -17,11 +18,23 @@ constexpr std::int64_t kLeastTileSize = 16;
   return size == 1 ? DataType::UINT8 : size == 2 ? DataType::UINT16 : size == 4 ? DataType::UINT32 : DataType::UINT64;
 }
 
+// The types that a row of one type is defined for.
+template <template <class> class Definition>
+[[nodiscard]] constexpr TypeSet types_of_definition() {
+  TypeSet types = 0;
+  for_each_variant<Definition>(
+      [&types]<class Scalar>() { types |= type_bit(kDataTypeOf<typename Signature<Scalar>::Output>); });
+  return types;
+}
+
 [[nodiscard]] TypeSet types_of(RowId row) {
   switch (row) {
+#define ANYDML_TYPED_ROW(op, Scalar, ulp) \
+  case RowId::op:                         \
+    break;
 #define ANYDML_ROW(op, Scalar, ulp) \
   case RowId::op:                   \
-    return scalar_types<Scalar>();
+    return types_of_definition<Scalar>();
 #include "ops/elementwise/elementwise.def"
     case RowId::count_:
       break;
@@ -31,6 +44,9 @@ constexpr std::int64_t kLeastTileSize = 16;
 
 [[nodiscard]] bool takes_attributes(RowId row) {
   switch (row) {
+#define ANYDML_TYPED_ROW(op, Scalar, ulp) \
+  case RowId::op:                         \
+    break;
 #define ANYDML_ROW(op, Scalar, ulp) \
   case RowId::op:                   \
     return std::is_constructible_v<Scalar<f32>, const Attributes&>;
@@ -128,16 +144,20 @@ bool prepare(const Step& step, PreparedStep& prepared) noexcept {
   prepared.operands = nest.operands;
   prepared.rank = nest.rank;
   prepared.count = static_cast<std::uint32_t>(nest.count);
+  for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+    prepared.element_sizes[operand] = static_cast<std::uint8_t>(element_size(step.types[operand]));
+  }
   if (step.kind == StepKind::copy) {
-    prepared.type = unsigned_of_size(element_size(step.type));
+    prepared.type = unsigned_of_size(element_size(step.types[0]));
     prepared.instruction_count = 1;
     prepared.program[0].row = RowId::ELEMENT_WISE_IDENTITY;
   } else {
-    prepared.type = step.type;
+    prepared.type = step.output_type();
     prepared.instruction_count = static_cast<std::uint8_t>(step.instruction_count);
     std::copy_n(step.program, step.instruction_count, prepared.program);
-    for (std::uint32_t i = 0; i < step.instruction_count; ++i) {
-      if ((types_of(step.program[i].row) & type_bit(step.type)) == 0) {
+    prepared.typed = step.instruction_count == 1 && find_typed(step.program[0].row, step.program[0].variant) != nullptr;
+    for (std::uint32_t i = 0; i < step.instruction_count && !prepared.typed; ++i) {
+      if ((types_of(step.program[i].row) & type_bit(prepared.type)) == 0) {
         return false;
       }
     }
@@ -153,7 +173,11 @@ bool prepare(const Step& step, PreparedStep& prepared) noexcept {
     std::copy_n(nest.loops[loop].strides, nest.operands, prepared.strides[loop]);
   }
   std::copy_n(nest.offsets, nest.operands, prepared.offsets);
-  choose_shape(nest, element_size(prepared.type), prepared);
+  if (prepared.typed) {
+    prepared.shape = KernelShape::strided;
+  } else {
+    choose_shape(nest, element_size(prepared.type), prepared);
+  }
   return true;
 }
 
@@ -168,6 +192,24 @@ const char* kernel_name(const PreparedStep& prepared) noexcept {
   }
   return "strided";
 }
+
+namespace {
+
+// Whether each operand's elements lie at multiples of their own size.
+bool is_aligned(const PreparedStep& prepared, const Launch& arguments) {
+  bool aligned = true;
+  for (std::uint32_t operand = 0; operand < prepared.operands; ++operand) {
+    const std::int64_t size = prepared.element_sizes[operand];
+    aligned = aligned &&
+              reinterpret_cast<std::uintptr_t>(arguments.addresses[operand]) % static_cast<std::uintptr_t>(size) == 0;
+    for (std::uint32_t loop = 0; loop < prepared.rank; ++loop) {
+      aligned = aligned && prepared.strides[loop][operand] % size == 0;
+    }
+  }
+  return aligned;
+}
+
+}  // namespace
 
 cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaStream_t stream) noexcept {
   if (prepared.count == 0) {
@@ -189,12 +231,17 @@ cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaSt
   arguments.vectors = prepared.vectors;
   arguments.inner_broadcast = prepared.inner_broadcast;
   arguments.crossed = prepared.crossed;
-  arguments.aligned = (all | prepared.element_strides_low) % size == 0;
+  arguments.aligned =
+      prepared.typed ? is_aligned(prepared, arguments) : (all | prepared.element_strides_low) % size == 0;
   arguments.vectors_of_row = prepared.vectors_of_row;
   std::copy_n(prepared.tiles, 2, arguments.tiles);
   std::copy_n(prepared.sizes, prepared.rank, arguments.sizes);
   std::copy_n(&prepared.strides[0][0], prepared.rank * kMaxOperands, &arguments.strides[0][0]);
 
+  if (prepared.typed) {
+    const Instruction& instruction = prepared.program[0];
+    return find_typed(instruction.row, instruction.variant)(arguments, instruction.attributes, stream);
+  }
   KernelShape shape = prepared.shape;
   const bool fits = shape == KernelShape::vector ? moving % kVectorBytes == 0 && arguments.aligned
                     : shape == KernelShape::transposed
@@ -221,8 +268,8 @@ cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaSt
 bool make_small_task(const PreparedStep& prepared, std::byte* const* bases, SmallTask& task) noexcept {
   const std::size_t size = element_size(prepared.type);
   const std::uint32_t output = prepared.operands - 1;
-  if (prepared.instruction_count != 1 || takes_attributes(prepared.program[0].row) || prepared.rank != 1 ||
-      prepared.count == 0 || prepared.count > kMaxSmallElements ||
+  if (prepared.typed || prepared.instruction_count != 1 || takes_attributes(prepared.program[0].row) ||
+      prepared.rank != 1 || prepared.count == 0 || prepared.count > kMaxSmallElements ||
       prepared.strides[0][output] != static_cast<std::int64_t>(size)) {
     return false;
   }

@@ -58,6 +58,9 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
 template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
   switch (row) {
+#define ANYDML_TYPED_ROW(op, Scalar, ulp) \
+  case RowId::op:                         \
+    break;
 #define ANYDML_ROW(op, Scalar, ulp) \
   case RowId::op:                   \
     return scalar_inputs<Scalar<T>, T>();

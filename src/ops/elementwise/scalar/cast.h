@@ -61,7 +61,10 @@ struct Cast {
   ANYDML_HOST_DEVICE static constexpr To integer_to_float(From x) {
     using F = FloatParts<To>;
     using Bits = typename F::Bits;
-    const bool negative = x < 0;
+    bool negative = false;
+    if constexpr (std::is_signed_v<From>) {
+      negative = x < 0;
+    }
     u64 magnitude = negative ? u64{0} - static_cast<u64>(x) : static_cast<u64>(x);
     if (magnitude == 0) {
       return from_bits<To>(Bits{0});
