@@ -14,6 +14,8 @@
 
 #include "backend/cuda/kernels/kernels.h"
 #include "cuda/standalone.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 #include "support/distributions.h"
 
 namespace anydml::cuda {
