@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "gil.h"
+
 namespace anydml::python {
 
 namespace nb = nanobind;
@@ -42,7 +44,7 @@ namespace nb = nanobind;
 
 // Its str(), whatever characters are in it.
 inline std::string plain_text(nb::handle of) {
-  const nb::object text = nb::steal(PyObject_Str(of.ptr()));
+  const nb::object text = nb::steal(in_python([&] { return PyObject_Str(of.ptr()); }));
   const nb::object bytes =
       nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace") : nullptr);
   if (!bytes.is_valid()) {
@@ -54,7 +56,7 @@ inline std::string plain_text(nb::handle of) {
 // What was given, for a message: "5 (int)".
 inline std::string text_of(nb::handle given) {
   constexpr std::size_t kMost = 80;
-  const nb::object shown = nb::steal(PyObject_ASCII(given.ptr()));
+  const nb::object shown = nb::steal(in_python([&] { return PyObject_ASCII(given.ptr()); }));
   if (!shown.is_valid()) {
     PyErr_Clear();
   }
@@ -135,7 +137,7 @@ struct Attributes {
     attribute.type = ANYDML_FLOAT64;
     const PyNumberMethods* methods = Py_TYPE(value.ptr())->tp_as_number;
     if (methods != nullptr && methods->nb_float != nullptr && !is_complex(value)) {
-      attribute.value.f64 = PyFloat_AsDouble(value.ptr());
+      attribute.value.f64 = in_python([&] { return PyFloat_AsDouble(value.ptr()); });
       if (PyErr_Occurred() == nullptr) {
         return attribute;
       }
@@ -148,7 +150,7 @@ struct Attributes {
     if (PyFloat_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) {
       return {};
     }
-    nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+    nb::object integer = nb::steal(in_python([&] { return PyNumber_Index(value.ptr()); }));
     if (!integer.is_valid()) {
       leave_type_errors_aside();  // arrays and tensors of floats have an __index__ that gives none
     }

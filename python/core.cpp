@@ -23,6 +23,7 @@
 #include "device_arrays.h"
 #include "device_call.h"
 #include "faults.h"
+#include "gil.h"
 #include "layout.h"
 #include "operand.h"
 
@@ -85,9 +86,8 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
     code = run(i, next);
   }
   if (code != ANYDML_OK) {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const GilHeld held;
     PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
-    PyGILState_Release(state);
   }
   // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
   // one stay. Ours to add are these two, whatever was raised meanwhile.
@@ -234,7 +234,7 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     suspicious = suspicious || (is_float_type(type) && any_nan(operands[2]));
   };
   if (count >= kWorthReleasing) {
-    nb::gil_scoped_release released;
+    const GilReleased released;
     run();
   } else {
     run();
@@ -325,7 +325,7 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::di
     // A part must not be written where another is still to be read.
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (share_memory(call->operands[i], output) && !is_in_place(call->operands[i], output)) {
-        arrays[i] = nb::steal(PyArray_NewCopy(as_array(arrays[i].ptr()), NPY_KEEPORDER));
+        arrays[i] = nb::steal(in_python([&] { return PyArray_NewCopy(as_array(arrays[i].ptr()), NPY_KEEPORDER); }));
         if (!arrays[i].is_valid()) {
           throw nb::python_error();
         }
@@ -338,7 +338,7 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::di
   }
   int code = ANYDML_OK;
   {
-    nb::gil_scoped_release released;
+    const GilReleased released;
     code = in_parts ? whole.run(run) : run(call->tensors.data());
   }
   if (code != ANYDML_OK) {
@@ -397,7 +397,7 @@ class Compiled {
     Call::check_writable(out);
     int code = ANYDML_OK;
     {
-      nb::gil_scoped_release released;
+      const GilReleased released;
       code = anydml_compiled_run(compiled_, sources.data(), count, targets, 1);
     }
     if (code != ANYDML_OK) {
@@ -481,6 +481,8 @@ NB_MODULE(_core, module) {
     throw nb::python_error();
   }
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
+  // What a daemon thread held when Python ended is still there afterwards, and nobody's mistake.
+  nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
   module.attr("floor_ufunc") = make_ufunc(0);
   module.attr("truncate_ufunc") = make_ufunc(1);
@@ -494,6 +496,7 @@ NB_MODULE(_core, module) {
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
              [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
+  module.def("set_leak_warnings", nb::set_leak_warnings);
   module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })

@@ -13,6 +13,7 @@
 
 #include "call.h"
 #include "dlpack.h"
+#include "gil.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -47,7 +48,8 @@ inline const Names& names() {
 }
 
 inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
-  const nb::object found = nb::module_::import_("anydml._libraries").attr("library_of")(nb::handle(type));
+  const nb::object found = in_python(
+      [&] { return nb::object(nb::module_::import_("anydml._libraries").attr("library_of")(nb::handle(type))); });
   const nb::object self = found[0];
   const nb::object exchange = found[1];
   auto made = std::make_unique<Library>();
@@ -92,7 +94,7 @@ inline const Library* library_of(PyObject* object) {
       PyArray_CheckScalar(object) != 0) {
     return nullptr;
   }
-  if (PyObject_HasAttr(reinterpret_cast<PyObject*>(type), names().dlpack_device) == 0) {
+  if (in_python([&] { return PyObject_HasAttr(reinterpret_cast<PyObject*>(type), names().dlpack_device); }) == 0) {
     return nullptr;
   }
   known->push_back(make_library(type));
@@ -128,7 +130,7 @@ struct DeviceOperand {
       return;
     }
     if (library->exchange != nullptr) {
-      viewed = library->exchange->view(array.ptr(), &view) == 0;
+      viewed = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
       if (viewed) {
         device = view.device;
         copy_layout();  // before anyone changes the array
@@ -162,7 +164,8 @@ struct DeviceOperand {
     if (type == DataType::unknown || view.rank > kMostDimensions) {
       const std::string what =
           type == DataType::unknown
-              ? "elements of " + plain_text(nb::getattr(given, "dtype", nb::str("a type without a name")))
+              ? "elements of " +
+                    plain_text(in_python([&] { return nb::getattr(given, "dtype", nb::str("a type without a name")); }))
               : std::to_string(view.rank) + " dimensions";
       refuse("it has " + what +
              "; expected float16/32/64, int8 to int64 or uint8 to uint64 and at most eight dimensions");
@@ -176,8 +179,12 @@ struct DeviceOperand {
   }
 
  private:
+  [[nodiscard]] PyObject* call_method(PyObject* name) const {
+    return in_python([&] { return PyObject_CallMethodNoArgs(given.ptr(), name); });
+  }
+
   void ask() {
-    if (const nb::object where = nb::steal(PyObject_CallMethodNoArgs(given.ptr(), names().dlpack_device));
+    if (const nb::object where = nb::steal(call_method(names().dlpack_device));
         where.is_valid() && PyTuple_Check(where.ptr()) != 0 && PyTuple_GET_SIZE(where.ptr()) == 2) {
       device = {static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(where.ptr(), 0))),
                 static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(where.ptr(), 1)))};
@@ -211,11 +218,10 @@ struct DeviceOperand {
       }
       return answer == Py_True;
     };
-    if (is_true(PyObject_GetAttr(given.ptr(), names().requires_grad))) {
+    if (is_true(in_python([&] { return PyObject_GetAttr(given.ptr(), names().requires_grad); }))) {
       refuse("it requires a gradient, and there are none here; use tensor.detach()");
     }
-    if ((!viewed || view.type.code == dlpack::kFloat) &&
-        is_true(PyObject_CallMethodNoArgs(given.ptr(), names().is_neg))) {
+    if ((!viewed || view.type.code == dlpack::kFloat) && is_true(call_method(names().is_neg))) {
       refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");
     }
   }
@@ -223,7 +229,7 @@ struct DeviceOperand {
   void read_capsule(std::int64_t order, bool writes) {
     try {
       const nb::object stream = on_gpu() ? nb::object(nb::int_(order)) : nb::none();
-      kept = library->capsule(given, stream);
+      kept = in_python([&] { return library->capsule(given, stream); });
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) {
         throw;

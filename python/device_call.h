@@ -23,6 +23,7 @@
 #include "call.h"
 #include "device_arrays.h"
 #include "dlpack.h"
+#include "gil.h"
 #include "layout.h"
 #include "operand.h"
 
@@ -190,7 +191,11 @@ class DeviceCall {
     std::optional<DeviceMemory> made;
     const nb::object result = make_out(made);
     launch(op, attributes);
-    return made ? home_->adopt(operands_[like_].given, nb::cast(std::move(*made))) : result;
+    if (!made) {
+      return result;
+    }
+    const nb::object memory = nb::cast(std::move(*made));
+    return in_python([&] { return home_->adopt(operands_[like_].given, memory); });
   }
 
  private:
@@ -237,12 +242,12 @@ class DeviceCall {
 
   void find_stream() {
     if (home_->exchange != nullptr) {
-      if (home_->exchange->current_stream(dlpack::kCuda, id_, &stream_) != 0) {
+      if (in_python([&] { return home_->exchange->current_stream(dlpack::kCuda, id_, &stream_); }) != 0) {
         throw nb::python_error();
       }
       return;
     }
-    const nb::object number = home_->stream(id_);
+    const nb::object number = in_python([&] { return home_->stream(id_); });
     stream_ = PyLong_AsVoidPtr(number.ptr());
     if (PyErr_Occurred() != nullptr) {
       throw nb::python_error();
@@ -299,7 +304,7 @@ class DeviceCall {
   // before this call. Another stream may be gone, and its address be another's.
   nb::object number_on_device(std::int64_t bits) {
     const std::size_t size = element_size(type_);
-    const auto make = [&] { return home_->number(operands_[like_].given, bits, size); };
+    const auto make = [&] { return in_python([&] { return home_->number(operands_[like_].given, bits, size); }); };
     const auto stream = reinterpret_cast<std::uintptr_t>(stream_);
     if (waits_ || stream > 1) {
       return make();
@@ -373,7 +378,7 @@ class DeviceCall {
       const DeviceOperand& one = operands_[i];
       if (one.on_gpu() && !numbers_[i].is_valid() && one.library->self.is(home_->self) &&
           one.operand.tensor.rank == rank_ && std::equal(sizes_, sizes_ + rank_, one.operand.sizes)) {
-        result = home_->empty_like(one.given);
+        result = in_python([&] { return home_->empty_like(one.given); });
       }
     }
     if (!result.is_valid()) {
@@ -381,7 +386,7 @@ class DeviceCall {
       for (int i = 0; i < rank_; ++i) {
         PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes_[i]));
       }
-      result = home_->empty(operands_[like_].given, shape);
+      result = in_python([&] { return home_->empty(operands_[like_].given, shape); });
     }
     out().fresh = true;
     out().locate(result);
@@ -453,7 +458,7 @@ class DeviceCall {
     void* const targets[] = {tensors[count_].data};
     int code = ANYDML_OK;
     {
-      const nb::gil_scoped_release released;  // a launch waits where many are under way
+      const GilReleased released;  // a launch waits where many are under way
       code = waits_ ? anydml_compiled_run(compiled.get(), sources, count_, targets, 1)
                     : anydml_compiled_run_on_stream(compiled.get(), stream_, sources, count_, targets, 1);
     }
