@@ -120,7 +120,22 @@ def alias_rows(operators, enums, struct_aliases):
     )
 
 
-def operator_row(operator, structs, aliases, type_values, arrays):
+FIELD_TYPES = {
+    "const DML_TENSOR_DESC*": "tensors", "FLOAT": "real", "float": "real", "UINT": "natural", "INT": "integer",
+    "BOOL": "boolean", "const FLOAT*": "reals", "const UINT*": "naturals", "const INT*": "integers",
+    "const DML_SCALE_BIAS*": "scale_bias", "DML_SIZE_2D": "size_2d", "DML_SCALAR_UNION": "scalar_union",
+    "const DML_OPERATOR_DESC*": "operators",
+}
+
+
+def field_type(spelling, enums):
+    """What readers of a field switch over; a spelling that nobody knows stops the build of the tables."""
+    if spelling in enums:
+        return "enumeration"
+    return FIELD_TYPES.get(spelling) or fail(f"a field of type {spelling}, which has no FieldType")
+
+
+def operator_row(operator, structs, aliases, type_values, enums, arrays):
     name = operator["name"].removeprefix("DML_OPERATOR_")
     struct_name = aliases.get(operator["desc_struct"], operator["desc_struct"])
     struct = structs.get(struct_name) or fail(f"{name}: no struct {struct_name} in api.json")
@@ -144,7 +159,8 @@ def operator_row(operator, structs, aliases, type_values, arrays):
         else:
             fail(f"{name}: field {field['name']} is in the struct but not in operators.json")
         fields.append(
-            f"{{{quote(field['name'])}, {quote(field['type'])}, FieldKind::{kind}, {field['offset']}, "
+            f"{{{quote(field['name'])}, {quote(field['type'])}, FieldType::{field_type(field['type'], enums)}, "
+            f"FieldKind::{kind}, {field['offset']}, "
             f"{field['size']}, {optional_since}, {index[field['count_field']] if 'count_field' in field else -1}}}"
         )
 
@@ -196,7 +212,7 @@ def generate():
     operators = sorted(facts["operators"], key=lambda operator: operator["enum_value"])
     if len(operators) != facts["counts"]["operators"]:
         fail(f"{len(operators)} operators, {facts['counts']['operators']} promised")
-    rows = [operator_row(operator, structs, aliases, type_values, arrays) for operator in operators]
+    rows = [operator_row(operator, structs, aliases, type_values, enums, arrays) for operator in operators]
     enum_arrays = Arrays()
     enum_lines = enum_rows(operators, structs, aliases, enums, enum_arrays)
     operator_aliases, struct_aliases = alias_rows(operators, enums, aliases)

@@ -176,8 +176,10 @@ TEST(Facts, KnowWhatCountsAnArray) {
         continue;
       }
       ++arrays;
-      EXPECT_EQ(op.fields[static_cast<std::size_t>(field.count_field)].type, "UINT") << op.name << " " << field.name;
-      EXPECT_TRUE(field.type.starts_with("const ") && field.type.ends_with("*")) << op.name << " " << field.name;
+      EXPECT_EQ(op.fields[static_cast<std::size_t>(field.count_field)].spelling, "UINT")
+          << op.name << " " << field.name;
+      EXPECT_TRUE(field.spelling.starts_with("const ") && field.spelling.ends_with("*"))
+          << op.name << " " << field.name;
     }
   }
   EXPECT_EQ(arrays, 114U);
@@ -186,9 +188,9 @@ TEST(Facts, KnowWhatCountsAnArray) {
 TEST(Facts, KnowEveryEnumerationOfAField) {
   for (const facts::Operator& op : facts::operators()) {
     for (const facts::Field& field : op.fields) {
-      const bool is_struct = field.type == "DML_SIZE_2D" || field.type == "DML_SCALAR_UNION";
-      EXPECT_EQ(facts::find_enum(field.type) != nullptr, field.type.starts_with("DML_") && !is_struct)
-          << op.name << " " << field.name << " " << field.type;
+      const bool is_struct = field.spelling == "DML_SIZE_2D" || field.spelling == "DML_SCALAR_UNION";
+      EXPECT_EQ(facts::find_enum(field.spelling) != nullptr, field.spelling.starts_with("DML_") && !is_struct)
+          << op.name << " " << field.name << " " << field.spelling;
     }
   }
   for (const facts::Enum& known : facts::tables::kEnums) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,6 @@
 
 namespace anydml {
 namespace {
-
-constexpr std::size_t kMaxAttributes = 2 + Attributes::kMost;  // a ScaleBias counts as two
 
 Error bad_call(std::string_view op, std::string_view text) {
   return {ErrorKind::invalid_argument, format_text("{}: {}", op, text)};
@@ -134,11 +133,40 @@ Result<OpDesc> describe(const Call& call) {
                        .attributes = std::span(attributes.data(), call.attributes.size())});
 }
 
-// The call's key. False when it says what a key has no room for: attributes, or something wrong.
-bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
-  if (!call.attributes.empty()) {
+// Which of the operator's attributes a name means, as a number; nothing when it has none of that name.
+std::optional<std::uint32_t> attribute_number(const Row& row, std::string_view name) {
+  const auto fields = row.facts->fields;
+  for (std::uint32_t i = 0; i < fields.size(); ++i) {
+    if (facts::is_attribute(fields[i].kind)) {
+      if (fields[i].name == name) {
+        return 4 * i;
+      }
+      if (fields[i].type == facts::FieldType::scale_bias && (name == "Scale" || name == "Bias")) {
+        return 4 * i + (name == "Scale" ? 1 : 2);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The attributes' part of the key. False when one of them is wrong.
+bool add_attributes(const Call& call, CallKey& key) {
+  if (call.attributes.size() > kMaxAttributes) {
     return false;
   }
+  for (const anydml_attribute& given : call.attributes) {
+    const auto number = given.name != nullptr ? attribute_number(*call.row, given.name) : std::nullopt;
+    if (!number || given.count != 0) {
+      return false;
+    }
+    key.add(std::uint64_t{*number} << 32 | given.type);
+    key.add(given.value.u64);  // the bits, whichever type they are of
+  }
+  return true;
+}
+
+// The call's key. False when something in it is wrong, which is left to who says so.
+bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
   key.add(reinterpret_cast<std::uintptr_t>(call.row));
   key.add(reinterpret_cast<std::uintptr_t>(wanted));
   for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
@@ -152,7 +180,7 @@ bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
     key.add(std::span(tensor->sizes, rank));
     key.add(std::span(tensor->strides, tensor->strides != nullptr ? rank : 0));
   }
-  return true;
+  return add_attributes(call, key);
 }
 
 Status run_once(const anydml_device* wanted, const Call& call) {

@@ -13,11 +13,13 @@
 
 namespace anydml {
 
+inline constexpr std::size_t kMaxAttributes = 2 + Attributes::kMost;  // a ScaleBias counts as two
+
 // What a call says but for its addresses, as words: all that decides whether it is right and what is compiled.
 class CallKey {
  public:
-  // The row, the device, and of each tensor its kind, sizes and strides.
-  static constexpr std::size_t kCapacity = 2 + kMaxOperands * (1 + 2 * kMaxRank);
+  // The row, the device, of each tensor its kind, sizes and strides, and of each attribute its number and value.
+  static constexpr std::size_t kCapacity = 2 + kMaxOperands * (1 + 2 * kMaxRank) + 2 * kMaxAttributes;
 
   void add(std::uint64_t word) { words_[count_++] = word; }
   void add(std::span<const std::int64_t> numbers) {

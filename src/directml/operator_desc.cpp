@@ -61,20 +61,26 @@ Status read_attributes(const Row& row, const void* desc, std::vector<NamedScalar
     if (!facts::is_attribute(field.kind)) {
       continue;
     }
-    if (field.type == "FLOAT") {
-      attributes.push_back({field.name, Scalar(static_cast<f64>(read_field<FLOAT>(desc, field)))});
-    } else if (field.type == "INT") {
-      attributes.push_back({field.name, Scalar(static_cast<i64>(read_field<INT>(desc, field)))});
-    } else if (field.type == "UINT" || field.type == "BOOL") {
-      attributes.push_back({field.name, Scalar(static_cast<u64>(read_field<UINT>(desc, field)))});
-    } else if (field.type == "const DML_SCALE_BIAS*") {
-      if (const auto* scale_bias = read_field<const DML_SCALE_BIAS*>(desc, field); scale_bias != nullptr) {
-        attributes.push_back({"Scale", Scalar(static_cast<f64>(scale_bias->Scale))});
-        attributes.push_back({"Bias", Scalar(static_cast<f64>(scale_bias->Bias))});
-      }
-    } else {
-      return Error{ErrorKind::internal,
-                   format_text("{}: {} is of type {}, which is not read yet", row.name, field.name, field.type)};
+    switch (field.type) {
+      case facts::FieldType::real:
+        attributes.push_back({field.name, Scalar(static_cast<f64>(read_field<FLOAT>(desc, field)))});
+        break;
+      case facts::FieldType::integer:
+        attributes.push_back({field.name, Scalar(static_cast<i64>(read_field<INT>(desc, field)))});
+        break;
+      case facts::FieldType::natural:
+      case facts::FieldType::boolean:
+        attributes.push_back({field.name, Scalar(static_cast<u64>(read_field<UINT>(desc, field)))});
+        break;
+      case facts::FieldType::scale_bias:
+        if (const auto* scale_bias = read_field<const DML_SCALE_BIAS*>(desc, field); scale_bias != nullptr) {
+          attributes.push_back({"Scale", Scalar(static_cast<f64>(scale_bias->Scale))});
+          attributes.push_back({"Bias", Scalar(static_cast<f64>(scale_bias->Bias))});
+        }
+        break;
+      default:
+        return Error{ErrorKind::internal,
+                     format_text("{}: {} is of type {}, which is not read yet", row.name, field.name, field.spelling)};
     }
   }
   return {};

@@ -61,10 +61,28 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
+// What a member of a desc struct holds, for those who read or write one. Arrays have a field that counts them.
+enum class FieldType : std::uint8_t {
+  tensors,       // const DML_TENSOR_DESC*: one, or an array
+  real,          // FLOAT
+  natural,       // UINT
+  integer,       // INT
+  boolean,       // BOOL
+  enumeration,   // find_enum has its values
+  reals,         // const FLOAT*
+  naturals,      // const UINT*
+  integers,      // const INT*
+  scale_bias,    // const DML_SCALE_BIAS*
+  size_2d,       // DML_SIZE_2D
+  scalar_union,  // DML_SCALAR_UNION, in the type that a sibling names
+  operators,     // const DML_OPERATOR_DESC*: one, or an array
+};
+
 // One member of an operator's desc struct, in the struct's order; tensors are bound in this order too.
 struct Field {
   std::string_view name;
-  std::string_view type;  // as the header spells it
+  std::string_view spelling;  // of its type in the header, for people
+  FieldType type;
   FieldKind kind;
   std::uint16_t offset;  // in the struct, LP64
   std::uint16_t size;

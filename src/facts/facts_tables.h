@@ -154,9 +154,9 @@ inline constexpr Enum kEnums[] = {
 };
 
 inline constexpr Field kELEMENT_WISE_IDENTITY_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_IDENTITY_same[] = {
     {Same::datatype, 0x3},
@@ -174,9 +174,9 @@ inline constexpr Support kELEMENT_WISE_IDENTITY_support[] = {
     {FeatureLevel::v1_0, 1, 4, 5, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ABS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ABS_same[] = {
     {Same::datatype, 0x3},
@@ -194,9 +194,9 @@ inline constexpr Support kELEMENT_WISE_ABS_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ACOS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ACOS_same[] = {
     {Same::datatype, 0x3},
@@ -210,9 +210,9 @@ inline constexpr Support kELEMENT_WISE_ACOS_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ADD_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ADD_same[] = {
     {Same::datatype, 0x7},
@@ -237,9 +237,9 @@ inline constexpr Support kELEMENT_WISE_ADD_support[] = {
     {FeatureLevel::v1_0, 2, 4, 5, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ASIN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ASIN_same[] = {
     {Same::datatype, 0x3},
@@ -253,9 +253,9 @@ inline constexpr Support kELEMENT_WISE_ASIN_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ATAN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ATAN_same[] = {
     {Same::datatype, 0x3},
@@ -269,9 +269,9 @@ inline constexpr Support kELEMENT_WISE_ATAN_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_CEIL_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CEIL_same[] = {
     {Same::datatype, 0x3},
@@ -285,11 +285,11 @@ inline constexpr Support kELEMENT_WISE_CEIL_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_CLIP_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"Min", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Max", "FLOAT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"Min", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Max", "FLOAT", FieldType::real, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CLIP_same[] = {
     {Same::datatype, 0x3},
@@ -307,9 +307,9 @@ inline constexpr Support kELEMENT_WISE_CLIP_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_COS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_COS_same[] = {
     {Same::datatype, 0x3},
@@ -323,9 +323,9 @@ inline constexpr Support kELEMENT_WISE_COS_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_DIVIDE_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_DIVIDE_same[] = {
     {Same::datatype, 0x7},
@@ -350,9 +350,9 @@ inline constexpr Support kELEMENT_WISE_DIVIDE_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_EXP_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_EXP_same[] = {
     {Same::datatype, 0x3},
@@ -366,9 +366,9 @@ inline constexpr Support kELEMENT_WISE_EXP_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_FLOOR_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_FLOOR_same[] = {
     {Same::datatype, 0x3},
@@ -382,9 +382,9 @@ inline constexpr Support kELEMENT_WISE_FLOOR_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOG_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOG_same[] = {
     {Same::datatype, 0x3},
@@ -398,9 +398,9 @@ inline constexpr Support kELEMENT_WISE_LOG_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_AND_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_AND_same[] = {
     {Same::datatype, 0x7},
@@ -419,9 +419,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_AND_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_EQUALS_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_EQUALS_same[] = {
     {Same::dimension_count, 0x7},
@@ -446,9 +446,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_EQUALS_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_GREATER_THAN_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_GREATER_THAN_same[] = {
     {Same::dimension_count, 0x7},
@@ -473,9 +473,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_GREATER_THAN_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_LESS_THAN_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_LESS_THAN_same[] = {
     {Same::dimension_count, 0x7},
@@ -500,8 +500,8 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_LESS_THAN_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_NOT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_NOT_same[] = {
     {Same::datatype, 0x3},
@@ -517,9 +517,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_NOT_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_OR_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_OR_same[] = {
     {Same::datatype, 0x7},
@@ -538,9 +538,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_OR_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_XOR_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_XOR_same[] = {
     {Same::datatype, 0x7},
@@ -559,9 +559,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_XOR_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0008, ""},
 };
 inline constexpr Field kELEMENT_WISE_MAX_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MAX_same[] = {
     {Same::datatype, 0x7},
@@ -583,9 +583,9 @@ inline constexpr Support kELEMENT_WISE_MAX_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_MEAN_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MEAN_same[] = {
     {Same::datatype, 0x7},
@@ -604,9 +604,9 @@ inline constexpr Support kELEMENT_WISE_MEAN_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_MIN_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MIN_same[] = {
     {Same::datatype, 0x7},
@@ -628,9 +628,9 @@ inline constexpr Support kELEMENT_WISE_MIN_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_MULTIPLY_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MULTIPLY_same[] = {
     {Same::datatype, 0x7},
@@ -655,10 +655,10 @@ inline constexpr Support kELEMENT_WISE_MULTIPLY_support[] = {
     {FeatureLevel::v1_0, 2, 4, 5, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_POW_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ExponentTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ExponentTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_POW_same[] = {
     {Same::dimension_count, 0x7},
@@ -677,10 +677,10 @@ inline constexpr std::string_view kELEMENT_WISE_POW_constraints[] = {
     "datatype: below 3_0 ExponentTensor.DataType == InputTensor.DataType",
 };
 inline constexpr Field kELEMENT_WISE_CONSTANT_POW_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"Exponent", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"Exponent", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CONSTANT_POW_same[] = {
     {Same::datatype, 0x3},
@@ -694,9 +694,9 @@ inline constexpr Support kELEMENT_WISE_CONSTANT_POW_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_RECIP_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_RECIP_same[] = {
     {Same::datatype, 0x3},
@@ -710,9 +710,9 @@ inline constexpr Support kELEMENT_WISE_RECIP_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_SIN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_SIN_same[] = {
     {Same::datatype, 0x3},
@@ -726,9 +726,9 @@ inline constexpr Support kELEMENT_WISE_SIN_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_SQRT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_SQRT_same[] = {
     {Same::datatype, 0x3},
@@ -742,9 +742,9 @@ inline constexpr Support kELEMENT_WISE_SQRT_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_SUBTRACT_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_SUBTRACT_same[] = {
     {Same::datatype, 0x7},
@@ -769,9 +769,9 @@ inline constexpr Support kELEMENT_WISE_SUBTRACT_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_TAN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_TAN_same[] = {
     {Same::datatype, 0x3},
@@ -785,10 +785,10 @@ inline constexpr Support kELEMENT_WISE_TAN_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_THRESHOLD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"Min", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"Min", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_THRESHOLD_same[] = {
     {Same::datatype, 0x3},
@@ -804,10 +804,10 @@ inline constexpr Support kELEMENT_WISE_THRESHOLD_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_QUANTIZE_LINEAR_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"ZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v6_2, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"ZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v6_2, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_QUANTIZE_LINEAR_same[] = {
     {Same::dimension_count, 0xf},
@@ -842,10 +842,10 @@ inline constexpr std::string_view kELEMENT_WISE_QUANTIZE_LINEAR_constraints[] = 
     "null: ZeroPointTensor may be null from 6_2",
 };
 inline constexpr Field kELEMENT_WISE_DEQUANTIZE_LINEAR_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"ZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v6_2, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"ZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v6_2, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_DEQUANTIZE_LINEAR_same[] = {
     {Same::dimension_count, 0xf},
@@ -880,9 +880,9 @@ inline constexpr std::string_view kELEMENT_WISE_DEQUANTIZE_LINEAR_constraints[] 
     "null: ZeroPointTensor may be null from 6_2",
 };
 inline constexpr Field kACTIVATION_ELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_ELU_same[] = {
     {Same::datatype, 0x3},
@@ -898,8 +898,8 @@ inline constexpr Support kACTIVATION_ELU_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_HARDMAX_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_HARDMAX_same[] = {
     {Same::datatype, 0x3},
@@ -918,10 +918,10 @@ inline constexpr std::string_view kACTIVATION_HARDMAX_constraints[] = {
     "rank: InputTensor effective rank (DimensionCount without leading 1s) <= 2",
 };
 inline constexpr Field kACTIVATION_HARD_SIGMOID_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_HARD_SIGMOID_same[] = {
     {Same::datatype, 0x3},
@@ -937,8 +937,8 @@ inline constexpr Support kACTIVATION_HARD_SIGMOID_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_IDENTITY_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_IDENTITY_same[] = {
     {Same::datatype, 0x3},
@@ -954,9 +954,9 @@ inline constexpr Support kACTIVATION_IDENTITY_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_LEAKY_RELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_LEAKY_RELU_same[] = {
     {Same::datatype, 0x3},
@@ -972,10 +972,10 @@ inline constexpr Support kACTIVATION_LEAKY_RELU_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_LINEAR_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_LINEAR_same[] = {
     {Same::datatype, 0x3},
@@ -991,8 +991,8 @@ inline constexpr Support kACTIVATION_LINEAR_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_LOG_SOFTMAX_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_LOG_SOFTMAX_same[] = {
     {Same::datatype, 0x3},
@@ -1011,9 +1011,9 @@ inline constexpr std::string_view kACTIVATION_LOG_SOFTMAX_constraints[] = {
     "rank: InputTensor effective rank (DimensionCount without leading 1s) <= 2",
 };
 inline constexpr Field kACTIVATION_PARAMETERIZED_RELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"SlopeTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"SlopeTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_PARAMETERIZED_RELU_same[] = {
     {Same::datatype, 0x7},
@@ -1035,10 +1035,10 @@ inline constexpr Support kACTIVATION_PARAMETERIZED_RELU_support[] = {
     {FeatureLevel::v1_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_PARAMETRIC_SOFTPLUS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_PARAMETRIC_SOFTPLUS_same[] = {
     {Same::datatype, 0x3},
@@ -1054,8 +1054,8 @@ inline constexpr Support kACTIVATION_PARAMETRIC_SOFTPLUS_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_RELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_RELU_same[] = {
     {Same::datatype, 0x3},
@@ -1073,10 +1073,10 @@ inline constexpr Support kACTIVATION_RELU_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_SCALED_ELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Gamma", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Gamma", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SCALED_ELU_same[] = {
     {Same::datatype, 0x3},
@@ -1092,10 +1092,10 @@ inline constexpr Support kACTIVATION_SCALED_ELU_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_SCALED_TANH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SCALED_TANH_same[] = {
     {Same::datatype, 0x3},
@@ -1111,8 +1111,8 @@ inline constexpr Support kACTIVATION_SCALED_TANH_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_SIGMOID_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SIGMOID_same[] = {
     {Same::datatype, 0x3},
@@ -1128,8 +1128,8 @@ inline constexpr Support kACTIVATION_SIGMOID_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_SOFTMAX_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SOFTMAX_same[] = {
     {Same::datatype, 0x3},
@@ -1148,9 +1148,9 @@ inline constexpr std::string_view kACTIVATION_SOFTMAX_constraints[] = {
     "rank: InputTensor effective rank (DimensionCount without leading 1s) <= 2",
 };
 inline constexpr Field kACTIVATION_SOFTPLUS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Steepness", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Steepness", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SOFTPLUS_same[] = {
     {Same::datatype, 0x3},
@@ -1169,8 +1169,8 @@ inline constexpr std::string_view kACTIVATION_SOFTPLUS_constraints[] = {
     "value: Steepness >= 1 (the limit is lifted at 6_4 per the level history)",
 };
 inline constexpr Field kACTIVATION_SOFTSIGN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SOFTSIGN_same[] = {
     {Same::datatype, 0x3},
@@ -1186,8 +1186,8 @@ inline constexpr Support kACTIVATION_SOFTSIGN_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_TANH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_TANH_same[] = {
     {Same::datatype, 0x3},
@@ -1203,9 +1203,9 @@ inline constexpr Support kACTIVATION_TANH_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_THRESHOLDED_RELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_THRESHOLDED_RELU_same[] = {
     {Same::datatype, 0x3},
@@ -1221,20 +1221,20 @@ inline constexpr Support kACTIVATION_THRESHOLDED_RELU_support[] = {
     {FeatureLevel::v1_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kCONVOLUTION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"FilterTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"Mode", "DML_CONVOLUTION_MODE", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"Direction", "DML_CONVOLUTION_DIRECTION", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 6},
-    {"Dilations", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 6},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 6},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 6},
-    {"OutputPadding", "const UINT*", FieldKind::attribute, 80, 8, FeatureLevel::v1_0, 6},
-    {"GroupCount", "UINT", FieldKind::attribute, 88, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 96, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"FilterTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"Mode", "DML_CONVOLUTION_MODE", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"Direction", "DML_CONVOLUTION_DIRECTION", FieldType::enumeration, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 6},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 6},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 6},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 6},
+    {"OutputPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 80, 8, FeatureLevel::v1_0, 6},
+    {"GroupCount", "UINT", FieldType::natural, FieldKind::attribute, 88, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 96, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kCONVOLUTION_same[] = {
     {Same::datatype, 0xf},
@@ -1256,15 +1256,15 @@ inline constexpr std::string_view kCONVOLUTION_constraints[] = {
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kGEMM_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"CTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"TransA", "DML_MATRIX_TRANSFORM", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"TransB", "DML_MATRIX_TRANSFORM", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 48, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"CTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"TransA", "DML_MATRIX_TRANSFORM", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"TransB", "DML_MATRIX_TRANSFORM", FieldType::enumeration, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 48, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGEMM_same[] = {
     {Same::datatype, 0xf},
@@ -1287,11 +1287,11 @@ inline constexpr std::string_view kGEMM_constraints[] = {
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kREDUCE_fields[] = {
-    {"Function", "DML_REDUCE_FUNCTION", FieldKind::attribute, 0, 4, FeatureLevel::v1_0, -1},
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"Function", "DML_REDUCE_FUNCTION", FieldType::enumeration, FieldKind::attribute, 0, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kREDUCE_same[] = {
     {Same::dimension_count, 0x6},
@@ -1338,14 +1338,14 @@ inline constexpr std::string_view kREDUCE_constraints[] = {
     "same_datatype: InputTensor OutputTensor unless Function is ARGMAX or ARGMIN",
 };
 inline constexpr Field kAVERAGE_POOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"IncludePadding", "BOOL", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"IncludePadding", "BOOL", FieldType::boolean, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kAVERAGE_POOLING_same[] = {
     {Same::datatype, 0x3},
@@ -1360,14 +1360,14 @@ inline constexpr std::string_view kAVERAGE_POOLING_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kLP_POOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"P", "UINT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"P", "UINT", FieldType::natural, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLP_POOLING_same[] = {
     {Same::datatype, 0x3},
@@ -1382,13 +1382,13 @@ inline constexpr std::string_view kLP_POOLING_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kMAX_POOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kMAX_POOLING_same[] = {
     {Same::datatype, 0x3},
@@ -1407,11 +1407,11 @@ inline constexpr std::string_view kMAX_POOLING_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kROI_POOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ROITensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"SpatialScale", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"PooledSize", "DML_SIZE_2D", FieldKind::attribute, 28, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ROITensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"SpatialScale", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"PooledSize", "DML_SIZE_2D", FieldType::size_2d, FieldKind::attribute, 28, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kROI_POOLING_same[] = {
     {Same::datatype, 0x7},
@@ -1426,12 +1426,12 @@ inline constexpr std::string_view kROI_POOLING_constraints[] = {
     "size: OutputTensor {NumROIs, C, PooledSize.Height, PooledSize.Width}",
 };
 inline constexpr Field kSLICE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Offsets", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"Sizes", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"Strides", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Offsets", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"Sizes", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kSLICE_same[] = {
     {Same::datatype, 0x3},
@@ -1453,8 +1453,8 @@ inline constexpr std::string_view kSLICE_constraints[] = {
     "value: no element read out of bounds",
 };
 inline constexpr Field kCAST_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kCAST_same[] = {
     {Same::dimension_count, 0x3},
@@ -1474,10 +1474,10 @@ inline constexpr std::string_view kCAST_constraints[] = {
     "datatype: any supported type to any supported type, subject to DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT",
 };
 inline constexpr Field kSPLIT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputCount", "UINT", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"OutputTensors", "const DML_TENSOR_DESC*", FieldKind::output_array, 16, 8, FeatureLevel::v1_0, 1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputCount", "UINT", FieldType::natural, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"OutputTensors", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output_array, 16, 8, FeatureLevel::v1_0, 1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kSPLIT_same[] = {
     {Same::datatype, 0x5},
@@ -1499,10 +1499,10 @@ inline constexpr std::string_view kSPLIT_constraints[] = {
     "size: all tensors equal except at Axis; InputTensor.Sizes[Axis] == sum of OutputTensors Sizes[Axis]",
 };
 inline constexpr Field kJOIN_fields[] = {
-    {"InputCount", "UINT", FieldKind::attribute, 0, 4, FeatureLevel::v1_0, -1},
-    {"InputTensors", "const DML_TENSOR_DESC*", FieldKind::input_array, 8, 8, FeatureLevel::v1_0, 0},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputCount", "UINT", FieldType::natural, FieldKind::attribute, 0, 4, FeatureLevel::v1_0, -1},
+    {"InputTensors", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input_array, 8, 8, FeatureLevel::v1_0, 0},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kJOIN_same[] = {
     {Same::datatype, 0x6},
@@ -1524,13 +1524,13 @@ inline constexpr std::string_view kJOIN_constraints[] = {
     "size: all tensors equal except at Axis; OutputTensor.Sizes[Axis] == sum of InputTensors Sizes[Axis]",
 };
 inline constexpr Field kPADDING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"PaddingMode", "DML_PADDING_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"PaddingValue", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"PaddingMode", "DML_PADDING_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"PaddingValue", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
 };
 inline constexpr SameGroup kPADDING_same[] = {
     {Same::datatype, 0x3},
@@ -1552,11 +1552,11 @@ inline constexpr std::string_view kPADDING_constraints[] = {
     "value: PaddingMode SYMMETRIC from 3_0, WRAP from 6_4",
 };
 inline constexpr Field kVALUE_SCALE_2D_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Scale", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"ChannelCount", "UINT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"Bias", "const FLOAT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Scale", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"ChannelCount", "UINT", FieldType::natural, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"Bias", "const FLOAT*", FieldType::reals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kVALUE_SCALE_2D_same[] = {
     {Same::datatype, 0x3},
@@ -1570,10 +1570,10 @@ inline constexpr std::string_view kVALUE_SCALE_2D_constraints[] = {
     "value: ChannelCount is 1 or 3 and == InputTensor.Sizes[1]",
 };
 inline constexpr Field kUPSAMPLE_2D_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleSize", "DML_SIZE_2D", FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleSize", "DML_SIZE_2D", FieldType::size_2d, FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kUPSAMPLE_2D_same[] = {
     {Same::datatype, 0x3},
@@ -1588,11 +1588,11 @@ inline constexpr std::string_view kUPSAMPLE_2D_constraints[] = {
     "value: 0 < ScaleSize.Height <= UINT_MAX / InputHeight; 0 < ScaleSize.Width <= UINT_MAX / InputWidth",
 };
 inline constexpr Field kGATHER_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"IndexDimensions", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"IndexDimensions", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGATHER_same[] = {
     {Same::dimension_count, 0x7},
@@ -1620,9 +1620,9 @@ inline constexpr std::string_view kGATHER_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kSPACE_TO_DEPTH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"BlockSize", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"BlockSize", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kSPACE_TO_DEPTH_same[] = {
     {Same::datatype, 0x3},
@@ -1639,9 +1639,9 @@ inline constexpr std::string_view kSPACE_TO_DEPTH_constraints[] = {
     "size: OutputTensor {N, C*BlockSize*BlockSize, H / BlockSize, W / BlockSize} (from the page example; the page text repeats the inverse formula)",
 };
 inline constexpr Field kDEPTH_TO_SPACE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"BlockSize", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"BlockSize", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kDEPTH_TO_SPACE_same[] = {
     {Same::datatype, 0x3},
@@ -1658,10 +1658,10 @@ inline constexpr std::string_view kDEPTH_TO_SPACE_constraints[] = {
     "size: OutputTensor {N, C / (BlockSize*BlockSize), H*BlockSize, W*BlockSize}",
 };
 inline constexpr Field kTILE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"RepeatsCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Repeats", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"RepeatsCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Repeats", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kTILE_same[] = {
     {Same::datatype, 0x3},
@@ -1683,11 +1683,11 @@ inline constexpr std::string_view kTILE_constraints[] = {
     "size: OutputTensor.Sizes[i] == InputTensor.Sizes[i] * Repeats[i]",
 };
 inline constexpr Field kTOP_K_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputValueTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputIndexTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"K", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputIndexTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"K", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kTOP_K_same[] = {
     {Same::dimension_count, 0x7},
@@ -1713,15 +1713,15 @@ inline constexpr std::string_view kTOP_K_constraints[] = {
     "value: 0 < K < InputTensor.Sizes[Axis]",
 };
 inline constexpr Field kBATCH_NORMALIZATION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"MeanTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"Spatial", "BOOL", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 56, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"MeanTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"Spatial", "BOOL", FieldType::boolean, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 56, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kBATCH_NORMALIZATION_same[] = {
     {Same::datatype, 0x3f},
@@ -1747,14 +1747,14 @@ inline constexpr std::string_view kBATCH_NORMALIZATION_constraints[] = {
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kMEAN_VARIANCE_NORMALIZATION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"CrossChannel", "BOOL", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"NormalizeVariance", "BOOL", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 48, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"CrossChannel", "BOOL", FieldType::boolean, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"NormalizeVariance", "BOOL", FieldType::boolean, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 48, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMEAN_VARIANCE_NORMALIZATION_same[] = {
     {Same::sizes, 0x9},
@@ -1772,13 +1772,13 @@ inline constexpr std::string_view kMEAN_VARIANCE_NORMALIZATION_constraints[] = {
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kLOCAL_RESPONSE_NORMALIZATION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"CrossChannel", "BOOL", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"LocalSize", "UINT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
-    {"Bias", "FLOAT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"CrossChannel", "BOOL", FieldType::boolean, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"LocalSize", "UINT", FieldType::natural, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"Bias", "FLOAT", FieldType::real, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLOCAL_RESPONSE_NORMALIZATION_same[] = {
     {Same::datatype, 0x3},
@@ -1792,11 +1792,11 @@ inline constexpr std::string_view kLOCAL_RESPONSE_NORMALIZATION_constraints[] = 
     "value: LocalSize >= 1",
 };
 inline constexpr Field kLP_NORMALIZATION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"P", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"P", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLP_NORMALIZATION_same[] = {
     {Same::datatype, 0x3},
@@ -1813,17 +1813,17 @@ inline constexpr std::string_view kLP_NORMALIZATION_constraints[] = {
     "value: P is 1 or 2",
 };
 inline constexpr Field kRNN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"WeightTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 56, 8, FeatureLevel::v1_0, -1},
-    {"ActivationDescCount", "UINT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
-    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 8},
-    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"WeightTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 56, 8, FeatureLevel::v1_0, -1},
+    {"ActivationDescCount", "UINT", FieldType::natural, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 8},
+    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldType::enumeration, FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kRNN_same[] = {
     {Same::datatype, 0xdf},
@@ -1844,23 +1844,23 @@ inline constexpr std::string_view kRNN_constraints[] = {
     "flag: OWNED_BY_DML not supported on any input",
 };
 inline constexpr Field kLSTM_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"WeightTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"CellMemInitTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
-    {"PeepholeTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
-    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 64, 8, FeatureLevel::v1_0, -1},
-    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 72, 8, FeatureLevel::v1_0, -1},
-    {"OutputCellSingleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 80, 8, FeatureLevel::v1_0, -1},
-    {"ActivationDescCount", "UINT", FieldKind::attribute, 88, 4, FeatureLevel::v1_0, -1},
-    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldKind::attribute, 96, 8, FeatureLevel::v1_0, 11},
-    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldKind::attribute, 104, 4, FeatureLevel::v1_0, -1},
-    {"ClipThreshold", "float", FieldKind::attribute, 108, 4, FeatureLevel::v1_0, -1},
-    {"UseClipThreshold", "BOOL", FieldKind::attribute, 112, 4, FeatureLevel::v1_0, -1},
-    {"CoupleInputForget", "BOOL", FieldKind::attribute, 116, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"WeightTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"CellMemInitTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
+    {"PeepholeTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
+    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 64, 8, FeatureLevel::v1_0, -1},
+    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 72, 8, FeatureLevel::v1_0, -1},
+    {"OutputCellSingleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 80, 8, FeatureLevel::v1_0, -1},
+    {"ActivationDescCount", "UINT", FieldType::natural, FieldKind::attribute, 88, 4, FeatureLevel::v1_0, -1},
+    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::attribute, 96, 8, FeatureLevel::v1_0, 11},
+    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldType::enumeration, FieldKind::attribute, 104, 4, FeatureLevel::v1_0, -1},
+    {"ClipThreshold", "float", FieldType::real, FieldKind::attribute, 108, 4, FeatureLevel::v1_0, -1},
+    {"UseClipThreshold", "BOOL", FieldType::boolean, FieldKind::attribute, 112, 4, FeatureLevel::v1_0, -1},
+    {"CoupleInputForget", "BOOL", FieldType::boolean, FieldKind::attribute, 116, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLSTM_same[] = {
     {Same::datatype, 0x7bf},
@@ -1885,18 +1885,18 @@ inline constexpr std::string_view kLSTM_constraints[] = {
     "flag: OWNED_BY_DML not supported on any input",
 };
 inline constexpr Field kGRU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"WeightTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 56, 8, FeatureLevel::v1_0, -1},
-    {"ActivationDescCount", "UINT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
-    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 8},
-    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
-    {"LinearBeforeReset", "BOOL", FieldKind::attribute, 84, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"WeightTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"RecurrenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"HiddenInitTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputSequenceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputSingleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 56, 8, FeatureLevel::v1_0, -1},
+    {"ActivationDescCount", "UINT", FieldType::natural, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"ActivationDescs", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 8},
+    {"Direction", "DML_RECURRENT_NETWORK_DIRECTION", FieldType::enumeration, FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
+    {"LinearBeforeReset", "BOOL", FieldType::boolean, FieldKind::attribute, 84, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGRU_same[] = {
     {Same::datatype, 0xdf},
@@ -1918,8 +1918,8 @@ inline constexpr std::string_view kGRU_constraints[] = {
     "flag: OWNED_BY_DML not supported on any input",
 };
 inline constexpr Field kELEMENT_WISE_SIGN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_SIGN_same[] = {
     {Same::datatype, 0x3},
@@ -1937,8 +1937,8 @@ inline constexpr Support kELEMENT_WISE_SIGN_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_IS_NAN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_IS_NAN_same[] = {
     {Same::dimension_count, 0x3},
@@ -1951,9 +1951,9 @@ inline constexpr Support kELEMENT_WISE_IS_NAN_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0028, ""},
 };
 inline constexpr Field kELEMENT_WISE_ERF_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ERF_same[] = {
     {Same::datatype, 0x3},
@@ -1967,9 +1967,9 @@ inline constexpr Support kELEMENT_WISE_ERF_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_SINH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_SINH_same[] = {
     {Same::datatype, 0x3},
@@ -1983,9 +1983,9 @@ inline constexpr Support kELEMENT_WISE_SINH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_COSH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_COSH_same[] = {
     {Same::datatype, 0x3},
@@ -1999,9 +1999,9 @@ inline constexpr Support kELEMENT_WISE_COSH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_TANH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_TANH_same[] = {
     {Same::datatype, 0x3},
@@ -2015,9 +2015,9 @@ inline constexpr Support kELEMENT_WISE_TANH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ASINH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ASINH_same[] = {
     {Same::datatype, 0x3},
@@ -2031,9 +2031,9 @@ inline constexpr Support kELEMENT_WISE_ASINH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ACOSH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ACOSH_same[] = {
     {Same::datatype, 0x3},
@@ -2047,9 +2047,9 @@ inline constexpr Support kELEMENT_WISE_ACOSH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_ATANH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ATANH_same[] = {
     {Same::datatype, 0x3},
@@ -2063,10 +2063,10 @@ inline constexpr Support kELEMENT_WISE_ATANH_support[] = {
     {FeatureLevel::v2_0, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_IF_fields[] = {
-    {"ConditionTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"ConditionTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_IF_same[] = {
     {Same::dimension_count, 0xf},
@@ -2088,10 +2088,10 @@ inline constexpr Support kELEMENT_WISE_IF_support[] = {
     {FeatureLevel::v2_0, 3, 4, 4, 0x0004, ""},
 };
 inline constexpr Field kELEMENT_WISE_ADD1_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 24, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ADD1_same[] = {
     {Same::datatype, 0x7},
@@ -2111,10 +2111,10 @@ inline constexpr std::string_view kELEMENT_WISE_ADD1_constraints[] = {
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kACTIVATION_SHRINK_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Bias", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Threshold", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Bias", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Threshold", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SHRINK_same[] = {
     {Same::datatype, 0x3},
@@ -2130,14 +2130,14 @@ inline constexpr Support kACTIVATION_SHRINK_support[] = {
     {FeatureLevel::v2_0, 1, 4, 5, 0x0006, ""},
 };
 inline constexpr Field kMAX_POOLING1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputIndicesTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputIndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kMAX_POOLING1_same[] = {
     {Same::dimension_count, 0x7},
@@ -2160,9 +2160,9 @@ inline constexpr std::string_view kMAX_POOLING1_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kMAX_UNPOOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMAX_UNPOOLING_same[] = {
     {Same::datatype, 0x5},
@@ -2178,9 +2178,9 @@ inline constexpr Support kMAX_UNPOOLING_support[] = {
     {FeatureLevel::v3_0, 2, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kDIAGONAL_MATRIX_fields[] = {
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
-    {"Offset", "INT", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"Value", "FLOAT", FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
+    {"Offset", "INT", FieldType::integer, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"Value", "FLOAT", FieldType::real, FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr Support kDIAGONAL_MATRIX_support[] = {
     {FeatureLevel::v5_1, 0, 2, 4, 0x0ffe, ""},
@@ -2189,11 +2189,11 @@ inline constexpr Support kDIAGONAL_MATRIX_support[] = {
     {FeatureLevel::v2_0, 0, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kSCATTER_ELEMENTS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"UpdatesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"UpdatesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kSCATTER_ELEMENTS_same[] = {
     {Same::dimension_count, 0xf},
@@ -2226,10 +2226,10 @@ inline constexpr std::string_view kSCATTER_ELEMENTS_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kONE_HOT_fields[] = {
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ValuesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ValuesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kONE_HOT_same[] = {
     {Same::dimension_count, 0x7},
@@ -2256,11 +2256,11 @@ inline constexpr std::string_view kONE_HOT_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kRESAMPLE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"ScaleCount", "UINT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"ScaleCount", "UINT", FieldType::natural, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kRESAMPLE_same[] = {
     {Same::datatype, 0x3},
@@ -2278,9 +2278,9 @@ inline constexpr std::string_view kRESAMPLE_constraints[] = {
     "value: ScaleCount == InputTensor.DimensionCount",
 };
 inline constexpr Field kELEMENT_WISE_BIT_SHIFT_LEFT_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_SHIFT_LEFT_same[] = {
     {Same::datatype, 0x7},
@@ -2299,9 +2299,9 @@ inline constexpr Support kELEMENT_WISE_BIT_SHIFT_LEFT_support[] = {
     {FeatureLevel::v2_1, 2, 4, 4, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_BIT_SHIFT_RIGHT_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_SHIFT_RIGHT_same[] = {
     {Same::datatype, 0x7},
@@ -2320,9 +2320,9 @@ inline constexpr Support kELEMENT_WISE_BIT_SHIFT_RIGHT_support[] = {
     {FeatureLevel::v2_1, 2, 4, 4, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_ROUND_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"RoundingMode", "DML_ROUNDING_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"RoundingMode", "DML_ROUNDING_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ROUND_same[] = {
     {Same::datatype, 0x3},
@@ -2336,9 +2336,9 @@ inline constexpr Support kELEMENT_WISE_ROUND_support[] = {
     {FeatureLevel::v2_1, 1, 4, 4, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_IS_INFINITY_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InfinityMode", "DML_IS_INFINITY_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InfinityMode", "DML_IS_INFINITY_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_IS_INFINITY_same[] = {
     {Same::dimension_count, 0x3},
@@ -2351,9 +2351,9 @@ inline constexpr Support kELEMENT_WISE_IS_INFINITY_support[] = {
     {FeatureLevel::v2_1, 1, 4, 4, 0x0020, ""},
 };
 inline constexpr Field kELEMENT_WISE_MODULUS_TRUNCATE_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MODULUS_TRUNCATE_same[] = {
     {Same::datatype, 0x7},
@@ -2372,9 +2372,9 @@ inline constexpr Support kELEMENT_WISE_MODULUS_TRUNCATE_support[] = {
     {FeatureLevel::v2_1, 2, 4, 4, 0x01fe, ""},
 };
 inline constexpr Field kELEMENT_WISE_MODULUS_FLOOR_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_MODULUS_FLOOR_same[] = {
     {Same::datatype, 0x7},
@@ -2393,9 +2393,9 @@ inline constexpr Support kELEMENT_WISE_MODULUS_FLOOR_support[] = {
     {FeatureLevel::v2_1, 2, 4, 4, 0x01fe, ""},
 };
 inline constexpr Field kFILL_VALUE_CONSTANT_fields[] = {
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
-    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"Value", "DML_SCALAR_UNION", FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
+    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"Value", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr Support kFILL_VALUE_CONSTANT_support[] = {
     {FeatureLevel::v4_1, 0, 1, 8, 0x0ffe, ""},
@@ -2406,10 +2406,10 @@ inline constexpr std::string_view kFILL_VALUE_CONSTANT_constraints[] = {
     "value: ValueDataType == OutputTensor.DataType",
 };
 inline constexpr Field kFILL_VALUE_SEQUENCE_fields[] = {
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
-    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"ValueStart", "DML_SCALAR_UNION", FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"ValueDelta", "DML_SCALAR_UNION", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 0, 8, FeatureLevel::v1_0, -1},
+    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"ValueStart", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"ValueDelta", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr Support kFILL_VALUE_SEQUENCE_support[] = {
     {FeatureLevel::v5_0, 0, 1, 8, 0x0dfe, ""},
@@ -2420,11 +2420,11 @@ inline constexpr std::string_view kFILL_VALUE_SEQUENCE_constraints[] = {
     "value: ValueDataType == OutputTensor.DataType",
 };
 inline constexpr Field kCUMULATIVE_SUMMATION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"AxisDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"HasExclusiveSum", "BOOL", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"AxisDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"HasExclusiveSum", "BOOL", FieldType::boolean, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kCUMULATIVE_SUMMATION_same[] = {
     {Same::datatype, 0x3},
@@ -2443,10 +2443,10 @@ inline constexpr std::string_view kCUMULATIVE_SUMMATION_constraints[] = {
     "value: Axis < InputTensor.DimensionCount",
 };
 inline constexpr Field kREVERSE_SUBSEQUENCES_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"SequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kREVERSE_SUBSEQUENCES_same[] = {
     {Same::dimension_count, 0x7},
@@ -2472,10 +2472,10 @@ inline constexpr std::string_view kREVERSE_SUBSEQUENCES_constraints[] = {
     "value: Axis < InputTensor.DimensionCount",
 };
 inline constexpr Field kGATHER_ELEMENTS_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGATHER_ELEMENTS_same[] = {
     {Same::dimension_count, 0x7},
@@ -2499,11 +2499,11 @@ inline constexpr std::string_view kGATHER_ELEMENTS_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kGATHER_ND_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"InputDimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"IndicesDimensionCount", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"IndicesDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGATHER_ND_same[] = {
     {Same::dimension_count, 0x7},
@@ -2528,12 +2528,12 @@ inline constexpr std::string_view kGATHER_ND_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kSCATTER_ND_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"UpdatesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"InputDimensionCount", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"IndicesDimensionCount", "UINT", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"UpdatesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"IndicesDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kSCATTER_ND_same[] = {
     {Same::dimension_count, 0xf},
@@ -2563,15 +2563,15 @@ inline constexpr std::string_view kSCATTER_ND_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kMAX_POOLING2_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputIndicesTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
-    {"Dilations", "const UINT*", FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputIndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kMAX_POOLING2_same[] = {
     {Same::dimension_count, 0x7},
@@ -2594,12 +2594,12 @@ inline constexpr std::string_view kMAX_POOLING2_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kSLICE1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"InputWindowOffsets", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"InputWindowSizes", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"InputWindowStrides", "const INT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputWindowOffsets", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputWindowSizes", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"InputWindowStrides", "const INT*", FieldType::integers, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kSLICE1_same[] = {
     {Same::datatype, 0x3},
@@ -2621,12 +2621,12 @@ inline constexpr std::string_view kSLICE1_constraints[] = {
     "size: 1 <= OutputTensor.Sizes[i] <= 1 + (InputWindowSizes[i] - 1) / abs(InputWindowStrides[i])",
 };
 inline constexpr Field kTOP_K1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputValueTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputIndexTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"K", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
-    {"AxisDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputIndexTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"K", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"AxisDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kTOP_K1_same[] = {
     {Same::dimension_count, 0x7},
@@ -2649,10 +2649,10 @@ inline constexpr std::string_view kTOP_K1_constraints[] = {
     "value: 0 < K < InputTensor.Sizes[Axis]",
 };
 inline constexpr Field kDEPTH_TO_SPACE1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"BlockSize", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Order", "DML_DEPTH_SPACE_ORDER", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"BlockSize", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Order", "DML_DEPTH_SPACE_ORDER", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kDEPTH_TO_SPACE1_same[] = {
     {Same::datatype, 0x3},
@@ -2667,10 +2667,10 @@ inline constexpr std::string_view kDEPTH_TO_SPACE1_constraints[] = {
     "size: OutputTensor {N, C / (BlockSize*BlockSize), H*BlockSize, W*BlockSize}",
 };
 inline constexpr Field kSPACE_TO_DEPTH1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"BlockSize", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Order", "DML_DEPTH_SPACE_ORDER", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"BlockSize", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Order", "DML_DEPTH_SPACE_ORDER", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kSPACE_TO_DEPTH1_same[] = {
     {Same::datatype, 0x3},
@@ -2685,15 +2685,15 @@ inline constexpr std::string_view kSPACE_TO_DEPTH1_constraints[] = {
     "size: OutputTensor {N, C*BlockSize*BlockSize, H / BlockSize, W / BlockSize} (from the page example; the page text repeats the inverse formula)",
 };
 inline constexpr Field kMEAN_VARIANCE_NORMALIZATION1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
-    {"NormalizeVariance", "BOOL", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 56, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"NormalizeVariance", "BOOL", FieldType::boolean, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 56, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMEAN_VARIANCE_NORMALIZATION1_same[] = {
     {Same::datatype, 0xf},
@@ -2715,13 +2715,13 @@ inline constexpr std::string_view kMEAN_VARIANCE_NORMALIZATION1_constraints[] = 
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kRESAMPLE1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
-    {"InputPixelOffsets", "const FLOAT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
-    {"OutputPixelOffsets", "const FLOAT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
+    {"InputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"OutputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kRESAMPLE1_same[] = {
     {Same::datatype, 0x3},
@@ -2739,11 +2739,11 @@ inline constexpr std::string_view kRESAMPLE1_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount",
 };
 inline constexpr Field kMATRIX_MULTIPLY_INTEGER_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMATRIX_MULTIPLY_INTEGER_same[] = {
     {Same::dimension_count, 0x15},
@@ -2771,15 +2771,15 @@ inline constexpr std::string_view kMATRIX_MULTIPLY_INTEGER_constraints[] = {
     "size: A {[N],[C],M,K}; B {[N],[C],K,N}; Output {[N],[C],M,N}; AZeroPoint all 1s or {1,1,M,1}; BZeroPoint all 1s or {1,1,1,N}",
 };
 inline constexpr Field kQUANTIZED_LINEAR_MATRIX_MULTIPLY_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 64, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 64, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kQUANTIZED_LINEAR_MATRIX_MULTIPLY_same[] = {
     {Same::dimension_count, 0xf6},
@@ -2813,17 +2813,17 @@ inline constexpr std::string_view kQUANTIZED_LINEAR_MATRIX_MULTIPLY_constraints[
     "undefined: scale 0",
 };
 inline constexpr Field kCONVOLUTION_INTEGER_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"FilterTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"FilterZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 5},
-    {"Dilations", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 5},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 5},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 5},
-    {"GroupCount", "UINT", FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"FilterTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"FilterZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 5},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 5},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 5},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 5},
+    {"GroupCount", "UINT", FieldType::natural, FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kCONVOLUTION_INTEGER_same[] = {
     {Same::dimension_count, 0xa},
@@ -2848,22 +2848,22 @@ inline constexpr std::string_view kCONVOLUTION_INTEGER_constraints[] = {
     "value: DimensionCount == 2 (text; the table allows 3-D tensors from 4_0)",
 };
 inline constexpr Field kQUANTIZED_LINEAR_CONVOLUTION_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"FilterTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"FilterScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"FilterZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 56, 8, FeatureLevel::v1_0, -1},
-    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 72, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 88, 8, FeatureLevel::v1_0, 10},
-    {"Dilations", "const UINT*", FieldKind::attribute, 96, 8, FeatureLevel::v1_0, 10},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 104, 8, FeatureLevel::v1_0, 10},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 112, 8, FeatureLevel::v1_0, 10},
-    {"GroupCount", "UINT", FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"FilterTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"FilterScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"FilterZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 56, 8, FeatureLevel::v1_0, -1},
+    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 72, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 88, 8, FeatureLevel::v1_0, 10},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 96, 8, FeatureLevel::v1_0, 10},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 104, 8, FeatureLevel::v1_0, 10},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 112, 8, FeatureLevel::v1_0, 10},
+    {"GroupCount", "UINT", FieldType::natural, FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kQUANTIZED_LINEAR_CONVOLUTION_same[] = {
     {Same::dimension_count, 0x249},
@@ -2909,9 +2909,9 @@ inline constexpr std::string_view kQUANTIZED_LINEAR_CONVOLUTION_constraints[] = 
     "undefined: scale 0",
 };
 inline constexpr Field kELEMENT_WISE_BIT_AND_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_AND_same[] = {
     {Same::datatype, 0x7},
@@ -2927,9 +2927,9 @@ inline constexpr Support kELEMENT_WISE_BIT_AND_support[] = {
     {FeatureLevel::v3_0, 2, 1, 8, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_BIT_OR_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_OR_same[] = {
     {Same::datatype, 0x7},
@@ -2945,9 +2945,9 @@ inline constexpr Support kELEMENT_WISE_BIT_OR_support[] = {
     {FeatureLevel::v3_0, 2, 1, 8, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_BIT_XOR_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_XOR_same[] = {
     {Same::datatype, 0x7},
@@ -2963,8 +2963,8 @@ inline constexpr Support kELEMENT_WISE_BIT_XOR_support[] = {
     {FeatureLevel::v3_0, 2, 1, 8, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_BIT_NOT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_NOT_same[] = {
     {Same::datatype, 0x3},
@@ -2978,8 +2978,8 @@ inline constexpr Support kELEMENT_WISE_BIT_NOT_support[] = {
     {FeatureLevel::v3_0, 1, 1, 8, 0x0038, ""},
 };
 inline constexpr Field kELEMENT_WISE_BIT_COUNT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_BIT_COUNT_same[] = {
     {Same::dimension_count, 0x3},
@@ -2992,9 +2992,9 @@ inline constexpr Support kELEMENT_WISE_BIT_COUNT_support[] = {
     {FeatureLevel::v3_0, 1, 1, 8, 0x0028, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_same[] = {
     {Same::dimension_count, 0x7},
@@ -3010,9 +3010,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_support[] =
     {FeatureLevel::v3_0, 2, 1, 8, 0x0028, ""},
 };
 inline constexpr Field kELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_same[] = {
     {Same::dimension_count, 0x7},
@@ -3028,9 +3028,9 @@ inline constexpr Support kELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_support[] = {
     {FeatureLevel::v3_0, 2, 1, 8, 0x0028, ""},
 };
 inline constexpr Field kACTIVATION_CELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_CELU_same[] = {
     {Same::datatype, 0x3},
@@ -3042,9 +3042,9 @@ inline constexpr Support kACTIVATION_CELU_support[] = {
     {FeatureLevel::v3_0, 1, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_RELU_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_RELU_GRAD_same[] = {
     {Same::datatype, 0x7},
@@ -3063,14 +3063,14 @@ inline constexpr Support kACTIVATION_RELU_GRAD_support[] = {
     {FeatureLevel::v3_0, 2, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kAVERAGE_POOLING_GRAD_fields[] = {
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"IncludePadding", "BOOL", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"IncludePadding", "BOOL", FieldType::boolean, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kAVERAGE_POOLING_GRAD_same[] = {
     {Same::datatype, 0x3},
@@ -3084,15 +3084,15 @@ inline constexpr std::string_view kAVERAGE_POOLING_GRAD_constraints[] = {
     "value: DimensionCount == spatial dimension count (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kMAX_POOLING_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
-    {"Dilations", "const UINT*", FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 3},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 3},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 3},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kMAX_POOLING_GRAD_same[] = {
     {Same::datatype, 0x7},
@@ -3111,10 +3111,10 @@ inline constexpr std::string_view kMAX_POOLING_GRAD_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (text: 4-D only, so 2; the table allows 5-D from 4_0)",
 };
 inline constexpr Field kRANDOM_GENERATOR_fields[] = {
-    {"InputStateTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputStateTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Type", "DML_RANDOM_GENERATOR_TYPE", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputStateTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputStateTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Type", "DML_RANDOM_GENERATOR_TYPE", FieldType::enumeration, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kRANDOM_GENERATOR_same[] = {
     {Same::dimension_count, 0x5},
@@ -3134,9 +3134,9 @@ inline constexpr std::string_view kRANDOM_GENERATOR_constraints[] = {
     "value: Type == PHILOX_4X32_10",
 };
 inline constexpr Field kNONZERO_COORDINATES_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputCountTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputCoordinatesTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputCountTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputCoordinatesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr Support kNONZERO_COORDINATES_support[] = {
     {FeatureLevel::v4_0, 0, 1, 8, 0x01fe, ""},
@@ -3152,13 +3152,13 @@ inline constexpr std::string_view kNONZERO_COORDINATES_constraints[] = {
     "size: OutputCoordinatesTensor {1..., M, N}; M == elements of InputTensor; effective rank of InputTensor <= N <= InputTensor.DimensionCount",
 };
 inline constexpr Field kRESAMPLE_GRAD_fields[] = {
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
-    {"InputPixelOffsets", "const FLOAT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
-    {"OutputPixelOffsets", "const FLOAT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 3},
+    {"InputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 3},
+    {"OutputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 3},
 };
 inline constexpr SameGroup kRESAMPLE_GRAD_same[] = {
     {Same::datatype, 0x3},
@@ -3174,12 +3174,12 @@ inline constexpr std::string_view kRESAMPLE_GRAD_constraints[] = {
     "value: DimensionCount == InputGradientTensor.DimensionCount",
 };
 inline constexpr Field kSLICE_GRAD_fields[] = {
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"InputWindowOffsets", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"InputWindowSizes", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"InputWindowStrides", "const INT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputWindowOffsets", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputWindowSizes", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"InputWindowStrides", "const INT*", FieldType::integers, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kSLICE_GRAD_same[] = {
     {Same::datatype, 0x3},
@@ -3198,18 +3198,18 @@ inline constexpr std::string_view kSLICE_GRAD_constraints[] = {
     "value: InputWindowStrides[i] != 0",
 };
 inline constexpr Field kADAM_OPTIMIZER_fields[] = {
-    {"InputParametersTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputFirstMomentTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"InputSecondMomentTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"GradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"TrainingStepTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputParametersTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputFirstMomentTensor", "const DML_TENSOR_DESC*", FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputSecondMomentTensor", "const DML_TENSOR_DESC*", FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
-    {"LearningRate", "FLOAT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
-    {"Beta1", "FLOAT", FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
-    {"Beta2", "FLOAT", FieldKind::attribute, 72, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 76, 4, FeatureLevel::v1_0, -1},
+    {"InputParametersTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputFirstMomentTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputSecondMomentTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"GradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"TrainingStepTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputParametersTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputFirstMomentTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputSecondMomentTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
+    {"LearningRate", "FLOAT", FieldType::real, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"Beta1", "FLOAT", FieldType::real, FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
+    {"Beta2", "FLOAT", FieldType::real, FieldKind::attribute, 72, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 76, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kADAM_OPTIMIZER_same[] = {
     {Same::datatype, 0xef},
@@ -3232,11 +3232,11 @@ inline constexpr std::string_view kADAM_OPTIMIZER_constraints[] = {
     "value: Beta1 and Beta2 between 0 and 1",
 };
 inline constexpr Field kARGMIN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"AxisDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"AxisDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kARGMIN_same[] = {
     {Same::dimension_count, 0x3},
@@ -3252,11 +3252,11 @@ inline constexpr std::string_view kARGMIN_constraints[] = {
     "value: every Axes[i] < InputTensor.DimensionCount",
 };
 inline constexpr Field kARGMAX_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"AxisDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"AxisDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kARGMAX_same[] = {
     {Same::dimension_count, 0x3},
@@ -3272,17 +3272,17 @@ inline constexpr std::string_view kARGMAX_constraints[] = {
     "value: every Axes[i] < InputTensor.DimensionCount",
 };
 inline constexpr Field kROI_ALIGN_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ROITensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleX", "FLOAT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleY", "FLOAT", FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
-    {"OutOfBoundsInputValue", "FLOAT", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"MinimumSamplesPerOutput", "UINT", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"MaximumSamplesPerOutput", "UINT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ROITensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleX", "FLOAT", FieldType::real, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleY", "FLOAT", FieldType::real, FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
+    {"OutOfBoundsInputValue", "FLOAT", FieldType::real, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"MinimumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"MaximumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kROI_ALIGN_same[] = {
     {Same::datatype, 0xb},
@@ -3305,12 +3305,12 @@ inline constexpr std::string_view kROI_ALIGN_constraints[] = {
     "undefined: batch index outside [0, BatchCount)",
 };
 inline constexpr Field kGATHER_ND1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"InputDimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"IndicesDimensionCount", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
-    {"BatchDimensionCount", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"IndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"InputDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"IndicesDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"BatchDimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kGATHER_ND1_same[] = {
     {Same::dimension_count, 0x7},
@@ -3333,9 +3333,9 @@ inline constexpr std::string_view kGATHER_ND1_constraints[] = {
     "index: negative indices allowed from 3_0 for signed types, counted from the end of the dimension",
 };
 inline constexpr Field kELEMENT_WISE_ATAN_YX_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_ATAN_YX_same[] = {
     {Same::datatype, 0x7},
@@ -3351,11 +3351,11 @@ inline constexpr std::string_view kELEMENT_WISE_ATAN_YX_constraints[] = {
     "undefined: a == 0 and b == 0",
 };
 inline constexpr Field kELEMENT_WISE_CLIP_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"Min", "FLOAT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Max", "FLOAT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"Min", "FLOAT", FieldType::real, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Max", "FLOAT", FieldType::real, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CLIP_GRAD_same[] = {
     {Same::datatype, 0x7},
@@ -3371,9 +3371,9 @@ inline constexpr Support kELEMENT_WISE_CLIP_GRAD_support[] = {
     {FeatureLevel::v3_1, 2, 1, 8, 0x01fe, ""},
 };
 inline constexpr Field kELEMENT_WISE_DIFFERENCE_SQUARE_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_DIFFERENCE_SQUARE_same[] = {
     {Same::datatype, 0x7},
@@ -3386,14 +3386,14 @@ inline constexpr Support kELEMENT_WISE_DIFFERENCE_SQUARE_support[] = {
     {FeatureLevel::v3_1, 2, 1, 8, 0x004e, ""},
 };
 inline constexpr Field kLOCAL_RESPONSE_NORMALIZATION_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"CrossChannel", "BOOL", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"LocalSize", "UINT", FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"Bias", "FLOAT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"CrossChannel", "BOOL", FieldType::boolean, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"LocalSize", "UINT", FieldType::natural, FieldKind::attribute, 28, 4, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"Bias", "FLOAT", FieldType::real, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLOCAL_RESPONSE_NORMALIZATION_GRAD_same[] = {
     {Same::datatype, 0x7},
@@ -3408,11 +3408,11 @@ inline constexpr std::string_view kLOCAL_RESPONSE_NORMALIZATION_GRAD_constraints
     "value: LocalSize >= 1",
 };
 inline constexpr Field kCUMULATIVE_PRODUCT_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Axis", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"AxisDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"HasExclusiveProduct", "BOOL", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Axis", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"AxisDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"HasExclusiveProduct", "BOOL", FieldType::boolean, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kCUMULATIVE_PRODUCT_same[] = {
     {Same::datatype, 0x3},
@@ -3431,15 +3431,15 @@ inline constexpr std::string_view kCUMULATIVE_PRODUCT_constraints[] = {
     "value: Axis < InputTensor.DimensionCount",
 };
 inline constexpr Field kBATCH_NORMALIZATION_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"MeanTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputBiasGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"MeanTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputBiasGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kBATCH_NORMALIZATION_GRAD_same[] = {
     {Same::datatype, 0xff},
@@ -3458,15 +3458,15 @@ inline constexpr Support kBATCH_NORMALIZATION_GRAD_support[] = {
     {FeatureLevel::v3_1, 7, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kELEMENT_WISE_QUANTIZED_LINEAR_ADD_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 64, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 64, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_QUANTIZED_LINEAR_ADD_same[] = {
     {Same::dimension_count, 0x1ff},
@@ -3490,10 +3490,10 @@ inline constexpr std::string_view kELEMENT_WISE_QUANTIZED_LINEAR_ADD_constraints
     "undefined: scale 0",
 };
 inline constexpr Field kDYNAMIC_QUANTIZE_LINEAR_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kDYNAMIC_QUANTIZE_LINEAR_same[] = {
     {Same::dimension_count, 0xf},
@@ -3509,20 +3509,20 @@ inline constexpr std::string_view kDYNAMIC_QUANTIZE_LINEAR_constraints[] = {
     "size: OutputScaleTensor and OutputZeroPointTensor hold 1 element",
 };
 inline constexpr Field kROI_ALIGN1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ROITensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleX", "FLOAT", FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleY", "FLOAT", FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
-    {"InputPixelOffset", "FLOAT", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"OutputPixelOffset", "FLOAT", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"OutOfBoundsInputValue", "FLOAT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
-    {"MinimumSamplesPerOutput", "UINT", FieldKind::attribute, 60, 4, FeatureLevel::v1_0, -1},
-    {"MaximumSamplesPerOutput", "UINT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
-    {"AlignRegionsToCorners", "BOOL", FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ROITensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldType::enumeration, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleX", "FLOAT", FieldType::real, FieldKind::attribute, 40, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleY", "FLOAT", FieldType::real, FieldKind::attribute, 44, 4, FeatureLevel::v1_0, -1},
+    {"InputPixelOffset", "FLOAT", FieldType::real, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"OutputPixelOffset", "FLOAT", FieldType::real, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"OutOfBoundsInputValue", "FLOAT", FieldType::real, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"MinimumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 60, 4, FeatureLevel::v1_0, -1},
+    {"MaximumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"AlignRegionsToCorners", "BOOL", FieldType::boolean, FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kROI_ALIGN1_same[] = {
     {Same::datatype, 0xb},
@@ -3545,21 +3545,21 @@ inline constexpr std::string_view kROI_ALIGN1_constraints[] = {
     "undefined: batch index outside [0, BatchCount)",
 };
 inline constexpr Field kROI_ALIGN_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"ROITensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputROIGradientTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 40, 8, FeatureLevel::v1_0, -1},
-    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleX", "FLOAT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
-    {"SpatialScaleY", "FLOAT", FieldKind::attribute, 60, 4, FeatureLevel::v1_0, -1},
-    {"InputPixelOffset", "FLOAT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
-    {"OutputPixelOffset", "FLOAT", FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
-    {"MinimumSamplesPerOutput", "UINT", FieldKind::attribute, 72, 4, FeatureLevel::v1_0, -1},
-    {"MaximumSamplesPerOutput", "UINT", FieldKind::attribute, 76, 4, FeatureLevel::v1_0, -1},
-    {"AlignRegionsToCorners", "BOOL", FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"ROITensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BatchIndicesTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputROIGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 40, 8, FeatureLevel::v1_0, -1},
+    {"ReductionFunction", "DML_REDUCE_FUNCTION", FieldType::enumeration, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleX", "FLOAT", FieldType::real, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"SpatialScaleY", "FLOAT", FieldType::real, FieldKind::attribute, 60, 4, FeatureLevel::v1_0, -1},
+    {"InputPixelOffset", "FLOAT", FieldType::real, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"OutputPixelOffset", "FLOAT", FieldType::real, FieldKind::attribute, 68, 4, FeatureLevel::v1_0, -1},
+    {"MinimumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 72, 4, FeatureLevel::v1_0, -1},
+    {"MaximumSamplesPerOutput", "UINT", FieldType::natural, FieldKind::attribute, 76, 4, FeatureLevel::v1_0, -1},
+    {"AlignRegionsToCorners", "BOOL", FieldType::boolean, FieldKind::attribute, 80, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kROI_ALIGN_GRAD_same[] = {
     {Same::datatype, 0x37},
@@ -3581,15 +3581,15 @@ inline constexpr std::string_view kROI_ALIGN_GRAD_constraints[] = {
     "undefined: batch index outside [0, BatchCount)",
 };
 inline constexpr Field kBATCH_NORMALIZATION_TRAINING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"FusedAddTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputMeanTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputVarianceTensor", "const DML_TENSOR_DESC*", FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 64, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"FusedAddTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputMeanTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputVarianceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 64, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kBATCH_NORMALIZATION_TRAINING_same[] = {
     {Same::datatype, 0x7f},
@@ -3611,15 +3611,15 @@ inline constexpr std::string_view kBATCH_NORMALIZATION_TRAINING_constraints[] = 
     "fused: only with an activation that can be fused",
 };
 inline constexpr Field kBATCH_NORMALIZATION_TRAINING_GRAD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"MeanTensor", "const DML_TENSOR_DESC*", FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
-    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputBiasGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"MeanTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 16, 8, FeatureLevel::v1_0, -1},
+    {"VarianceTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputBiasGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kBATCH_NORMALIZATION_TRAINING_GRAD_same[] = {
     {Same::datatype, 0xff},
@@ -3641,12 +3641,12 @@ inline constexpr std::string_view kBATCH_NORMALIZATION_TRAINING_GRAD_constraints
     "size: each dimension of MeanTensor VarianceTensor ScaleTensor is 1 (broadcast) or InputTensor.Sizes of it",
 };
 inline constexpr Field kELEMENT_WISE_CLIP1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ScaleBias", "const DML_SCALE_BIAS*", FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
-    {"MinMaxDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Min", "DML_SCALAR_UNION", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, -1},
-    {"Max", "DML_SCALAR_UNION", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ScaleBias", "const DML_SCALE_BIAS*", FieldType::scale_bias, FieldKind::optional_attribute, 16, 8, FeatureLevel::v1_0, -1},
+    {"MinMaxDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Min", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, -1},
+    {"Max", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CLIP1_same[] = {
     {Same::datatype, 0x3},
@@ -3661,12 +3661,12 @@ inline constexpr std::string_view kELEMENT_WISE_CLIP1_constraints[] = {
     "value: MinMaxDataType == OutputTensor.DataType",
 };
 inline constexpr Field kELEMENT_WISE_CLIP_GRAD1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
-    {"MinMaxDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Min", "DML_SCALAR_UNION", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, -1},
-    {"Max", "DML_SCALAR_UNION", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 16, 8, FeatureLevel::v1_0, -1},
+    {"MinMaxDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Min", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, -1},
+    {"Max", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_CLIP_GRAD1_same[] = {
     {Same::datatype, 0x7},
@@ -3682,14 +3682,14 @@ inline constexpr std::string_view kELEMENT_WISE_CLIP_GRAD1_constraints[] = {
     "value: MinMaxDataType == OutputGradientTensor.DataType",
 };
 inline constexpr Field kPADDING1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"PaddingMode", "DML_PADDING_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"PaddingValueDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"PaddingValue", "DML_SCALAR_UNION", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 5},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 5},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"PaddingMode", "DML_PADDING_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"PaddingValueDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"PaddingValue", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 5},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 5},
 };
 inline constexpr SameGroup kPADDING1_same[] = {
     {Same::datatype, 0x3},
@@ -3706,8 +3706,8 @@ inline constexpr std::string_view kPADDING1_constraints[] = {
     "value: PaddingMode WRAP from 6_4",
 };
 inline constexpr Field kELEMENT_WISE_NEGATE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kELEMENT_WISE_NEGATE_same[] = {
     {Same::datatype, 0x3},
@@ -3719,8 +3719,8 @@ inline constexpr Support kELEMENT_WISE_NEGATE_support[] = {
     {FeatureLevel::v5_0, 1, 1, 8, 0x09c6, ""},
 };
 inline constexpr Field kACTIVATION_GELU_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_GELU_same[] = {
     {Same::datatype, 0x3},
@@ -3732,10 +3732,10 @@ inline constexpr Support kACTIVATION_GELU_support[] = {
     {FeatureLevel::v5_1, 1, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_SOFTMAX1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kACTIVATION_SOFTMAX1_same[] = {
     {Same::datatype, 0x3},
@@ -3750,10 +3750,10 @@ inline constexpr std::string_view kACTIVATION_SOFTMAX1_constraints[] = {
     "value: every Axes[i] < InputTensor.DimensionCount",
 };
 inline constexpr Field kACTIVATION_LOG_SOFTMAX1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kACTIVATION_LOG_SOFTMAX1_same[] = {
     {Same::datatype, 0x3},
@@ -3768,10 +3768,10 @@ inline constexpr std::string_view kACTIVATION_LOG_SOFTMAX1_constraints[] = {
     "value: every Axes[i] < InputTensor.DimensionCount",
 };
 inline constexpr Field kACTIVATION_HARDMAX1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr SameGroup kACTIVATION_HARDMAX1_same[] = {
     {Same::datatype, 0x3},
@@ -3786,14 +3786,14 @@ inline constexpr std::string_view kACTIVATION_HARDMAX1_constraints[] = {
     "value: every Axes[i] < InputTensor.DimensionCount",
 };
 inline constexpr Field kRESAMPLE2_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
-    {"InputPixelOffsets", "const FLOAT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
-    {"OutputPixelOffsets", "const FLOAT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
+    {"InputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"OutputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
 };
 inline constexpr SameGroup kRESAMPLE2_same[] = {
     {Same::datatype, 0x3},
@@ -3809,14 +3809,14 @@ inline constexpr std::string_view kRESAMPLE2_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount",
 };
 inline constexpr Field kRESAMPLE_GRAD1_fields[] = {
-    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
-    {"InputPixelOffsets", "const FLOAT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
-    {"OutputPixelOffsets", "const FLOAT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
+    {"InputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputGradientTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
+    {"InputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"OutputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
 };
 inline constexpr SameGroup kRESAMPLE_GRAD1_same[] = {
     {Same::datatype, 0x3},
@@ -3830,12 +3830,12 @@ inline constexpr std::string_view kRESAMPLE_GRAD1_constraints[] = {
     "value: DimensionCount == InputGradientTensor.DimensionCount",
 };
 inline constexpr Field kDIAGONAL_MATRIX1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Value", "DML_SCALAR_UNION", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
-    {"DiagonalFillBegin", "INT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"DiagonalFillEnd", "INT", FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"ValueDataType", "DML_TENSOR_DATA_TYPE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Value", "DML_SCALAR_UNION", FieldType::scalar_union, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, -1},
+    {"DiagonalFillBegin", "INT", FieldType::integer, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"DiagonalFillEnd", "INT", FieldType::integer, FieldKind::attribute, 36, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kDIAGONAL_MATRIX1_same[] = {
     {Same::datatype, 0x3},
@@ -3849,24 +3849,24 @@ inline constexpr std::string_view kDIAGONAL_MATRIX1_constraints[] = {
     "value: ValueDataType == OutputTensor.DataType",
 };
 inline constexpr Field kMULTIHEAD_ATTENTION_fields[] = {
-    {"QueryTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
-    {"KeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"ValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"StackedQueryKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"StackedKeyValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"StackedQueryKeyValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
-    {"MaskTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
-    {"RelativePositionBiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
-    {"PastKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 72, 8, FeatureLevel::v1_0, -1},
-    {"PastValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 80, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 88, 8, FeatureLevel::v1_0, -1},
-    {"OutputPresentKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 96, 8, FeatureLevel::v1_0, -1},
-    {"OutputPresentValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 104, 8, FeatureLevel::v1_0, -1},
-    {"Scale", "FLOAT", FieldKind::attribute, 112, 4, FeatureLevel::v1_0, -1},
-    {"MaskFilterValue", "FLOAT", FieldKind::attribute, 116, 4, FeatureLevel::v1_0, -1},
-    {"HeadCount", "UINT", FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
-    {"MaskType", "DML_MULTIHEAD_ATTENTION_MASK_TYPE", FieldKind::attribute, 124, 4, FeatureLevel::v1_0, -1},
+    {"QueryTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
+    {"KeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"ValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"StackedQueryKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"StackedKeyValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"StackedQueryKeyValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
+    {"MaskTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
+    {"RelativePositionBiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
+    {"PastKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 72, 8, FeatureLevel::v1_0, -1},
+    {"PastValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 80, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 88, 8, FeatureLevel::v1_0, -1},
+    {"OutputPresentKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 96, 8, FeatureLevel::v1_0, -1},
+    {"OutputPresentValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 104, 8, FeatureLevel::v1_0, -1},
+    {"Scale", "FLOAT", FieldType::real, FieldKind::attribute, 112, 4, FeatureLevel::v1_0, -1},
+    {"MaskFilterValue", "FLOAT", FieldType::real, FieldKind::attribute, 116, 4, FeatureLevel::v1_0, -1},
+    {"HeadCount", "UINT", FieldType::natural, FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
+    {"MaskType", "DML_MULTIHEAD_ATTENTION_MASK_TYPE", FieldType::enumeration, FieldKind::attribute, 124, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMULTIHEAD_ATTENTION_same[] = {
     {Same::datatype, 0x3f7f},
@@ -3893,15 +3893,15 @@ inline constexpr std::string_view kMULTIHEAD_ATTENTION_constraints[] = {
     "size: MaskTensor KEY_SEQUENCE_LENGTH {1,B}; KEY_SEQUENCE_END_START {2,B}; KEY_QUERY_SEQUENCE_LENGTH_START_END {3*B+2}",
 };
 inline constexpr Field kLP_POOLING1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"Dilations", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
-    {"P", "UINT", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
+    {"P", "UINT", FieldType::natural, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kLP_POOLING1_same[] = {
     {Same::datatype, 0x3},
@@ -3916,15 +3916,15 @@ inline constexpr std::string_view kLP_POOLING1_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kAVERAGE_POOLING1_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"Dilations", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
-    {"IncludePadding", "BOOL", FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
+    {"IncludePadding", "BOOL", FieldType::boolean, FieldKind::attribute, 64, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kAVERAGE_POOLING1_same[] = {
     {Same::datatype, 0x3},
@@ -3939,9 +3939,9 @@ inline constexpr std::string_view kAVERAGE_POOLING1_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount - 2 (2 for 4-D, 3 for 5-D)",
 };
 inline constexpr Field kACTIVATION_SWISH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"SigmoidInputScale", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"SigmoidInputScale", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_SWISH_same[] = {
     {Same::datatype, 0x3},
@@ -3953,10 +3953,10 @@ inline constexpr Support kACTIVATION_SWISH_support[] = {
     {FeatureLevel::v6_2, 1, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kACTIVATION_HARD_SWISH_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"Alpha", "FLOAT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"Beta", "FLOAT", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"Alpha", "FLOAT", FieldType::real, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"Beta", "FLOAT", FieldType::real, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kACTIVATION_HARD_SWISH_same[] = {
     {Same::datatype, 0x3},
@@ -3968,19 +3968,19 @@ inline constexpr Support kACTIVATION_HARD_SWISH_support[] = {
     {FeatureLevel::v6_2, 1, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kQUANTIZED_LINEAR_AVERAGE_POOLING_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"InputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"Strides", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 6},
-    {"WindowSize", "const UINT*", FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 6},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 6},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 80, 8, FeatureLevel::v1_0, 6},
-    {"Dilations", "const UINT*", FieldKind::attribute, 88, 8, FeatureLevel::v1_0, 6},
-    {"IncludePadding", "BOOL", FieldKind::attribute, 96, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"InputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"InputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"OutputZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 40, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 6},
+    {"WindowSize", "const UINT*", FieldType::naturals, FieldKind::attribute, 64, 8, FeatureLevel::v1_0, 6},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 72, 8, FeatureLevel::v1_0, 6},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 80, 8, FeatureLevel::v1_0, 6},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 88, 8, FeatureLevel::v1_0, 6},
+    {"IncludePadding", "BOOL", FieldType::boolean, FieldKind::attribute, 96, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kQUANTIZED_LINEAR_AVERAGE_POOLING_same[] = {
     {Same::dimension_count, 0x21},
@@ -4002,14 +4002,14 @@ inline constexpr std::string_view kQUANTIZED_LINEAR_AVERAGE_POOLING_constraints[
     "undefined: scale 0",
 };
 inline constexpr Field kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_fields[] = {
-    {"ATensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
-    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"BTensor", "const DML_TENSOR_DESC*", FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
-    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
-    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
+    {"ATensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"AScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 8, 8, FeatureLevel::v1_0, -1},
+    {"AZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"BTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 24, 8, FeatureLevel::v1_0, -1},
+    {"BScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 32, 8, FeatureLevel::v1_0, -1},
+    {"BZeroPointTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 56, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_same[] = {
     {Same::dimension_count, 0x36},
@@ -4032,16 +4032,16 @@ inline constexpr std::string_view kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_constraints[
     "size: A {[N],[C],M,K}; B {[N],[C],K,N}; Output and Bias {[N],[C],M,N}; AScale AZeroPoint all 1s or {1,1,M,1}; BScale BZeroPoint all 1s or {1,1,1,N}",
 };
 inline constexpr Field kMEAN_VARIANCE_NORMALIZATION2_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
-    {"AxisCount", "UINT", FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
-    {"Axes", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
-    {"UseMean", "BOOL", FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
-    {"UseVariance", "BOOL", FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
-    {"Epsilon", "FLOAT", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
-    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldKind::optional_attribute, 64, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"ScaleTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"AxisCount", "UINT", FieldType::natural, FieldKind::attribute, 32, 4, FeatureLevel::v1_0, -1},
+    {"Axes", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"UseMean", "BOOL", FieldType::boolean, FieldKind::attribute, 48, 4, FeatureLevel::v1_0, -1},
+    {"UseVariance", "BOOL", FieldType::boolean, FieldKind::attribute, 52, 4, FeatureLevel::v1_0, -1},
+    {"Epsilon", "FLOAT", FieldType::real, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"FusedActivation", "const DML_OPERATOR_DESC*", FieldType::operators, FieldKind::optional_attribute, 64, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMEAN_VARIANCE_NORMALIZATION2_same[] = {
     {Same::datatype, 0xf},
@@ -4057,26 +4057,26 @@ inline constexpr std::string_view kMEAN_VARIANCE_NORMALIZATION2_constraints[] = 
     "size: each dimension of ScaleTensor and BiasTensor is 1 or InputTensor.Sizes of it",
 };
 inline constexpr Field kMULTIHEAD_ATTENTION1_fields[] = {
-    {"QueryTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
-    {"KeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
-    {"ValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
-    {"StackedQueryKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
-    {"StackedKeyValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
-    {"StackedQueryKeyValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
-    {"BiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
-    {"MaskTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
-    {"RelativePositionBiasTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
-    {"PastKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 72, 8, FeatureLevel::v1_0, -1},
-    {"PastValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 80, 8, FeatureLevel::v1_0, -1},
-    {"PastSequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldKind::optional_input, 88, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 96, 8, FeatureLevel::v1_0, -1},
-    {"OutputPresentKeyTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 104, 8, FeatureLevel::v1_0, -1},
-    {"OutputPresentValueTensor", "const DML_TENSOR_DESC*", FieldKind::optional_output, 112, 8, FeatureLevel::v1_0, -1},
-    {"Scale", "FLOAT", FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
-    {"MaskFilterValue", "FLOAT", FieldKind::attribute, 124, 4, FeatureLevel::v1_0, -1},
-    {"QueryHeadCount", "UINT", FieldKind::attribute, 128, 4, FeatureLevel::v1_0, -1},
-    {"KeyValueHeadCount", "UINT", FieldKind::attribute, 132, 4, FeatureLevel::v1_0, -1},
-    {"MaskType", "DML_MULTIHEAD_ATTENTION_MASK_TYPE", FieldKind::attribute, 136, 4, FeatureLevel::v1_0, -1},
+    {"QueryTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 0, 8, FeatureLevel::v1_0, -1},
+    {"KeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 8, 8, FeatureLevel::v1_0, -1},
+    {"ValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 16, 8, FeatureLevel::v1_0, -1},
+    {"StackedQueryKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 24, 8, FeatureLevel::v1_0, -1},
+    {"StackedKeyValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 32, 8, FeatureLevel::v1_0, -1},
+    {"StackedQueryKeyValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 40, 8, FeatureLevel::v1_0, -1},
+    {"BiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 48, 8, FeatureLevel::v1_0, -1},
+    {"MaskTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 56, 8, FeatureLevel::v1_0, -1},
+    {"RelativePositionBiasTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 64, 8, FeatureLevel::v1_0, -1},
+    {"PastKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 72, 8, FeatureLevel::v1_0, -1},
+    {"PastValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 80, 8, FeatureLevel::v1_0, -1},
+    {"PastSequenceLengthsTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_input, 88, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 96, 8, FeatureLevel::v1_0, -1},
+    {"OutputPresentKeyTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 104, 8, FeatureLevel::v1_0, -1},
+    {"OutputPresentValueTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::optional_output, 112, 8, FeatureLevel::v1_0, -1},
+    {"Scale", "FLOAT", FieldType::real, FieldKind::attribute, 120, 4, FeatureLevel::v1_0, -1},
+    {"MaskFilterValue", "FLOAT", FieldType::real, FieldKind::attribute, 124, 4, FeatureLevel::v1_0, -1},
+    {"QueryHeadCount", "UINT", FieldType::natural, FieldKind::attribute, 128, 4, FeatureLevel::v1_0, -1},
+    {"KeyValueHeadCount", "UINT", FieldType::natural, FieldKind::attribute, 132, 4, FeatureLevel::v1_0, -1},
+    {"MaskType", "DML_MULTIHEAD_ATTENTION_MASK_TYPE", FieldType::enumeration, FieldKind::attribute, 136, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMULTIHEAD_ATTENTION1_same[] = {
     {Same::datatype, 0x7f7f},
@@ -4103,11 +4103,11 @@ inline constexpr std::string_view kMULTIHEAD_ATTENTION1_constraints[] = {
     "datatype: the page puts PastSequenceLengthsTensor in the same-datatype group and gives it FLOAT32 FLOAT16",
 };
 inline constexpr Field kQUANTIZE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"QuantizationType", "DML_QUANTIZATION_TYPE", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"QuantizationTensorCount", "UINT", FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
-    {"QuantizationTensors", "const DML_TENSOR_DESC*", FieldKind::input_array, 16, 8, FeatureLevel::v1_0, 2},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"QuantizationType", "DML_QUANTIZATION_TYPE", FieldType::enumeration, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"QuantizationTensorCount", "UINT", FieldType::natural, FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
+    {"QuantizationTensors", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input_array, 16, 8, FeatureLevel::v1_0, 2},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kQUANTIZE_same[] = {
     {Same::dimension_count, 0x19},
@@ -4118,11 +4118,11 @@ inline constexpr Support kQUANTIZE_support[] = {
     {FeatureLevel::v6_3, 4, 1, 8, 0x3120, ""},
 };
 inline constexpr Field kDEQUANTIZE_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"QuantizationType", "DML_QUANTIZATION_TYPE", FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
-    {"QuantizationTensorCount", "UINT", FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
-    {"QuantizationTensors", "const DML_TENSOR_DESC*", FieldKind::input_array, 16, 8, FeatureLevel::v1_0, 2},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"QuantizationType", "DML_QUANTIZATION_TYPE", FieldType::enumeration, FieldKind::attribute, 8, 4, FeatureLevel::v1_0, -1},
+    {"QuantizationTensorCount", "UINT", FieldType::natural, FieldKind::attribute, 12, 4, FeatureLevel::v1_0, -1},
+    {"QuantizationTensors", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input_array, 16, 8, FeatureLevel::v1_0, 2},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 24, 8, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kDEQUANTIZE_same[] = {
     {Same::dimension_count, 0x19},
@@ -4133,15 +4133,15 @@ inline constexpr Support kDEQUANTIZE_support[] = {
     {FeatureLevel::v6_3, 4, 1, 8, 0x0006, ""},
 };
 inline constexpr Field kRESAMPLE3_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
-    {"Scales", "const FLOAT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
-    {"InputPixelOffsets", "const FLOAT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
-    {"OutputPixelOffsets", "const FLOAT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
-    {"Antialiased", "BOOL", FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"InterpolationMode", "DML_INTERPOLATION_MODE", FieldType::enumeration, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"RoundingDirection", "DML_AXIS_DIRECTION", FieldType::enumeration, FieldKind::attribute, 20, 4, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 24, 4, FeatureLevel::v1_0, -1},
+    {"Scales", "const FLOAT*", FieldType::reals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 4},
+    {"InputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 4},
+    {"OutputPixelOffsets", "const FLOAT*", FieldType::reals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 4},
+    {"Antialiased", "BOOL", FieldType::boolean, FieldKind::attribute, 56, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kRESAMPLE3_same[] = {
     {Same::datatype, 0x3},
@@ -4155,14 +4155,14 @@ inline constexpr std::string_view kRESAMPLE3_constraints[] = {
     "value: DimensionCount == InputTensor.DimensionCount",
 };
 inline constexpr Field kFOLD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"WindowSizes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"Strides", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"Dilations", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"WindowSizes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr Support kFOLD_support[] = {
     {FeatureLevel::v6_4, 0, 3, 8, 0x0000, ""},
@@ -4175,14 +4175,14 @@ inline constexpr std::string_view kFOLD_constraints[] = {
     "datatype: the page leaves the data types blank",
 };
 inline constexpr Field kUNFOLD_fields[] = {
-    {"InputTensor", "const DML_TENSOR_DESC*", FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
-    {"OutputTensor", "const DML_TENSOR_DESC*", FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
-    {"DimensionCount", "UINT", FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
-    {"WindowSizes", "const UINT*", FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
-    {"Strides", "const UINT*", FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
-    {"Dilations", "const UINT*", FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
-    {"StartPadding", "const UINT*", FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
-    {"EndPadding", "const UINT*", FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
+    {"InputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::input, 0, 8, FeatureLevel::v1_0, -1},
+    {"OutputTensor", "const DML_TENSOR_DESC*", FieldType::tensors, FieldKind::output, 8, 8, FeatureLevel::v1_0, -1},
+    {"DimensionCount", "UINT", FieldType::natural, FieldKind::attribute, 16, 4, FeatureLevel::v1_0, -1},
+    {"WindowSizes", "const UINT*", FieldType::naturals, FieldKind::attribute, 24, 8, FeatureLevel::v1_0, 2},
+    {"Strides", "const UINT*", FieldType::naturals, FieldKind::attribute, 32, 8, FeatureLevel::v1_0, 2},
+    {"Dilations", "const UINT*", FieldType::naturals, FieldKind::attribute, 40, 8, FeatureLevel::v1_0, 2},
+    {"StartPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 48, 8, FeatureLevel::v1_0, 2},
+    {"EndPadding", "const UINT*", FieldType::naturals, FieldKind::attribute, 56, 8, FeatureLevel::v1_0, 2},
 };
 inline constexpr Support kUNFOLD_support[] = {
     {FeatureLevel::v6_4, 0, 3, 8, 0x0000, ""},

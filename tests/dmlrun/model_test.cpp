@@ -103,33 +103,33 @@ std::string field_json(const facts::Operator& op, std::size_t index) {
   if (!facts::is_attribute(field.kind)) {
     return field.count_field >= 0 ? "[" + tensor_json(op, index) + "]" : tensor_json(op, index);
   }
-  if (field.type == "FLOAT" || field.type == "float") {
+  if (field.spelling == "FLOAT" || field.spelling == "float") {
     return "0.5";
   }
-  if (field.type == "UINT" || field.type == "INT") {
+  if (field.spelling == "UINT" || field.spelling == "INT") {
     return "1";
   }
-  if (field.type == "BOOL") {
+  if (field.spelling == "BOOL") {
     return "true";
   }
-  if (field.type == "const FLOAT*" || field.type == "const UINT*" || field.type == "const INT*") {
+  if (field.spelling == "const FLOAT*" || field.spelling == "const UINT*" || field.spelling == "const INT*") {
     return "[1]";
   }
-  if (field.type == "const DML_SCALE_BIAS*") {
+  if (field.spelling == "const DML_SCALE_BIAS*") {
     return R"({"Scale": 2, "Bias": -1})";
   }
-  if (field.type == "DML_SIZE_2D") {
+  if (field.spelling == "DML_SIZE_2D") {
     return R"({"Width": 3, "Height": 4})";
   }
-  if (field.type == "DML_SCALAR_UNION") {
+  if (field.spelling == "DML_SCALAR_UNION") {
     return "1";
   }
-  if (field.type == "const DML_OPERATOR_DESC*") {
+  if (field.spelling == "const DML_OPERATOR_DESC*") {
     const std::string activation = R"({"Type": "ACTIVATION_ELU", "Alpha": 0.5})";
     return field.count_field >= 0 ? "[" + activation + "]" : activation;
   }
-  const facts::Enum* enumeration = facts::find_enum(field.type);
-  EXPECT_NE(enumeration, nullptr) << op.name << " " << field.name << " " << field.type;
+  const facts::Enum* enumeration = facts::find_enum(field.spelling);
+  EXPECT_NE(enumeration, nullptr) << op.name << " " << field.name << " " << field.spelling;
   // The last: the first is NONE or UNKNOWN here and there.
   return enumeration == nullptr ? "0" : format_text("\"{}\"", enumeration->values.back().name);
 }
@@ -142,7 +142,7 @@ std::string desc_json(const facts::Operator& op) {
       return other.count_field == static_cast<int>(i);
     });
     if (!is_count) {
-      const std::string value = op.fields[i].type == "DML_TENSOR_DATA_TYPE" ? "\"FLOAT32\"" : field_json(op, i);
+      const std::string value = op.fields[i].spelling == "DML_TENSOR_DATA_TYPE" ? "\"FLOAT32\"" : field_json(op, i);
       text += format_text("{}\"{}\": {}", text.empty() ? "" : ", ", op.fields[i].name, value);
     }
   }

@@ -151,7 +151,7 @@ OperatorModel read_fused_operator(const Cursor& at) {
 // The data type that a sibling member names; a union is read in it.
 DataType sibling_type(Members& members, const facts::Operator& op) {
   for (const facts::Field& field : op.fields) {
-    if (field.type == "DML_TENSOR_DATA_TYPE") {
+    if (field.type == facts::FieldType::enumeration && field.spelling == "DML_TENSOR_DATA_TYPE") {
       if (const auto at = members.optional(field.name); at && at->json().is(JsonKind::string)) {
         return parse_type(at->json().text()).value_or(DataType::unknown);
       }
@@ -209,44 +209,37 @@ std::array<std::uint32_t, 2> read_pair(const Cursor& at, std::string_view first,
 
 FieldValue read_attribute(const Cursor& at, const facts::Field& field, Members& members, const facts::Operator& op) {
   const auto word = [&](DataType type) { return InlineWords{{read_word(at, type).value_or(0), 0}}; };
-  if (field.type == "FLOAT" || field.type == "float") {
-    return word(DataType::FLOAT32);
+  switch (field.type) {
+    case facts::FieldType::real:
+      return word(DataType::FLOAT32);
+    case facts::FieldType::natural:
+      return word(DataType::UINT32);
+    case facts::FieldType::integer:
+      return word(DataType::INT32);
+    case facts::FieldType::boolean:
+      return at.json().is(JsonKind::number) ? word(DataType::UINT32) : InlineWords{{at.boolean().value_or(false), 0}};
+    case facts::FieldType::enumeration:
+      return InlineWords{{read_enumerator(at, *facts::find_enum(field.spelling)).value_or(0), 0}};
+    case facts::FieldType::reals:
+      return PointedWords{read_words(at, DataType::FLOAT32)};
+    case facts::FieldType::naturals:
+      return PointedWords{read_words(at, DataType::UINT32)};
+    case facts::FieldType::integers:
+      return PointedWords{read_words(at, DataType::INT32)};
+    case facts::FieldType::scale_bias: {
+      const auto pair = read_pair(at, "Scale", "Bias", DataType::FLOAT32);
+      return PointedWords{{pair[0], pair[1]}};
+    }
+    case facts::FieldType::size_2d:
+      return InlineWords{read_pair(at, "Width", "Height", DataType::UINT32)};
+    case facts::FieldType::scalar_union:
+      return read_scalar_union(at, sibling_type(members, op));
+    case facts::FieldType::operators:
+      return read_one_or_more<OperatorModel>(at, field.count_field >= 0, read_fused_operator);
+    case facts::FieldType::tensors:
+      break;  // no attribute is one
   }
-  if (field.type == "UINT") {
-    return word(DataType::UINT32);
-  }
-  if (field.type == "INT") {
-    return word(DataType::INT32);
-  }
-  if (field.type == "BOOL") {
-    return at.json().is(JsonKind::number) ? word(DataType::UINT32) : InlineWords{{at.boolean().value_or(false), 0}};
-  }
-  if (field.type == "const FLOAT*") {
-    return PointedWords{read_words(at, DataType::FLOAT32)};
-  }
-  if (field.type == "const UINT*") {
-    return PointedWords{read_words(at, DataType::UINT32)};
-  }
-  if (field.type == "const INT*") {
-    return PointedWords{read_words(at, DataType::INT32)};
-  }
-  if (field.type == "const DML_SCALE_BIAS*") {
-    const auto pair = read_pair(at, "Scale", "Bias", DataType::FLOAT32);
-    return PointedWords{{pair[0], pair[1]}};
-  }
-  if (field.type == "DML_SIZE_2D") {
-    return InlineWords{read_pair(at, "Width", "Height", DataType::UINT32)};
-  }
-  if (field.type == "DML_SCALAR_UNION") {
-    return read_scalar_union(at, sibling_type(members, op));
-  }
-  if (field.type == "const DML_OPERATOR_DESC*") {
-    return read_one_or_more<OperatorModel>(at, field.count_field >= 0, read_fused_operator);
-  }
-  if (const facts::Enum* enumeration = facts::find_enum(field.type)) {
-    return InlineWords{{read_enumerator(at, *enumeration).value_or(0), 0}};
-  }
-  at.fail(format_text("is of type {}, which is not read yet", field.type));
+  at.fail(format_text("is of type {}, which is no attribute's", field.spelling));
   return {};
 }
 

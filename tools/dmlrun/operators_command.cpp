@@ -133,7 +133,7 @@ void write_operator(JsonWriter& json, const facts::Operator& op) {
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
     json.begin_object().key("name").text(field.name).key("kind").text(kind_text(field.kind));
-    json.key("type").text(field.type);
+    json.key("type").text(field.spelling);
     if (!facts::is_attribute(field.kind)) {
       json.key("support").begin_array();
       for (const facts::Support& support : op.support) {
@@ -197,11 +197,11 @@ void show_one(const facts::Operator& op) {
   std::printf("  desc           %s, %u bytes\n\n", structs.c_str(), op.desc_size);
   Table fields({{"field"}, {"kind"}, {"type"}});
   for (const facts::Field& field : op.fields) {
-    fields.add({text(field.name), text(kind_text(field.kind)), text(field.type)});
+    fields.add({text(field.name), text(kind_text(field.kind)), text(field.spelling)});
   }
   fields.print(stdout);
   for (const facts::Field& field : op.fields) {
-    if (const facts::Enum* values = facts::is_attribute(field.kind) ? facts::find_enum(field.type) : nullptr) {
+    if (const facts::Enum* values = facts::is_attribute(field.kind) ? facts::find_enum(field.spelling) : nullptr) {
       std::string names;
       for (const facts::EnumValue& value : values->values) {
         names += (names.empty() ? "" : ", ") + text(value.name.substr(values->prefix.size()));

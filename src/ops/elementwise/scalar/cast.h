@@ -24,6 +24,10 @@ struct Cast {
   }
 
  private:
+  // Constants, not calls: CUDA device code may not call numeric_limits.
+  static constexpr To kLeast = std::numeric_limits<To>::min();
+  static constexpr To kMost = std::numeric_limits<To>::max();
+
   ANYDML_HOST_DEVICE static constexpr To float_to_float(From x) {
     if constexpr (std::is_same_v<From, To>) {
       return x;
@@ -38,8 +42,6 @@ struct Cast {
     if (is_nan(x)) {
       return To{0};
     }
-    constexpr To kLeast = std::numeric_limits<To>::min();
-    constexpr To kMost = std::numeric_limits<To>::max();
     const f64 value = widen_to_f64(x);  // exact
     // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
     constexpr f64 kLimit = 2.0 * static_cast<f64>(u64{1} << (std::numeric_limits<To>::digits - 1));
