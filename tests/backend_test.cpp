@@ -19,6 +19,7 @@
 #include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/lower.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "schema/words.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plans are pure functions of descriptions: tested here without a backend.
 #include "plan/plan.h"
+#include "ops/elementwise/lower.h"
 
 #include <gtest/gtest.h>
 

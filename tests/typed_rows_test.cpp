@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/process.h"
+#include "ops/elementwise/lower.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "schema/words.h"

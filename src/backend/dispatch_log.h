@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/log.h"
-#include "plan/op_desc.h"
+#include "ops/op_desc.h"
 
 namespace anydml {
 

@@ -4,7 +4,7 @@
 
 #include "anydml/anydml.h"
 #include "capi/devices.h"
-#include "plan/op_desc.h"
+#include "ops/op_desc.h"
 
 struct anydml_compiled {
   anydml::OpDesc desc;

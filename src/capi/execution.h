@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "capi/compiled.h"
+#include "ops/elementwise/lower.h"
 #include "plan/plan.h"
 
 namespace anydml {

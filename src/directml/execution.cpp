@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
+#include "ops/elementwise/lower.h"
 #include "plan/plan.h"
 #include "schema/words.h"
 #include "text/format.h"

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "directml/headers.h"
 #include "facts/facts.h"
-#include "plan/op_desc.h"
+#include "ops/op_desc.h"
 
 namespace anydml {
 

@@ -10,6 +10,7 @@
 
 #include "base/element.h"
 #include "facts/facts.h"
+#include "plan/plan.h"
 
 namespace anydml {
 
@@ -19,7 +20,12 @@ enum class RowId : std::uint16_t {
   count_,
 };
 inline constexpr std::size_t kRowCount = static_cast<std::size_t>(RowId::count_);
-inline constexpr std::size_t kMaxInputs = 3;
+inline constexpr std::size_t kMaxInputs = kMaxOperands - 1;
+
+// The row that an instruction of a step of ours names.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr RowId row_of(const Instruction& instruction) {
+  return static_cast<RowId>(instruction.row);
+}
 
 // Types that a row takes together: those of its inputs in order, then the output's.
 using Variant = std::array<DataType, kMaxInputs + 1>;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "ops/elementwise/inner_layout.h"
-#include "plan/op_desc.h"
+#include "plan/inner_layout.h"
+#include "plan/tensor.h"
 
 namespace anydml {
 

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 // What a backend runs: a list of steps over slots. A step is plain data without pointers, so that it can cross to a
-// plugin.
+// plugin. Nothing here knows an operator: an instruction names one by a number of the family that made the step.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/scalar.h"
-#include "ops/rows.h"
 #include "plan/loop_nest.h"
-#include "plan/op_desc.h"
+#include "plan/tensor.h"
 
 namespace anydml {
 
 inline constexpr std::size_t kMaxInstructions = 2;
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
-// One row applied to a value: an operand of the step, or the result of an earlier instruction.
+// One row of a family applied to values: operands of the step, or results of earlier instructions.
 struct Instruction {
-  RowId row;
-  std::uint16_t variant;             // of the row
-  std::uint8_t sources[kMaxInputs];  // below kMaxOperands: an operand; kMaxOperands + i: the result of instruction i
+  std::uint16_t row;                       // the family's number for it
+  std::uint16_t variant;                   // of the row: which types it takes and gives
+  std::uint8_t sources[kMaxOperands - 1];  // below kMaxOperands: an operand; kMaxOperands + i: instruction i's result
   Attributes attributes;
 };
 
@@ -54,12 +54,20 @@ struct Plan {
 // Bit i: input i is copied to the temporary before the output is written.
 using StagedInputs = std::uint32_t;
 
-// Which inputs share memory with the output in a way that is not exactly in place. Addresses: the inputs, the output.
-[[nodiscard]] StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses);
+// Which inputs share memory with the output, the last of the tensors, in a way that is not exactly in place. Each
+// tensor has its reach and the address of its element at index 0.
+[[nodiscard]] StagedInputs inputs_to_stage(std::span<const TensorDesc> tensors, const Reach* reaches,
+                                           const std::uintptr_t* addresses);
 
 // A step that copies slot 0 to slot 1, element by element; both of the same type and sizes.
 [[nodiscard]] Step make_copy(const TensorDesc& from, const TensorDesc& to);
 
-[[nodiscard]] Plan make_plan(const OpDesc& desc, StagedInputs staged = 0);
+// Adds a step that copies input `slot` of the plan into its temporary, repeated elements once, and gives the copy, with
+// where it begins.
+struct StagedCopy {
+  TensorDesc tensor;
+  std::uint64_t offset;
+};
+[[nodiscard]] StagedCopy add_staging(Plan& plan, std::uint32_t slot, const TensorDesc& input);
 
 }  // namespace anydml

@@ -2,6 +2,7 @@
 // A tensor's description as the caller gave it, and as it is once validated. No address is known here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "schema/tensor_rules.h"
 
 namespace anydml {
+
+// The tensors of one step: its inputs, then the output.
+inline constexpr std::size_t kMaxOperands = 4;
 
 // What the caller wrote: nothing about it can be relied on.
 struct TensorSpec {

@@ -166,7 +166,7 @@ PreparedStep prepared_of(RowId row, DataType type, const Strides& a, const Strid
   std::fill_n(step.types, 3, type);
   step.nest = normalise(tensors);
   step.instruction_count = 1;
-  step.program[0].row = row;
+  step.program[0].row = static_cast<std::uint16_t>(row);
   for (u8 i = 0; i < kMaxInputs; ++i) {
     step.program[0].sources[i] = i;
   }

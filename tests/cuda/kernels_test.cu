@@ -73,7 +73,7 @@ Step step_of(const std::vector<RowId>& rows, const std::vector<TensorDesc>& tens
   step.nest = normalise(tensors);
   step.instruction_count = static_cast<u32>(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    step.program[i].row = rows[i];
+    step.program[i].row = static_cast<std::uint16_t>(rows[i]);
     step.program[i].attributes = test_attributes();
     for (u8 source = 0; source < kMaxInputs; ++source) {
       step.program[i].sources[source] = source;
@@ -316,7 +316,7 @@ u64 compare(const Step& step, Buffers<T>& buffers, const char* expected_kernel =
     CHECK(cudaMemcpy(&found, buffers.found + counters[1], sizeof(T), cudaMemcpyDeviceToHost));
     static int printed = 0;
     if (printed++ < 40) {
-      std::printf("  %s %s: element %llu is %s, expected %s\n", row_name(step.program[0].row),
+      std::printf("  %s %s: element %llu is %s, expected %s\n", row_name(row_of(step.program[0])),
                   name_of(step.output_type()).c_str(), counters[1], show(from_raw<T>(found)).c_str(),
                   show(from_raw<T>(expected)).c_str());
     }

@@ -109,12 +109,12 @@ void run_tiles(const PreparedStep& prepared, std::byte* const* bases, const Bloc
       std::int64_t elements[kMaxInstructions] = {};  // the bytes of each result
       for (std::uint32_t i = 0; i < prepared.step.instruction_count; ++i) {
         const Instruction& instruction = prepared.step.program[i];
-        const Row& row_of = anydml::row(instruction.row);
-        elements[i] = static_cast<std::int64_t>(element_size(row_of.variants[instruction.variant][row_of.inputs]));
+        const Row& of = anydml::row(row_of(instruction));
+        elements[i] = static_cast<std::int64_t>(element_size(of.variants[instruction.variant][of.inputs]));
         KernelArguments arguments{};
         arguments.rows = 1;
         arguments.columns = static_cast<std::size_t>(std::min(kTileElements, block.columns - column));
-        for (std::uint32_t source = 0; source < row_of.inputs; ++source) {
+        for (std::uint32_t source = 0; source < of.inputs; ++source) {
           const std::uint32_t from = instruction.sources[source];
           arguments.inputs[source] =
               from < kMaxOperands
@@ -355,12 +355,12 @@ BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t st
       bool vectors = true;
       for (std::uint32_t j = 0; j < step.instruction_count; ++j) {
         const Instruction& instruction = step.program[j];
-        prepared.kernels[j] = device->kernels.find(instruction.row, instruction.variant, layout);
+        prepared.kernels[j] = device->kernels.find(row_of(instruction), instruction.variant, layout);
         if (prepared.kernels[j] == nullptr) {
           return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
         }
         vectors =
-            vectors && prepared.kernels[j] != generic_kernels().find(instruction.row, instruction.variant, layout);
+            vectors && prepared.kernels[j] != generic_kernels().find(row_of(instruction), instruction.variant, layout);
       }
       divide(prepared, vectors, device->pool->threads());
     }

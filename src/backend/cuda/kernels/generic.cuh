@@ -81,7 +81,7 @@ __device__ inline void run_program(const Program& program, const u32 (&inputs)[k
                                                   : inputs[2][i];
       }
     }
-    apply_row<kRows, T>(instruction.row, instruction.attributes, sources[0], sources[1], sources[2], out);
+    apply_row<kRows, T>(row_of(instruction), instruction.attributes, sources[0], sources[1], sources[2], out);
   };
 #pragma unroll 1
   for (u32 i = 0; i < program.instruction_count; ++i) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/rows.h"
 #include "plan/plan.h"
 
 namespace anydml::cuda {

@@ -93,7 +93,7 @@ void choose_shape(const LoopNest& nest, std::size_t size, PreparedStep& prepared
   const bool something_moves = !prepared.tuned || (prepared.inner_broadcast & 3) != 3;
   const bool only_tuned_modulus =
       prepared.tuned || std::none_of(prepared.program, prepared.program + prepared.instruction_count,
-                                     [](const Instruction& instruction) { return is_modulus(instruction.row); });
+                                     [](const Instruction& instruction) { return is_modulus(row_of(instruction)); });
   if (rows && full && something_moves && only_tuned_modulus && outer_strides % kVectorBytes == 0) {
     prepared.shape = KernelShape::vector;
     prepared.vectors = static_cast<std::uint32_t>(nest.count / innermost.size * vectors_of_row);
@@ -150,19 +150,20 @@ bool prepare(const Step& step, PreparedStep& prepared) noexcept {
   if (step.kind == StepKind::copy) {
     prepared.type = unsigned_of_size(element_size(step.types[0]));
     prepared.instruction_count = 1;
-    prepared.program[0].row = RowId::ELEMENT_WISE_IDENTITY;
+    prepared.program[0].row = static_cast<std::uint16_t>(RowId::ELEMENT_WISE_IDENTITY);
   } else {
     prepared.type = step.output_type();
     prepared.instruction_count = static_cast<std::uint8_t>(step.instruction_count);
     std::copy_n(step.program, step.instruction_count, prepared.program);
-    prepared.typed = step.instruction_count == 1 && find_typed(step.program[0].row, step.program[0].variant) != nullptr;
+    prepared.typed =
+        step.instruction_count == 1 && find_typed(row_of(step.program[0]), step.program[0].variant) != nullptr;
     for (std::uint32_t i = 0; i < step.instruction_count && !prepared.typed; ++i) {
-      if ((types_of(step.program[i].row) & type_bit(prepared.type)) == 0) {
+      if ((types_of(row_of(step.program[i])) & type_bit(prepared.type)) == 0) {
         return false;
       }
     }
     // Its operands are the nest's, in order, as the tuned kernels take them.
-    prepared.tuned = step.instruction_count == 1 && is_modulus(step.program[0].row) &&
+    prepared.tuned = step.instruction_count == 1 && is_modulus(row_of(step.program[0])) &&
                      step.program[0].sources[0] == 0 && step.program[0].sources[1] == 1 && nest.operands == 3;
   }
   if (nest.count == 0) {
@@ -240,7 +241,7 @@ cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaSt
 
   if (prepared.typed) {
     const Instruction& instruction = prepared.program[0];
-    return find_typed(instruction.row, instruction.variant)(arguments, instruction.attributes, stream);
+    return find_typed(row_of(instruction), instruction.variant)(arguments, instruction.attributes, stream);
   }
   KernelShape shape = prepared.shape;
   const bool fits = shape == KernelShape::vector ? moving % kVectorBytes == 0 && arguments.aligned
@@ -251,7 +252,7 @@ cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaSt
     shape = KernelShape::strided;
   }
   if (prepared.tuned) {
-    const bool floor = prepared.program[0].row == RowId::ELEMENT_WISE_MODULUS_FLOOR;
+    const bool floor = row_of(prepared.program[0]) == RowId::ELEMENT_WISE_MODULUS_FLOOR;
     return visit_type(prepared.type, [&]<class T>() {
       return launch_modulus<T>(floor, shape, arguments, prepared.tile_count, stream);
     });
@@ -268,13 +269,13 @@ cudaError_t launch(const PreparedStep& prepared, std::byte* const* bases, cudaSt
 bool make_small_task(const PreparedStep& prepared, std::byte* const* bases, SmallTask& task) noexcept {
   const std::size_t size = element_size(prepared.type);
   const std::uint32_t output = prepared.operands - 1;
-  if (prepared.typed || prepared.instruction_count != 1 || takes_attributes(prepared.program[0].row) ||
+  if (prepared.typed || prepared.instruction_count != 1 || takes_attributes(row_of(prepared.program[0])) ||
       prepared.rank != 1 || prepared.count == 0 || prepared.count > kMaxSmallElements ||
       prepared.strides[0][output] != static_cast<std::int64_t>(size)) {
     return false;
   }
   task = {};
-  task.row = static_cast<std::uint16_t>(prepared.program[0].row);
+  task.row = prepared.program[0].row;
   task.type = static_cast<std::uint8_t>(prepared.type);
   task.count = prepared.count;
   std::uint32_t broadcast = 0;

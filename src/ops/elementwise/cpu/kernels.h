@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/scalar.h"
-#include "ops/elementwise/inner_layout.h"
 #include "ops/rows.h"
+#include "plan/inner_layout.h"
 
 namespace anydml {
 

@@ -15,8 +15,6 @@
 
 namespace anydml {
 
-inline constexpr std::size_t kMaxOperands = kMaxInputs + 1;
-
 struct NamedScalar {
   std::string_view name;
   Scalar value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/op_desc.h"
+#include "ops/op_desc.h"
 
 #include <algorithm>
 #include <string>
