@@ -164,7 +164,7 @@ def _as_arrays(inputs):
 def _like(op, arrays):
     if not arrays:
         raise TypeError(f"{_core.operator_name(op)}: no input is given")
-    name = _core.operator_name(op).upper().removeprefix("DML_OPERATOR_")
+    name = _core.operator_name(op).removeprefix("DML_OPERATOR_")
     if name == "CAST":
         raise TypeError("CAST: out is missing; expected an array, whose dtype says what to cast to")
     if name == "ELEMENT_WISE_LOGICAL_EQUALS":
