@@ -7,7 +7,6 @@
 // ANYDML_SOAK_SECONDS: how long; ANYDML_SOAK_SEED: another start.
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +18,7 @@
 #include <random>
 #include <thread>
 
+#include "directml/event.h"
 #include "directml/harness.h"
 #include "support/process_counts.h"
 #include "support/sanitizers.h"
@@ -32,15 +32,6 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
-
-struct Event {
-  Event() : number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~Event() { close(number); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  [[nodiscard]] HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
-  int number;
-};
 
 // What one thread does, on a device that it shares with the others.
 class Worker {

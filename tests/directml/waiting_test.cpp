@@ -3,7 +3,6 @@
 // fences, one event registered again and again.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -14,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "directml/event.h"
 #include "directml/harness.h"
 #include "support/process_counts.h"
 #include "support/sanitizers.h"
@@ -138,20 +138,6 @@ TEST_F(Abandoned, TheDeviceIsRemovedWhereSomebodyDependsOnIt) {
   EXPECT_EQ(awaited->SetEventOnCompletion(1, nullptr), kDeviceRemoved);           // instead of waiting for ever
   EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));  // DXGI_ERROR_DEVICE_HUNG
 }
-
-struct Event {
-  Event() : number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~Event() { close(number); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  [[nodiscard]] HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
-  // How often it was set since it was last taken.
-  [[nodiscard]] std::uint64_t take() const {
-    std::uint64_t count = 0;
-    return read(number, &count, sizeof(count)) == sizeof(count) ? count : 0;
-  }
-  int number;
-};
 
 // Who waits for an event may have let go of the fence.
 TEST_F(Abandoned, AnEventOfAReleasedFenceIsWaitedForToo) {

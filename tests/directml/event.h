@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// An event of the application's, for tests: on Linux an eventfd.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "directml/harness.h"
+
+namespace anydml::test {
+
+struct Event {
+  Event() : number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~Event() { close(number); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  [[nodiscard]] HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
+  // How often it was set since it was last taken.
+  [[nodiscard]] std::uint64_t take() const {
+    std::uint64_t count = 0;
+    return read(number, &count, sizeof(count)) == sizeof(count) ? count : 0;
+  }
+  int number;
+};
+
+}  // namespace anydml::test
