@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// An operator as a caller described it: the one form that the DirectML structs, the C API, dmlrun's models and Python
+// are read into. Nothing about it can be relied on but its shape: one argument for each field of the operator, in the
+// order of the fields. The rules are held against it in schema/check.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/scalar.h"
+#include "facts/facts.h"
+#include "schema/tensor_rules.h"
+
+namespace anydml::schema {
+
+inline constexpr std::uint32_t kBufferTensor = 1;  // DML_TENSOR_TYPE_BUFFER
+inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_DML
+
+// Sizes and strides hold `rank` numbers where that is kMaxRank at most, and nothing otherwise.
+struct GivenTensor {
+  std::uint32_t tensor_type = kBufferTensor;
+  bool has_desc = true;    // false: its Desc is null, and nothing below means anything
+  std::uint32_t type = 0;  // DML_TENSOR_DATA_TYPE
+  std::uint32_t flags = 0;
+  std::uint32_t rank = 0;
+  bool has_sizes = true;
+  bool has_strides = false;  // false: packed, last dimension fastest
+  std::int64_t sizes[kMaxRank] = {};
+  std::int64_t strides[kMaxRank] = {};  // in elements
+  std::uint64_t total_bytes = 0;
+  std::uint32_t alignment = 0;
+};
+
+struct Described;
+
+// What was given for one field. The kind of the field says which of the three lists may hold something:
+//   tensors    one, or those of an array; an optional tensor that is absent has none, and keeps its field
+//   numbers    one for FLOAT, UINT, INT, BOOL, an enumeration and a scalar union (in the type that its sibling names);
+//              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); as many as there are for an array
+//   operators  one, or those of an array
+struct Argument {
+  bool present = false;  // false: null, or not given
+  std::vector<GivenTensor> tensors;
+  std::vector<Scalar> numbers;
+  std::vector<Described> operators;
+};
+
+struct Described {
+  explicit Described(const facts::Operator& of) : op(&of), arguments(of.fields.size()) {}
+
+  const facts::Operator* op;
+  std::vector<Argument> arguments;
+};
+
+}  // namespace anydml::schema
