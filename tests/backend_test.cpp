@@ -19,11 +19,11 @@
 #include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/lower.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "schema/words.h"
 #include "support/layouts.h"
+#include "support/row_step.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
@@ -31,33 +31,8 @@ namespace {
 
 constexpr int kRounds = kThreadSanitizer ? 5 : kSanitized ? 12 : 60;
 
-BackendDevice* device() {
-  static BackendDevice* const opened = [] {
-    const BackendSettings settings{.threads = 3, .cpu_target = ""};
-    BackendDevice* handle = nullptr;
-    const std::scoped_lock lock(process_mutex());
-    EXPECT_EQ(cpu_backend().open(0, &settings, &handle).code, BackendCode::ok);
-    return handle;
-  }();
-  return opened;
-}
-
-BackendQueue* queue() {
-  static BackendQueue* const made = [] {
-    BackendQueue* handle = nullptr;
-    EXPECT_EQ(cpu_backend().create_queue(device(), nullptr, &handle).code, BackendCode::ok);
-    return handle;
-  }();
-  return made;
-}
-
-void run(const Plan& plan, void* const* addresses) {
-  BackendProgram* program = nullptr;
-  const auto count = static_cast<u32>(plan.steps.size());
-  ASSERT_EQ(cpu_backend().compile(device(), plan.steps.data(), count, &program).code, BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(queue(), program, addresses).code, BackendCode::ok);
-  cpu_backend().destroy(program);
-}
+BackendDevice* device() { return cpu_of_tests(); }
+BackendQueue* queue() { return queue_of_tests(); }
 
 Attributes random_attributes(Random& random) {
   Attributes attributes;
@@ -90,10 +65,9 @@ void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elem
   const std::size_t input_count = row.inputs;
   // Sizes small enough to be quick, yet some past the size of a chunk, so that threads share the work.
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
-  OpDesc desc;
+  RowStep desc;
   desc.row = &row;
   desc.variant = find_variant(row, kDataTypeOf<T>);
-  desc.input_count = row.inputs;
   desc.attributes = random_attributes(random);
   desc.has_scale_bias = row.facts != nullptr && is_float<T> && random() % 2 == 0;
   desc.scale_bias = random_attributes(random);
@@ -122,7 +96,6 @@ void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elem
   if (in_place < input_count) {
     addresses[in_place] = addresses[input_count];
   }
-  desc.element_count = element_count(desc.output());
 
   Memory<T> expected = memory[input_count];
   for (i64 n = 0; n < layouts[input_count].count(); ++n) {
@@ -318,10 +291,8 @@ TEST(ThreadPool, WorksInAForkedChild) {
   }
   std::vector<f32> a(100'000, 7.0F);
   std::vector<f32> out(a.size());
-  OpDesc desc;
+  RowStep desc;
   desc.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR);
-  desc.input_count = 2;
-  desc.element_count = static_cast<i64>(a.size());
   for (TensorDesc& tensor : desc.tensors) {
     tensor = {.type = DataType::FLOAT32, .rank = 1, .sizes = {static_cast<i64>(a.size())}, .strides = {1}};
   }

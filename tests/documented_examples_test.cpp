@@ -174,7 +174,7 @@ TEST(DocumentedExamples, AreTakenAtTheNewestLevel) {
   for (const Example& example : kExamples) {
     const facts::Operator* op = facts::find_operator(example.op);
     ASSERT_NE(op, nullptr) << example.op;
-    std::vector<schema::GivenTensor> given;
+    std::vector<schema::FlatTensor> given;
     for (const ShownTensor& tensor : example.tensors) {
       const auto field = std::ranges::find(op->fields, tensor.field, &facts::Field::name);
       ASSERT_NE(field, op->fields.end()) << example.op << " " << tensor.field;

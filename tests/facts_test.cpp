@@ -10,7 +10,7 @@
 
 #include "facts/facts.h"
 #include "facts/facts_tables.h"
-#include "ops/rows.h"
+#include "ops/elementwise/rows.h"
 
 namespace anydml::test {
 namespace {

@@ -101,7 +101,7 @@ void check_all_operators() {
     return attribute;
   };
   const anydml_attribute attributes[] = {number("Min", -0.1), number("Max", 1000.3), number("Scale", 0.3),
-                                         number("Bias", -1e-3)};
+                                         number("Bias", -1e-3), number("Value", 0.1)};
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
     if (info.is_built == 0) {
@@ -115,9 +115,10 @@ void check_all_operators() {
     const anydml_tensor output = {is_comparison ? uint32_t{ANYDML_UINT8} : uint32_t{type}, 1, sizes, nullptr,
                                   out.data()};
     std::fill(out.begin(), out.end(), T{});
-    // Without attributes, with bounds, with a ScaleBias, with both: those that the operator does not take are refused.
-    for (const auto& given :
-         {std::span(attributes, 0), std::span(attributes, 2), std::span(attributes + 2, 2), std::span(attributes, 4)}) {
+    // Without attributes, with bounds, with a ScaleBias, with both, with a value: those that the operator does not take
+    // are refused.
+    for (const auto& given : {std::span(attributes, 0), std::span(attributes, 2), std::span(attributes + 2, 2),
+                              std::span(attributes, 4), std::span(attributes + 4, 1)}) {
       const auto run = [&] {
         return anydml_run(nullptr, info.name, inputs, info.input_count, &output, 1, given.data(), given.size());
       };

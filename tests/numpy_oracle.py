@@ -50,6 +50,13 @@ def to_tensor(array):
     return tensor
 
 
+def to_attribute(key, value):
+    if isinstance(value, int):
+        return Attribute(key.encode(), 11, 0, Value(i64=value)) if value < 2**63 else Attribute(
+            key.encode(), 10, 0, Value(u64=value))
+    return Attribute(key.encode(), 9, 0, Value(f64=value))
+
+
 class Library:
     def __init__(self, path):
         self.handle = ctypes.CDLL(path)
@@ -66,8 +73,7 @@ class Library:
     def run(self, name, inputs, out, attributes=()):
         keep = [to_tensor(array) for array in inputs]  # ctypes copies the structs, not what they point to
         tensors = (Tensor * len(inputs))(*keep)
-        given = (Attribute * max(1, len(attributes)))(
-            *(Attribute(key.encode(), 9, 0, Value(f64=value)) for key, value in attributes))
+        given = (Attribute * max(1, len(attributes)))(*(to_attribute(key, value) for key, value in attributes))
         output = to_tensor(out)
         code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), ctypes.byref(output),
                                       ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)))
@@ -152,6 +158,37 @@ def typed_cases(draw):
         yield "ELEMENT_WISE_IF", [condition, a, b], np.where(condition != 0, a, b)
 
 
+def fill_cases():
+    """Of FILL_VALUE_CONSTANT: the number, the tensor to fill and the array that it is a part of."""
+    for _, dtype in TYPES.values():
+        for value in (0, 1, -1, 255, 2**31, -2**63, 2**64 - 1, 0.0, -0.0, 1.5, -2.75, 1e300, float("inf"), float("nan")):
+            for size in (1, 7, 4096, 100_003):
+                base = np.zeros(size, dtype)
+                yield value, base, base
+            base = np.zeros((40, 50, 6), dtype)
+            for part in (base[3:30, ::7, 1:4], base[::-1].transpose(2, 0, 1), base[5, 6, 4:5], base[:, 9, :]):
+                yield value, part, base
+
+
+def check_fills(library):
+    compared = 0
+    for value, part, base in fill_cases():
+        expected = np.zeros_like(base)
+        at = [(address - base.ctypes.data) // base.itemsize for address in (part.ctypes.data,)][0]
+        strides = [stride // base.itemsize for stride in part.strides]
+        wanted = cast(np.array([value], np.float64), base.dtype)[0] if isinstance(value, float) else (
+            np.array(value).astype(base.dtype) if base.dtype.kind == "f" else
+            base.dtype.type(min(max(value, np.iinfo(base.dtype).min), np.iinfo(base.dtype).max)))
+        np.lib.stride_tricks.as_strided(expected.reshape(-1)[at:], part.shape,
+                                        [stride * base.itemsize for stride in strides])[...] = wanted
+        library.run("FILL_VALUE_CONSTANT", [], part, (("Value", value),))
+        if count_different(base, expected).any():
+            sys.exit(f"FILL_VALUE_CONSTANT {base.dtype} {part.shape} with {value}: not as NumPy fills it")
+        compared += base.size
+        base[...] = 0
+    return compared
+
+
 TYPED = {"CAST", "ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_IF"}
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
 FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "operators.json").read_text())
@@ -210,6 +247,11 @@ def main(path):
     np.seterr(all="ignore")
     for name, input_count, types in library.built_operators():
         if name in TYPED:
+            continue
+        if name == "FILL_VALUE_CONSTANT":
+            compared = check_fills(library)
+            total += compared
+            print(f"  {name:32} {compared:9} elements of {len(TYPES):2} types, none different")
             continue
         if name not in ORACLES:
             sys.exit(f"{name} is built, but this test does not know what NumPy calls it")

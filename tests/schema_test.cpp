@@ -17,7 +17,7 @@ namespace anydml::test {
 namespace {
 
 using facts::FeatureLevel;
-using schema::GivenTensor;
+using schema::FlatTensor;
 using schema::Violation;
 using Sentences = std::vector<std::string>;
 
@@ -48,8 +48,8 @@ struct Tensor {
     given.total_bytes = implied_bytes(type, sizes, strides.empty() ? nullptr : strides.data()).value_or(0);
   }
 
-  [[nodiscard]] GivenTensor in(const facts::Operator& op) const {
-    GivenTensor tensor = given;
+  [[nodiscard]] FlatTensor in(const facts::Operator& op) const {
+    FlatTensor tensor = given;
     tensor.field = field_of(op, field);
     tensor.sizes = sizes.data();
     tensor.strides = strides.empty() ? nullptr : strides.data();
@@ -59,7 +59,7 @@ struct Tensor {
   std::string_view field;
   std::vector<u32> sizes;
   std::vector<u32> strides;
-  GivenTensor given;
+  FlatTensor given;
 };
 
 Sentences sentences(const facts::Operator& op, const std::vector<Violation>& violations) {
@@ -73,7 +73,7 @@ Sentences sentences(const facts::Operator& op, const std::vector<Violation>& vio
 
 Sentences check(std::string_view name, FeatureLevel level, const std::vector<Tensor>& tensors) {
   const facts::Operator& op = operator_named(name);
-  std::vector<GivenTensor> given;
+  std::vector<FlatTensor> given;
   for (const Tensor& tensor : tensors) {
     given.push_back(tensor.in(op));
   }
@@ -159,7 +159,7 @@ TEST(Schema, ReadsNoSizesThatMayNotBeThere) {
                        "BTensor: DimensionCount is 0; expected 1 to 8 at feature level 6_4",
                        "OutputTensor: Type is 3; expected DML_TENSOR_TYPE_BUFFER (1)"}));
   const facts::Operator& op = operator_named(kModulus);
-  const GivenTensor bare[] = {{.field = 0, .has_desc = false}, {.field = 1, .type = kFloat32, .rank = 4}};
+  const FlatTensor bare[] = {{.field = 0, .has_desc = false}, {.field = 1, .type = kFloat32, .rank = 4}};
   EXPECT_EQ(
       sentences(op, check_operator(op, FeatureLevel::v6_4, bare)),
       (Sentences{"ATensor: Desc is null; expected a DML_BUFFER_TENSOR_DESC", "BTensor: Sizes is null; expected 4 sizes",
@@ -195,7 +195,7 @@ TEST(Schema, LimitsTotalSizes) {
 TEST(Schema, KeepsPositions) {
   const auto positions = [](std::string_view name, const std::vector<std::string_view>& fields) {
     const facts::Operator& op = operator_named(name);
-    std::vector<GivenTensor> given;
+    std::vector<FlatTensor> given;
     for (const std::string_view field : fields) {
       given.push_back({.field = field_of(op, field)});
     }
@@ -314,8 +314,8 @@ class Admissible {
     }
   }
 
-  [[nodiscard]] std::vector<GivenTensor> tensors(bool with_optional) const {
-    std::vector<GivenTensor> all;
+  [[nodiscard]] std::vector<FlatTensor> tensors(bool with_optional) const {
+    std::vector<FlatTensor> all;
     for (const auto& [field, types] : types_) {
       const facts::Field& known = op_.fields[field];
       const bool is_optional =
@@ -328,11 +328,11 @@ class Admissible {
       EXPECT_LE(min_.at(field), max_.at(field)) << op_.name << " " << known.name;
       const auto type = static_cast<u32>(std::countr_zero(types));
       static constexpr u32 kSizes[kMaxRank] = {2, 2, 2, 2, 2, 2, 2, 2};
-      const GivenTensor tensor{.field = field,
-                               .type = type,
-                               .rank = min_.at(field),
-                               .sizes = kSizes,
-                               .total_bytes = implied_bytes(type, std::span(kSizes, min_.at(field)), nullptr).value()};
+      const FlatTensor tensor{.field = field,
+                              .type = type,
+                              .rank = min_.at(field),
+                              .sizes = kSizes,
+                              .total_bytes = implied_bytes(type, std::span(kSizes, min_.at(field)), nullptr).value()};
       all.insert(all.end(), facts::is_array(known.kind) ? 2 : 1, tensor);
     }
     return all;
@@ -399,7 +399,7 @@ TEST(AllOperators, TakeWhatTheirFactsAdmit) {
 TEST(AllOperators, TellOneFaultOnce) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const auto right = Admissible(op, level).tensors(true);
-    const auto expect_one = [&](const std::vector<GivenTensor>& tensors, std::size_t field, std::string_view reason) {
+    const auto expect_one = [&](const std::vector<FlatTensor>& tensors, std::size_t field, std::string_view reason) {
       const auto violations = check_operator(op, level, tensors);
       ASSERT_EQ(violations.size(), 1U) << testing::PrintToString(sentences(op, violations));
       EXPECT_EQ(violations[0].place.field, field);

@@ -5,43 +5,20 @@
 
 #include <cinttypes>
 #include <cstring>
-#include <mutex>
 #include <variant>
 #include <vector>
 
-#include "backend/cpu/cpu_backend.h"
-#include "base/process.h"
-#include "ops/elementwise/lower.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "schema/words.h"
 #include "support/layouts.h"
+#include "support/row_step.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
 
 constexpr int kRounds = kSanitized ? 3 : 12;
-
-void run(const Plan& plan, void* const* addresses) {
-  static BackendDevice* const device = [] {
-    const BackendSettings settings{.threads = 3, .cpu_target = ""};
-    BackendDevice* handle = nullptr;
-    const std::scoped_lock lock(process_mutex());
-    EXPECT_EQ(cpu_backend().open(0, &settings, &handle).code, BackendCode::ok);
-    return handle;
-  }();
-  static BackendQueue* const queue = [] {
-    BackendQueue* handle = nullptr;
-    EXPECT_EQ(cpu_backend().create_queue(device, nullptr, &handle).code, BackendCode::ok);
-    return handle;
-  }();
-  BackendProgram* program = nullptr;
-  const auto count = static_cast<u32>(plan.steps.size());
-  ASSERT_EQ(cpu_backend().compile(device, plan.steps.data(), count, &program).code, BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
-  cpu_backend().destroy(program);
-}
 
 // A tensor's memory by the size of its elements alone, whose bits are any: the rest is compiled once for all variants.
 class AnyMemory {
@@ -100,10 +77,9 @@ u64 apply(const u64* inputs) {
 void check_once(const Row& row, std::uint32_t variant, Apply apply_scalar, Random& random, u64& elements) {
   const Variant& types = row.variants[variant];
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
-  OpDesc desc;
+  RowStep desc;
   desc.row = &row;
   desc.variant = variant;
-  desc.input_count = row.inputs;
   std::vector<Layout> layouts;
   for (std::size_t i = 0; i <= row.inputs; ++i) {
     layouts.push_back(random_layout(sizes, random, i < row.inputs));
@@ -122,7 +98,6 @@ void check_once(const Row& row, std::uint32_t variant, Apply apply_scalar, Rando
     std::copy(layouts[i].strides.begin(), layouts[i].strides.end(), desc.tensors[i].strides);
     memory.emplace_back(element_size(types[i]), layouts[i], random);
   }
-  desc.element_count = element_count(desc.output());
   AnyMemory& output = memory.back();
   if (is_in_place) {
     output = memory[in_place];

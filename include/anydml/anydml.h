@@ -67,6 +67,7 @@ ANYDML_API const char* anydml_last_error(void);
 /* Element types; the values are those of DML_TENSOR_DATA_TYPE. */
 typedef uint32_t anydml_type;
 enum {
+  ANYDML_NONE = 0, /* no tensor: see anydml_run */
   ANYDML_FLOAT32 = 1,
   ANYDML_FLOAT16 = 2, /* IEEE binary16 in two bytes: _Float16, or its bits in a uint16_t */
   ANYDML_UINT32 = 3,
@@ -140,23 +141,57 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
 
 /* ---- Any operator that is built -------------------------------------------------------------------------------- */
 
-/* A number an operator takes besides tensors, under the name of its field in DirectML ("Min"). A ScaleBias, where the
-   operator has that option, is the two attributes "Scale" and "Bias". */
+/*
+ * What an operator takes besides tensors, under the name of its field in DirectML ("Min"):
+ *
+ *   a number                  {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
+ *   one of an enumeration     {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's
+ * prefix; or its number an array of numbers       {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field
+ * that counts it (AxisCount, DimensionCount) is not given; arrays that share one have the same count a DML_SIZE_2D an
+ * array of two numbers, the width and the height an operator               {"FusedActivation", ANYDML_OPERATOR, 0,
+ * {.operators = &relu}}, where relu is an anydml_operator without tensors; ANYDML_OPERATOR | ANYDML_ARRAY for several
+ *   a scalar union            a number; the field beside it that names its type may be left out, and is the output's
+ *   a ScaleBias               the two attributes "Scale" and "Bias"
+ *
+ * Whatever is optional in DirectML may be left out. Numbers become the type of the tensor they are for as CAST does.
+ */
+enum {
+  ANYDML_TEXT = 0x100,
+  ANYDML_OPERATOR = 0x101,
+  ANYDML_ARRAY = 0x8000 /* with a type of the above, or of numbers */
+};
+
+typedef struct anydml_operator {
+  const char* name;
+  const struct anydml_attribute* attributes;
+  size_t attribute_count;
+} anydml_operator;
+
 typedef struct anydml_attribute {
   const char* name;
-  anydml_type type; /* which member of value is meant: ANYDML_FLOAT64, ANYDML_INT64 or ANYDML_UINT64 */
-  uint32_t count;   /* 0: one number. No operator that is built takes an array yet */
+  uint32_t type;  /* ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or ANYDML_OPERATOR: which member of value
+                     is  meant; with ANYDML_ARRAY one of the pointers */
+  uint32_t count; /* of an array; otherwise 0 */
   union {
     double f64;
     int64_t i64;
     uint64_t u64;
+    const char* text;
+    const double* f64s;
+    const int64_t* i64s;
+    const uint64_t* u64s;
+    const anydml_operator* operators; /* one, or as many as count says */
   } value;
 } anydml_attribute;
 
 /*
  * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs and
- * outputs come in the order of the operator's fields (all that are built have one output). device null: the default.
- * Broadcasting and overlaps as for the modulus operators.
+ * outputs come in the order of the operator's fields. device null: the default. A tensor that is optional in DirectML
+ * is absent if its type is ANYDML_NONE, so that those after it keep their places, or if it and all after it are left
+ * out. Where an operator takes an array of tensors, the array has what the others leave.
+ *
+ * Element-wise operators broadcast their inputs by NumPy's rule, as the modulus operators do; others want the sizes
+ * that DirectML's documents ask for. Overlaps are as for the modulus operators; two outputs must not overlap.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
@@ -165,7 +200,13 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
 /* An operator over tensors of fixed types, sizes and strides, to be run many times over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 
-/* As anydml_run, but nothing runs yet and the tensors' data is not looked at. *compiled is null on error. */
+/* Or'ed to the type of an input that is the same in every run, such as a model's weights. */
+#define ANYDML_CONSTANT 0x80000000u
+
+/* As anydml_run, but nothing runs yet, and only the data of inputs with ANYDML_CONSTANT is looked at: it is copied to
+   where the device likes it best, in the form that its kernels like best, and anydml_compiled_run takes any address in
+   its place, null too. This is all that is ever done beforehand, so nobody has to initialise what was compiled.
+   *compiled is null on error. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
                               size_t input_count, const anydml_tensor* outputs, size_t output_count,
                               const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
@@ -189,10 +230,10 @@ typedef struct anydml_operator_info {
   const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
   const char* formula;       /* as DirectML documents it */
   uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
-                                first input */
+                                first input, or for its output if it has none */
   int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
-  uint32_t input_count;
-  uint32_t types; /* the types its first input takes here, which may be more than DirectML's */
+  uint32_t input_count;      /* optional ones too; an array counts as one */
+  uint32_t types; /* the types its first input, or its output, takes here, which may be more than DirectML's */
 } anydml_operator_info;
 
 /* All operators of DirectML, built or not, in the order of their numbers. Null with an error past the last. */

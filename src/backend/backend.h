@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a backend is to the rest: a table of C functions over plans and addresses. It knows tensors only as the loops of
-// a plan, and nothing of the API above. A plugin exports one such table (kPluginEntry) and needs this header, base and
-// the scalars.
+// a plan, and nothing of the API above. A plugin exports one such table (kPluginEntry) and needs this header, base,
+// the plan's headers and the families that it has kernels for.
 //
 // Work is given to queues and done in the order given, at once or later: it is done when a mark made after it is
 // passed. Calls that give work to one queue come one at a time, unless it does it at once; every other function may be
@@ -78,7 +78,8 @@ struct BackendTable {
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
   Access (*access)(BackendDevice* device, const void* address);
 
-  BackendStatus (*compile)(BackendDevice* device, const Step* steps, std::uint32_t step_count,
+  // The words of a plan, which need not live longer than the call.
+  BackendStatus (*compile)(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words,
                            BackendProgram** program);
   void (*destroy)(BackendProgram* program);
 

@@ -2,21 +2,23 @@
 // The line of a dispatch in the log, the same whichever API it came through.
 #pragma once
 
+#include <string_view>
+
 #include "backend/backend.h"
 #include "base/log.h"
-#include "ops/op_desc.h"
 
 namespace anydml {
 
-inline void log_dispatch(const OpDesc& desc, const BackendTable& backend, const char* device,
-                         const BackendProgram* program) noexcept {
+// make_text(kernels) is the line; it is asked for only where somebody reads it.
+template <class MakeText>
+void log_dispatch(const BackendTable& backend, const BackendProgram* program, MakeText make_text) noexcept {
   if (!log_enabled(LogLevel::dispatch)) {
     return;
   }
   try {
     char kernels[128] = "";
     backend.explain(program, kernels, sizeof(kernels));
-    log_line(LogLevel::dispatch, dispatch_text(desc, device, kernels));
+    log_line(LogLevel::dispatch, make_text(std::string_view(kernels)));
   } catch (...) {  // no memory for the line; the work goes on
   }
 }

@@ -2,26 +2,24 @@
 // The public C functions: each turns its arguments into a request of the plan layer and hands the plan to a backend.
 #include "anydml/anydml.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/core.h"
 #include "capi/boundary.h"
+#include "capi/call.h"
 #include "capi/compiled.h"
 #include "capi/devices.h"
 #include "capi/execution.h"
 #include "capi/recent_calls.h"
 #include "facts/facts.h"
-#include "ops/elementwise/lower.h"
 #include "ops/op_desc.h"
-#include "plan/plan.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 #define ANYDML_STRING_(x) #x
@@ -51,7 +49,7 @@ Result<const Device*> choose_device(const anydml_device* wanted) {
   return bad_call("device", "is no device of this process; expected null or one of anydml_device_at");
 }
 
-Result<const Row*> choose_row(const char* name) {
+Result<const facts::Operator*> choose_operator(const char* name) {
   if (name == nullptr) {
     return bad_call("op", "is null; expected the name of an operator, such as ELEMENT_WISE_MODULUS_FLOOR");
   }
@@ -63,125 +61,26 @@ Result<const Row*> choose_row(const char* name) {
                                                       name)
                                         : format_text("is '{:.64}'; did you mean {}?", name, meant));
   }
-  const Row* found = find_row(*op);
-  if (found == nullptr) {
-    return Error{ErrorKind::unsupported,
-                 format_text("{}: an operator of DirectML that is not built here yet", op->name)};
-  }
-  return found;
+  return op;
 }
 
-TensorSpec spec_of(const anydml_tensor& tensor) {
-  return {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides};
+Result<OpDesc> check(const Call& call) {
+  if (find_family(*call.op) == nullptr) {
+    return not_built(*call.op);
+  }
+  const auto described = describe(call);
+  ANYDML_TRY(described);
+  return make_op_desc(described.value());
 }
 
-// What a caller passes to describe an operator, whether to run it or to compile it. Tensors come as pointers, since the
-// two modulus functions take theirs one by one.
-struct Call {
-  const Row* row;
-  std::span<const anydml_tensor* const> inputs;
-  const anydml_tensor* output;
-  std::span<const anydml_attribute> attributes;
-};
-
-Result<OpDesc> describe(const Call& call) {
-  const Row& row = *call.row;
-  std::array<TensorSpec, kMaxInputs> inputs{};
-  for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
-    const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
-    if (tensor == nullptr) {
-      return invalid({row.name, row.tensors[i]}, "the tensor is null; expected a pointer to an anydml_tensor");
-    }
-    if (i < call.inputs.size()) {
-      inputs[i] = spec_of(*tensor);
-    }
+// An operator has as many tensors as were given, but for optional ones at the end that were left out.
+void set_addresses(const OpDesc& desc, const Call& call, Addresses& addresses) {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    addresses[i] = call.inputs[i].data;
   }
-  const TensorSpec output = spec_of(*call.output);
-  if (call.attributes.size() > kMaxAttributes) {
-    return bad_call(row.name,
-                    format_text("the number of attributes is {}; no operator takes so many", call.attributes.size()));
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    addresses[desc.input_count + i] = call.outputs[i].data;
   }
-  std::array<NamedScalar, kMaxAttributes> attributes{};
-  for (std::size_t i = 0; i < call.attributes.size(); ++i) {
-    const anydml_attribute& given = call.attributes[i];
-    if (given.name == nullptr) {
-      return bad_call(row.name, format_text("attributes[{}].name is null; expected the name of an attribute", i));
-    }
-    if (given.count != 0) {
-      return bad_call(
-          row.name, format_text("attribute {:.64}: count is {}; expected 0, a single number", given.name, given.count));
-    }
-    attributes[i].name = given.name;
-    switch (given.type) {
-      case ANYDML_FLOAT64:
-        attributes[i].value = Scalar(given.value.f64);
-        break;
-      case ANYDML_INT64:
-        attributes[i].value = Scalar(given.value.i64);
-        break;
-      case ANYDML_UINT64:
-        attributes[i].value = Scalar(given.value.u64);
-        break;
-      default:
-        return bad_call(row.name, format_text("attribute {}: type is {}; expected FLOAT64 (9), INT64 (11) or UINT64 "
-                                              "(10), whatever the type of the tensors",
-                                              given.name, given.type));
-    }
-  }
-  return make_op_desc({.row = &row,
-                       .inputs = std::span(inputs.data(), call.inputs.size()),
-                       .output = &output,
-                       .attributes = std::span(attributes.data(), call.attributes.size())});
-}
-
-// Which of the operator's attributes a name means, as a number; nothing when it has none of that name.
-std::optional<std::uint32_t> attribute_number(const Row& row, std::string_view name) {
-  const auto fields = row.facts->fields;
-  for (std::uint32_t i = 0; i < fields.size(); ++i) {
-    if (facts::is_attribute(fields[i].kind)) {
-      if (fields[i].name == name) {
-        return 4 * i;
-      }
-      if (fields[i].type == facts::FieldType::scale_bias && (name == "Scale" || name == "Bias")) {
-        return 4 * i + (name == "Scale" ? 1 : 2);
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-// The attributes' part of the key. False when one of them is wrong.
-bool add_attributes(const Call& call, CallKey& key) {
-  if (call.attributes.size() > kMaxAttributes) {
-    return false;
-  }
-  for (const anydml_attribute& given : call.attributes) {
-    const auto number = given.name != nullptr ? attribute_number(*call.row, given.name) : std::nullopt;
-    if (!number || given.count != 0) {
-      return false;
-    }
-    key.add(std::uint64_t{*number} << 32 | given.type);
-    key.add(given.value.u64);  // the bits, whichever type they are of
-  }
-  return true;
-}
-
-// The call's key. False when something in it is wrong, which is left to who says so.
-bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
-  key.add(reinterpret_cast<std::uintptr_t>(call.row));
-  key.add(reinterpret_cast<std::uintptr_t>(wanted));
-  for (std::size_t i = 0; i <= call.inputs.size(); ++i) {
-    const anydml_tensor* tensor = i < call.inputs.size() ? call.inputs[i] : call.output;
-    if (tensor == nullptr || tensor->rank < 0 || tensor->rank > static_cast<std::int32_t>(kMaxRank) ||
-        (tensor->rank > 0 && tensor->sizes == nullptr)) {
-      return false;
-    }
-    const auto rank = static_cast<std::size_t>(tensor->rank);
-    key.add(std::uint64_t{tensor->type} << 32 | rank << 1 | (tensor->strides != nullptr ? 1 : 0));
-    key.add(std::span(tensor->sizes, rank));
-    key.add(std::span(tensor->strides, tensor->strides != nullptr ? rank : 0));
-  }
-  return add_attributes(call, key);
 }
 
 Status run_once(const anydml_device* wanted, const Call& call) {
@@ -190,7 +89,7 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   const anydml_compiled* known = recent != nullptr ? recent->find(key) : nullptr;
   std::unique_ptr<anydml_compiled> made;
   if (known == nullptr) {
-    const auto desc = describe(call);
+    const auto desc = check(call);
     ANYDML_TRY(desc);
     const auto device = choose_device(wanted);
     ANYDML_TRY(device);
@@ -199,11 +98,8 @@ Status run_once(const anydml_device* wanted, const Call& call) {
     made = std::move(compiled.value());
     known = made.get();
   }
-  Addresses addresses{};
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    addresses[i] = call.inputs[i]->data;
-  }
-  addresses[call.inputs.size()] = call.output->data;
+  Addresses addresses(known->desc.tensors.size());
+  set_addresses(known->desc, call, addresses);
   ANYDML_TRY(run_compiled(*known, addresses));
   if (made != nullptr && recent != nullptr) {
     recent->add(key, std::move(made));
@@ -222,33 +118,24 @@ struct Arguments {
   size_t attribute_count;
 };
 
-// Calls use(call) with the arguments as a Call, once its arrays are known to be there.
-template <class Use>
-Status with_call(const Arguments& given, Use use) {
-  const auto row = choose_row(given.op);
-  ANYDML_TRY(row);
-  const std::string_view name = row.value()->name;
+// The arguments as a call, once its arrays are known to be there.
+Result<Call> read_call(const Arguments& given) {
+  const auto op = choose_operator(given.op);
+  ANYDML_TRY(op);
+  const std::string_view name = op.value()->name;
   if (given.inputs == nullptr && given.input_count != 0) {
     return bad_call(name, format_text("inputs is null; expected an array of {} tensors", given.input_count));
   }
-  if (given.input_count > kMaxInputs) {
-    return bad_call(
-        name, format_text("the number of input tensors is {}; expected {}", given.input_count, row.value()->inputs));
-  }
-  if (given.output_count != 1) {
-    return bad_call(name, format_text("the number of output tensors is {}; expected 1", given.output_count));
+  if (given.outputs == nullptr && given.output_count != 0) {
+    return bad_call(name, format_text("outputs is null; expected an array of {} tensors", given.output_count));
   }
   if (given.attributes == nullptr && given.attribute_count != 0) {
     return bad_call(name, format_text("attributes is null; expected an array of {} attributes", given.attribute_count));
   }
-  std::array<const anydml_tensor*, kMaxInputs> pointers{};
-  for (std::size_t i = 0; i < given.input_count; ++i) {
-    pointers[i] = &given.inputs[i];
-  }
-  return use(Call{.row = row.value(),
-                  .inputs = std::span<const anydml_tensor* const>(pointers.data(), given.input_count),
-                  .output = given.outputs,
-                  .attributes = std::span(given.attributes, given.attribute_count)});
+  return Call{.op = op.value(),
+              .inputs = std::span(given.inputs, given.input_count),
+              .outputs = std::span(given.outputs, given.output_count),
+              .attributes = std::span(given.attributes, given.attribute_count)};
 }
 
 struct GivenAddresses {
@@ -265,36 +152,59 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
     return bad_call(function, "compiled is null; expected what anydml_compile made");
   }
   const OpDesc& desc = compiled->desc;
-  if (given.inputs == nullptr || given.outputs == nullptr) {
-    return bad_call(desc.row->name, given.inputs == nullptr
-                                        ? format_text("inputs is null; expected {} addresses", desc.input_count)
-                                        : "outputs is null; expected 1 address");
-  }
-  if (given.input_count != desc.input_count || given.output_count != 1) {
-    return bad_call(desc.row->name,
-                    given.input_count != desc.input_count
-                        ? format_text("the number of inputs is {}; expected {}", given.input_count, desc.input_count)
-                        : format_text("the number of outputs is {}; expected 1", given.output_count));
-  }
-  Addresses addresses{};
+  const auto check_array = [&](const void* array, std::size_t count, std::uint32_t expected,
+                               std::string_view what) -> Status {
+    if (array == nullptr && expected != 0) {
+      return bad_call(desc.op->name,
+                      format_text("{}s is null; expected {} address{}", what, expected, expected == 1 ? "" : "es"));
+    }
+    if (count != expected) {
+      return bad_call(desc.op->name, format_text("the number of {}s is {}; expected {}", what, count, expected));
+    }
+    return {};
+  };
+  ANYDML_TRY(check_array(given.inputs, given.input_count, desc.input_count, "input"));
+  ANYDML_TRY(check_array(given.outputs, given.output_count, desc.output_count, "output"));
+  Addresses addresses(desc.tensors.size());
   for (std::size_t i = 0; i < given.input_count; ++i) {
-    addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the output and the temporary alone
+    addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the outputs and the temporary alone
   }
-  addresses[given.input_count] = given.outputs[0];
+  for (std::size_t i = 0; i < given.output_count; ++i) {
+    addresses[given.input_count + i] = given.outputs[i];
+  }
+  for (const anydml_compiled::Constant& constant : compiled->constants) {
+    addresses[constant.input] = constant.address;
+  }
   return use(addresses);
 }
 
-int modulus(RowId id, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
+// An operator whose tensors are parameters of a function of its own.
+int run_binary(const char* name, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
   return boundary([&]() -> Status {
-    const std::array<const anydml_tensor*, 2> inputs = {a, b};
-    return run_once(nullptr, {.row = &row(id), .inputs = inputs, .output = out, .attributes = {}});
+    const facts::Operator& op = *facts::find_operator(name);
+    constexpr std::string_view kNames[] = {"ATensor", "BTensor", "OutputTensor"};
+    std::array<anydml_tensor, 3> tensors;
+    std::size_t next = 0;
+    for (const anydml_tensor* tensor : {a, b, out}) {
+      if (tensor == nullptr) {
+        return invalid({op.name, kNames[next]}, "the tensor is null; expected a pointer to an anydml_tensor");
+      }
+      tensors[next++] = *tensor;
+    }
+    return run_once(
+        nullptr,
+        {.op = &op, .inputs = std::span(tensors).first(2), .outputs = std::span(tensors).last(1), .attributes = {}});
   });
 }
 
-// Types that DirectML's newest level admits for the operator's first input.
+std::uint32_t input_fields(const facts::Operator& op) {
+  return static_cast<std::uint32_t>(std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind));
+}
+
+// Types that DirectML's newest level admits for the operator's first input, or its output if it has none.
 TypeSet newest_types(const facts::Operator& op) {
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
-    if (facts::is_input(op.fields[i].kind)) {
+    if (input_fields(op) != 0 ? facts::is_input(op.fields[i].kind) : facts::is_output(op.fields[i].kind)) {
       const auto admitted = facts::admitted(op, i, facts::kNewestLevel);
       return admitted ? admitted->types : 0;
     }
@@ -309,15 +219,15 @@ const std::vector<anydml_operator_info>& operator_list() {
   if (known == nullptr) {
     auto mine = std::make_unique<std::vector<anydml_operator_info>>();
     for (const facts::Operator& op : facts::operators()) {
-      const Row* row = find_row(op);
+      const Family* family = find_family(op);
       mine->push_back({.name = op.name.data(),
                        .directml_value = op.value,
                        .feature_level = facts::level_name(op.introduced).data(),
                        .formula = op.formula.data(),
                        .directml_types = newest_types(op),
-                       .is_built = row != nullptr ? 1 : 0,
-                       .input_count = row != nullptr ? row->inputs : 0U,
-                       .types = row != nullptr ? row->types[0] : 0U});
+                       .is_built = family != nullptr ? 1 : 0,
+                       .input_count = family != nullptr ? input_fields(op) : 0U,
+                       .types = family != nullptr ? family->types(op, 0) : 0U});
     }
     if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
       known = mine.release();
@@ -360,11 +270,11 @@ const char* anydml_type_name(anydml_type type) { return anydml::type_name(static
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }
 
 int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  return anydml::modulus(anydml::RowId::ELEMENT_WISE_MODULUS_FLOOR, a, b, out);
+  return anydml::run_binary("ELEMENT_WISE_MODULUS_FLOOR", a, b, out);
 }
 
 int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  return anydml::modulus(anydml::RowId::ELEMENT_WISE_MODULUS_TRUNCATE, a, b, out);
+  return anydml::run_binary("ELEMENT_WISE_MODULUS_TRUNCATE", a, b, out);
 }
 
 size_t anydml_device_count(void) {
@@ -418,9 +328,10 @@ const anydml_device_info* anydml_device_get_info(const anydml_device* device) {
 int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
                size_t attribute_count) {
-  return boundary([&] {
-    return anydml::with_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count},
-                             [&](const anydml::Call& call) { return anydml::run_once(device, call); });
+  return boundary([&]() -> Status {
+    const auto call = anydml::read_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count});
+    ANYDML_TRY(call);
+    return anydml::run_once(device, call.value());
   });
 }
 
@@ -432,18 +343,21 @@ int anydml_compile(const anydml_device* device, const char* op, const anydml_ten
       return bad_call("anydml_compile", "compiled is null; expected a place for the answer");
     }
     *compiled = nullptr;
-    return anydml::with_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count},
-                             [&](const anydml::Call& call) -> Status {
-                               const auto desc = anydml::describe(call);
-                               ANYDML_TRY(desc);
-                               const auto chosen = anydml::choose_device(device);
-                               ANYDML_TRY(chosen);
-                               auto made =
-                                   anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
-                               ANYDML_TRY(made);
-                               *compiled = made.value().release();
-                               return {};
-                             });
+    const auto call = anydml::read_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count});
+    ANYDML_TRY(call);
+    const auto desc = anydml::check(call.value());
+    ANYDML_TRY(desc);
+    const auto chosen = anydml::choose_device(device);
+    ANYDML_TRY(chosen);
+    auto made = anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
+    ANYDML_TRY(made);
+    for (std::size_t i = 0; i < input_count; ++i) {
+      if ((inputs[i].type & ANYDML_CONSTANT) != 0) {
+        ANYDML_TRY(anydml::keep_constant(*made.value(), i, inputs[i].data));
+      }
+    }
+    *compiled = made.value().release();
+    return {};
   });
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "capi/execution.h"
 
-#include <span>
+#include <algorithm>
+#include <vector>
 
 #include "backend/dispatch_log.h"
 #include "base/checked.h"
+#include "ops/copy.h"
+#include "plan/overlap.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -12,22 +15,39 @@ namespace anydml {
 namespace {
 
 // Every element's address must exist; an empty tensor has none.
-Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
-  if (desc.element_count == 0) {
-    return {};
-  }
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const Where where{desc.row->name, desc.row->tensors[i]};
-    if (addresses[i] == nullptr) {
-      return invalid(where, "data is null; expected the address of the element at index 0");
+Status check_addresses(const OpDesc& desc, const Addresses& addresses) {
+  for (std::size_t i = 0; i < desc.tensors.size() && !desc.empty; ++i) {
+    const OpTensor& tensor = desc.tensors[i];
+    if (!tensor.present || element_count(tensor.tensor) == 0) {
+      continue;
     }
-    const Reach reach = desc.reaches[i];
+    if (addresses[i] == nullptr) {
+      return invalid(desc, tensor, "data is null; expected the address of the element at index 0");
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
-    if (address + static_cast<std::uintptr_t>(reach.first) > address ||
-        address + static_cast<std::uintptr_t>(reach.end) < address) {
-      return invalid(where, format_text("strides {} with sizes {} reach past the end of the address space",
-                                        shape_text(desc.tensors[i].strides, desc.tensors[i].rank),
-                                        shape_text(desc.tensors[i].sizes, desc.tensors[i].rank)));
+    if (address + static_cast<std::uintptr_t>(tensor.reach.first) > address ||
+        address + static_cast<std::uintptr_t>(tensor.reach.end) < address) {
+      return invalid(desc, tensor,
+                     format_text("strides {} with sizes {} reach past the end of the address space",
+                                 shape_text(tensor.tensor.strides, tensor.tensor.rank),
+                                 shape_text(tensor.tensor.sizes, tensor.tensor.rank)));
+    }
+  }
+  return {};
+}
+
+// Two outputs must not share memory: which of them would be there in the end?
+Status check_outputs(const OpDesc& desc, const Addresses& addresses) {
+  for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
+    for (std::size_t j = i + 1; j < desc.tensors.size(); ++j) {
+      const OpTensor& one = desc.tensors[i];
+      const OpTensor& other = desc.tensors[j];
+      const auto one_address = reinterpret_cast<std::uintptr_t>(addresses[i]);
+      const auto other_address = reinterpret_cast<std::uintptr_t>(addresses[j]);
+      if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
+          find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
+        return invalid(desc, other, format_text("overlaps {}; expected memory of its own", one.name));
+      }
     }
   }
   return {};
@@ -35,12 +55,10 @@ Status check_addresses(const OpDesc& desc, std::span<void* const> addresses) {
 
 // Which inputs need staging; checks the addresses on the way.
 Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
-  ANYDML_TRY(check_addresses(desc, std::span(addresses.data(), desc.input_count + 1)));
-  std::array<std::uintptr_t, kMaxOperands> numbers{};
-  for (std::size_t i = 0; i <= desc.input_count; ++i) {
-    numbers[i] = reinterpret_cast<std::uintptr_t>(addresses[i]);
-  }
-  return inputs_to_stage(desc, numbers.data());
+  ANYDML_TRY(check_addresses(desc, addresses));
+  ANYDML_TRY(check_outputs(desc, addresses));
+  static_assert(sizeof(void*) == sizeof(std::uintptr_t));
+  return inputs_to_stage(desc, reinterpret_cast<const std::uintptr_t*>(addresses.data()));
 }
 
 // Memory of a device for the length of one run.
@@ -101,7 +119,8 @@ class Run {
   [[nodiscard]] BackendQueue* queue() const { return queue_; }
   Status run(const anydml_compiled& compiled, const Addresses& addresses) {
     unfinished_ = true;
-    log_dispatch(compiled.desc, *device_.backend, device_.info.name, compiled.program);
+    log_dispatch(*device_.backend, compiled.program,
+                 [&](std::string_view kernels) { return dispatch_text(compiled.desc, device_.info.name, kernels); });
     return check(device_.backend->run(queue_, compiled.program, addresses.data()));
   }
   // Returns when the work is done.
@@ -138,11 +157,14 @@ Result<CopiedOperands> operands_to_copy(const anydml_compiled& compiled, const A
   const Device& device = *compiled.device;
   const OpDesc& desc = compiled.desc;
   CopiedOperands copied = 0;
-  if (device.info.unified_memory != 0 || desc.element_count == 0) {
+  if (device.info.unified_memory != 0 || desc.empty) {
     return copied;
   }
-  for (std::size_t i = 0; i <= desc.input_count; ++i) {
-    const auto* first = static_cast<const std::byte*>(addresses[i]) + desc.reaches[i].first;
+  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
+    if (!desc.tensors[i].present) {
+      continue;
+    }
+    const auto* first = static_cast<const std::byte*>(addresses[i]) + desc.tensors[i].reach.first;
     switch (device.backend->access(device.handle, first)) {
       case Access::direct:
         break;
@@ -150,7 +172,7 @@ Result<CopiedOperands> operands_to_copy(const anydml_compiled& compiled, const A
         copied |= CopiedOperands{1} << i;
         break;
       case Access::none:
-        return invalid({desc.row->name, desc.row->tensors[i]},
+        return invalid(desc, desc.tensors[i],
                        format_text("data is memory that device {} does not reach; expected its own, or the CPU's",
                                    device.info.name));
     }
@@ -160,25 +182,26 @@ Result<CopiedOperands> operands_to_copy(const anydml_compiled& compiled, const A
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// Whether the output's elements are all there is between its first and its last.
-bool is_dense(const OpDesc& desc) {
-  return bytes_of(desc.reaches[desc.input_count]) ==
-         static_cast<std::uint64_t>(desc.element_count) * element_size(desc.output().type);
+// Whether a tensor's elements are all there is between its first and its last.
+bool is_dense(const TensorDesc& tensor, Reach reach) {
+  return bytes_of(reach) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
 }
 
 // From the packed copy to where the output is, on the CPU: the bytes between its elements are not ours to write.
-Status scatter(const OpDesc& packed, const OpDesc& desc, void* from, void* to) {
+Status scatter(const char* op, const TensorDesc& packed, const TensorDesc& tensor, void* from, void* to) {
   const auto cpu = cpu_device();
   ANYDML_TRY(cpu);
-  const Step step = make_copy(packed.output(), desc.output());
+  Plan plan(1, 1);
+  add_copy(plan, {.tensor = packed, .slot = plan.input_slot(0)}, {.tensor = tensor, .slot = plan.output_slot(0)});
   const BackendTable& backend = *cpu.value()->backend;
   BackendProgram* program = nullptr;
-  ANYDML_TRY(from_backend(desc.row->name, backend, backend.compile(cpu.value()->handle, &step, 1, &program)));
-  Run run(*cpu.value(), desc.row->name.data());
+  ANYDML_TRY(from_backend(op, backend,
+                          backend.compile(cpu.value()->handle, plan.words().data(), plan.words().size(), &program)));
+  Run run(*cpu.value(), op);
   Status status = run.begin();
   if (status) {
     void* const addresses[] = {from, to};
-    status = from_backend(desc.row->name, backend, backend.run(run.queue(), program, addresses));
+    status = from_backend(op, backend, backend.run(run.queue(), program, addresses));
   }
   backend.destroy(program);
   return status;
@@ -186,28 +209,32 @@ Status scatter(const OpDesc& packed, const OpDesc& desc, void* from, void* to) {
 
 // Runs with copies in the device's memory of the operands that it does not reach.
 Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied, StagedInputs staged,
-                          Addresses addresses) {
+                          const Addresses& addresses) {
   const Device& device = *compiled.device;
-  const char* op = compiled.desc.row->name.data();
-  const std::uint32_t output = compiled.desc.input_count;
-  const bool output_copied = (copied >> output & 1) != 0;
+  const char* op = compiled.desc.op->name.data();
+  const auto is_copied = [copied](std::size_t tensor) { return (copied >> tensor & 1) != 0; };
   // An input that is copied shares nothing with the output any more.
   staged &= ~copied;
 
   OpDesc desc = compiled.desc;
-  const bool packed = output_copied && !is_dense(desc);
-  if (packed) {
-    if (!set_packed_strides(desc.tensors[output])) {
-      return invalid({desc.row->name, desc.row->tensors[output]}, "is too large");
+  const std::size_t count = desc.tensors.size();
+  std::vector<bool> packed(count);  // outputs with bytes of others between their elements
+  for (std::size_t i = desc.input_count; i < count; ++i) {
+    OpTensor& output = desc.tensors[i];
+    packed[i] = is_copied(i) && !is_dense(output.tensor, output.reach);
+    if (packed[i]) {
+      if (!set_packed_strides(output.tensor)) {
+        return invalid(desc, output, "is too large");
+      }
+      output.reach = reach_of(output.tensor);
     }
-    desc.reaches[output] = reach_of(desc.tensors[output]);
   }
   const anydml_compiled* program = &compiled;
   std::unique_ptr<anydml_compiled> made;
   std::uint64_t temporary_bytes = 0;
-  if (packed || staged != 0) {
+  if (staged != 0 || std::ranges::find(packed, true) != packed.end()) {
     const Plan plan = make_plan(desc, staged);
-    temporary_bytes = plan.temporary_bytes;
+    temporary_bytes = plan.temporary_bytes();
     auto other = compile(device, desc, plan);
     ANYDML_TRY(other);
     made = std::move(other.value());
@@ -216,12 +243,12 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
 
   // One piece of memory for all, each operand at a multiple of what any kernel asks for.
   constexpr std::uint64_t kAlignment = 256;
-  std::uint64_t offsets[kMaxOperands] = {};
+  std::vector<std::uint64_t> offsets(count);
   auto bytes = checked_align_bytes(temporary_bytes, kAlignment);
-  for (std::uint32_t i = 0; i <= output && bytes; ++i) {
-    if ((copied >> i & 1) != 0) {
+  for (std::size_t i = 0; i < count && bytes; ++i) {
+    if (is_copied(i)) {
       offsets[i] = *bytes;
-      const auto own = checked_align_bytes(bytes_of(desc.reaches[i]), kAlignment);
+      const auto own = checked_align_bytes(bytes_of(desc.tensors[i].reach), kAlignment);
       bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
     }
   }
@@ -232,35 +259,48 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
   Temporary temporary(device);
   ANYDML_TRY(from_backend(op, *device.backend, temporary.allocate(*bytes)));
   auto* const memory = static_cast<std::byte*>(temporary.address());
-  std::unique_ptr<std::byte[]> packed_output;
+  std::vector<std::unique_ptr<std::byte[]>> packed_outputs(count);
   Run run(device, op);
   // What is on the device already is ordered by its default stream; a queue of our own knows nothing of that.
-  const bool all_copied = copied == (CopiedOperands{2} << output) - 1;
+  bool all_copied = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    all_copied = all_copied && (is_copied(i) || !desc.tensors[i].present);
+  }
   ANYDML_TRY(all_copied ? run.begin() : run.begin_on(kDefaultStream));
 
   Addresses inside = addresses;
-  inside[output + 1] = memory;
-  for (std::uint32_t i = 0; i <= output; ++i) {
-    if ((copied >> i & 1) == 0) {
+  inside[count] = memory;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_copied(i)) {
       continue;
     }
-    inside[i] = memory + offsets[i] - desc.reaches[i].first;
-    if (i != output) {
-      ANYDML_TRY(run.copy(memory + offsets[i], static_cast<std::byte*>(addresses[i]) + desc.reaches[i].first,
-                          bytes_of(desc.reaches[i])));
+    const Reach reach = desc.tensors[i].reach;
+    inside[i] = memory + offsets[i] - reach.first;
+    if (i < desc.input_count) {
+      ANYDML_TRY(run.copy(memory + offsets[i], static_cast<std::byte*>(addresses[i]) + reach.first, bytes_of(reach)));
     }
   }
   ANYDML_TRY(run.run(*program, inside));
-  if (output_copied) {
-    void* to = static_cast<std::byte*>(addresses[output]) + desc.reaches[output].first;
-    if (packed) {
-      packed_output = std::make_unique_for_overwrite<std::byte[]>(bytes_of(desc.reaches[output]));
-      to = packed_output.get();
+  for (std::size_t i = desc.input_count; i < count; ++i) {
+    const Reach reach = desc.tensors[i].reach;
+    if (!is_copied(i)) {
+      continue;
     }
-    ANYDML_TRY(run.copy(to, memory + offsets[output], bytes_of(desc.reaches[output])));
+    void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
+    if (packed[i]) {
+      packed_outputs[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
+      to = packed_outputs[i].get();
+    }
+    ANYDML_TRY(run.copy(to, memory + offsets[i], bytes_of(reach)));
   }
   ANYDML_TRY(run.finish());
-  return packed ? scatter(desc, compiled.desc, packed_output.get(), addresses[output]) : Status();
+  for (std::size_t i = desc.input_count; i < count; ++i) {
+    if (packed[i]) {
+      ANYDML_TRY(
+          scatter(op, desc.tensors[i].tensor, compiled.desc.tensors[i].tensor, packed_outputs[i].get(), addresses[i]));
+    }
+  }
+  return {};
 }
 
 // Runs, with copies of those inputs that share memory with the output.
@@ -273,7 +313,7 @@ Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged
   const auto other = compile(device, compiled.desc, plan);
   ANYDML_TRY(other);
   Temporary temporary(device);
-  ANYDML_TRY(from_backend(compiled.desc.row->name, *device.backend, temporary.allocate(plan.temporary_bytes)));
+  ANYDML_TRY(from_backend(compiled.desc.op->name, *device.backend, temporary.allocate(plan.temporary_bytes())));
   addresses[plan.temporary_slot()] = temporary.address();
   const Status status = run.run(*other.value(), addresses);
   const Status finished = run.finish();  // before the temporary goes
@@ -286,10 +326,30 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpD
   auto compiled = std::make_unique<anydml_compiled>();
   compiled->desc = desc;
   compiled->device = &device;
-  ANYDML_TRY(from_backend(desc.row->name, *device.backend,
-                          device.backend->compile(device.handle, plan.steps.data(),
-                                                  static_cast<std::uint32_t>(plan.steps.size()), &compiled->program)));
+  ANYDML_TRY(from_backend(
+      desc.op->name, *device.backend,
+      device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &compiled->program)));
   return compiled;
+}
+
+Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data) {
+  const OpTensor& tensor = compiled.desc.tensors[input];
+  const Device& device = *compiled.device;
+  if (data == nullptr && element_count(tensor.tensor) != 0) {
+    return invalid(compiled.desc, tensor, "data is null; expected the data of a constant");
+  }
+  anydml_compiled::Constant constant{
+      .input = input, .bytes = bytes_of(tensor.reach), .memory = nullptr, .address = nullptr};
+  compiled.constants.reserve(compiled.constants.size() + 1);
+  ANYDML_TRY(
+      from_backend(compiled.desc.op->name, *device.backend,
+                   device.backend->allocate(device.handle, MemoryKind::temporary, constant.bytes, &constant.memory)));
+  constant.address = static_cast<std::byte*>(constant.memory) - tensor.reach.first;
+  compiled.constants.push_back(constant);
+  Run run(device, compiled.desc.op->name.data());
+  ANYDML_TRY(run.begin());
+  ANYDML_TRY(run.copy(constant.memory, static_cast<const std::byte*>(data) + tensor.reach.first, constant.bytes));
+  return run.finish();
 }
 
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
@@ -300,7 +360,7 @@ Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses)
   if (copied.value() != 0) {
     return run_through_copies(compiled, copied.value(), staged.value(), addresses);
   }
-  Run run(*compiled.device, compiled.desc.row->name.data());
+  Run run(*compiled.device, compiled.desc.op->name.data());
   // Memory of the device's own is ordered by its streams: this call comes after what the caller gave the default one.
   ANYDML_TRY(compiled.device->info.unified_memory != 0 ? run.begin() : run.begin_on(kDefaultStream));
   ANYDML_TRY(run_staged(run, compiled, staged.value(), addresses));
@@ -316,9 +376,9 @@ Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addres
     return Error{ErrorKind::invalid_argument,
                  format_text("{}: an operand is the CPU's memory; expected memory that device {} reaches, since the "
                              "work goes on after the call",
-                             compiled.desc.row->name, compiled.device->info.name)};
+                             compiled.desc.op->name, compiled.device->info.name)};
   }
-  Run run(*compiled.device, compiled.desc.row->name.data());
+  Run run(*compiled.device, compiled.desc.op->name.data());
   ANYDML_TRY(run.begin_on(stream != nullptr ? stream : kDefaultStream));
   ANYDML_TRY(run_staged(run, compiled, staged.value(), addresses));
   run.leave();

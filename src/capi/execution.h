@@ -3,18 +3,19 @@
 // which operands because the device does not reach them.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <span>
 
+#include "capi/addresses.h"
 #include "capi/compiled.h"
-#include "ops/elementwise/lower.h"
-#include "plan/plan.h"
+#include "ops/op_desc.h"
 
 namespace anydml {
 
-using Addresses = std::array<void*, kMaxOperands + 1>;  // inputs, output, temporary
-
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpDesc& desc, const Plan& plan);
+
+// Copies the data of an input into the device's memory. From then on its address is not asked for.
+Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data);
 
 // Returns when the output is written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);

@@ -13,19 +13,25 @@
 
 namespace anydml {
 
-inline constexpr std::size_t kMaxAttributes = 2 + Attributes::kMost;  // a ScaleBias counts as two
-
 // What a call says but for its addresses, as words: all that decides whether it is right and what is compiled.
 class CallKey {
  public:
-  // The row, the device, of each tensor its kind, sizes and strides, and of each attribute its number and value.
-  static constexpr std::size_t kCapacity = 2 + kMaxOperands * (1 + 2 * kMaxRank) + 2 * kMaxAttributes;
-
-  void add(std::uint64_t word) { words_[count_++] = word; }
-  void add(std::span<const std::int64_t> numbers) {
-    for (const std::int64_t number : numbers) {
-      add(static_cast<std::uint64_t>(number));
+  // False: there is no room for it. The operator, the device, of each tensor its kind, sizes and strides, and of each
+  // attribute its number and value: enough for seven tensors of eight dimensions.
+  [[nodiscard]] bool add(std::uint64_t word) {
+    const bool fits = count_ < kCapacity;
+    if (fits) {
+      words_[count_++] = word;
     }
+    return fits;
+  }
+  [[nodiscard]] bool add(std::span<const std::int64_t> numbers) {
+    for (const std::int64_t number : numbers) {
+      if (!add(static_cast<std::uint64_t>(number))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   [[nodiscard]] bool operator==(const CallKey& other) const {
@@ -33,6 +39,8 @@ class CallKey {
   }
 
  private:
+  static constexpr std::size_t kCapacity = 128;
+
   std::size_t count_ = 0;
   std::array<std::uint64_t, kCapacity> words_;  // those from count_ on are not written
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "backend/dispatch_log.h"
 #include "base/checked.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
-#include "ops/elementwise/lower.h"
-#include "plan/plan.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -20,7 +20,7 @@ bool same_layout(const TensorDesc& a, const TensorDesc& b) {
       return false;
     }
   }
-  return a.type == b.type;
+  return element_size(a.type) == element_size(b.type);
 }
 
 bool may_alias(facts::InPlace in_place, std::size_t input) {
@@ -44,10 +44,11 @@ Requirement tensor_requirement(const Work& work, const TensorBinding& tensor) {
 }  // namespace
 
 Execution::Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings)
-    : Work(std::move(core), def->desc.row->name), def_(std::move(def)), late_bindings_(late_bindings) {}
+    : Work(std::move(core), def->desc.op->name), def_(std::move(def)), late_bindings_(late_bindings) {}
 
 std::optional<std::uint64_t> Execution::place_owned() {
   std::uint64_t size = 0;
+  persistent_offsets_.resize(def_->input_count());
   for (std::size_t i = 0; i < def_->input_count(); ++i) {
     if (!def_->tensors[i].owned) {
       continue;
@@ -80,71 +81,67 @@ Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std:
         format_text("{}: the tensors that are OWNED_BY_DML have more bytes in all than 64 bits count", made->label())};
   }
   made->properties_.PersistentResourceSize = *persistent;
-  made->properties_.RequiredDescriptorCount = made->def_->input_count() + 1 + (made->has_persistent() ? 1 : 0);
+  made->properties_.RequiredDescriptorCount = made->def_->tensor_count() + (made->has_persistent() ? 1 : 0);
   const CoreDevice& device = made->core().device();
   const Plan plan = make_plan(made->def_->desc);
-  const BackendStatus status = device.backend->compile(device.handle, plan.steps.data(),
-                                                       static_cast<std::uint32_t>(plan.steps.size()), &made->program_);
+  const BackendStatus status =
+      device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &made->program_);
   if (status.code != BackendCode::ok) {
     return Error{kind_of(status.code), format_text("{}: {}", made->label(), status.message)};
   }
   return made;
 }
 
-std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
-  const std::uint32_t inputs = def_->input_count();
-  if (count == 0) {
-    std::fill_n(bindings.begin(), inputs, ResolvedDescriptor{});
-    return {};
-  }
-  if (given == nullptr || count != inputs) {
-    return format_text("{}: {}; expected {} bindings, one for each input tensor", label(),
-                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), inputs);
-  }
-  for (UINT i = 0; i < count; ++i) {
-    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
+std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UINT count, const DML_BINDING_DESC* given,
+                                    Bindings& bindings) const {
+  for (UINT i = 0; i < tensors; ++i) {
+    const TensorBinding& tensor = def_->tensors[first + i];
+    const Requirement requirement = tensor_requirement(*this, tensor);
     ResolvedDescriptor taken{};
-    if (std::string what = take_binding(core(), requirement, given[i], taken); !what.empty()) {
-      return what;
+    if (count != 0) {
+      if (std::string what = take_binding(core(), requirement, given[i], taken); !what.empty()) {
+        return what;
+      }
+      const bool bound = taken.descriptor.kind != DescriptorKind::none;
+      if (bound && !tensor.present) {
+        return wrong(requirement,
+                     "a buffer is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
+                     "operator was created without it");
+      }
+      if (bound && tensor.owned) {
+        return wrong(requirement,
+                     "a buffer is bound to a tensor that DirectML owns; expected DML_BINDING_TYPE_NONE, since "
+                     "it was bound at initialization");
+      }
+      if (!bound && tensor.present && !tensor.owned) {
+        return wrong(requirement,
+                     "the binding is NONE or its Buffer is null; expected a buffer, since the tensor is not "
+                     "optional");
+      }
     }
-    const bool bound = taken.descriptor.kind != DescriptorKind::none;
-    if (bound && def_->tensors[i].owned) {
-      return wrong(requirement,
-                   "a buffer is bound to a tensor that DirectML owns; expected DML_BINDING_TYPE_NONE, since "
-                   "it was bound at initialization");
-    }
-    if (!bound && !def_->tensors[i].owned) {
-      return wrong(requirement,
-                   "the binding is NONE or its Buffer is null; expected a buffer, since the tensor is not "
-                   "optional");
-    }
-    bindings[i] = taken;
+    bindings[first + i] = taken;
   }
   return {};
 }
 
+std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
+  const std::uint32_t inputs = def_->input_count();
+  if (count != 0 && (given == nullptr || count != inputs)) {
+    return format_text("{}: {}; expected {} binding{}, one for each input tensor", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), inputs,
+                       inputs == 1 ? "" : "s");
+  }
+  return bind_tensors(0, inputs, count, given, bindings);
+}
+
 std::string Execution::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
-  ResolvedDescriptor& output = bindings[def_->input_count()];
-  if (count == 0) {
-    output = {};
-    return {};
+  const std::uint32_t outputs = def_->output_count();
+  if (count != 0 && (given == nullptr || count != outputs)) {
+    return format_text("{}: {}; expected {} binding{}", label(),
+                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), outputs,
+                       outputs == 1 ? ", for the output tensor" : "s, one for each output tensor");
   }
-  if (given == nullptr || count != 1) {
-    return format_text("{}: {}; expected 1 binding, for the output tensor", label(),
-                       given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count));
-  }
-  const Requirement requirement = tensor_requirement(*this, def_->output());
-  ResolvedDescriptor taken{};
-  if (std::string what = take_binding(core(), requirement, given[0], taken); !what.empty()) {
-    return what;
-  }
-  if (taken.descriptor.kind == DescriptorKind::none) {
-    return wrong(requirement,
-                 "the binding is NONE or its Buffer is null; expected a buffer, since the tensor is not "
-                 "optional");
-  }
-  output = taken;
-  return {};
+  return bind_tensors(def_->input_count(), outputs, count, given, bindings);
 }
 
 std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const {
@@ -160,48 +157,69 @@ std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& 
   return {};
 }
 
-std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  const std::uint32_t inputs = def_->input_count();
-  const Area output = area_of(bindings[inputs], def_->output().bytes);
-  for (std::uint32_t i = 0; i < inputs; ++i) {
-    if (def_->tensors[i].owned) {
-      continue;
-    }
-    const Area input = area_of(bindings[i], def_->tensors[i].bytes);
-    if (!intersect(input, output)) {
-      continue;
-    }
-    const Requirement requirement = tensor_requirement(*this, def_->tensors[i]);
-    if (!may_alias(def_->desc.row->facts->in_place, i)) {
-      return wrong(requirement,
-                   format_text("overlaps {}; expected ranges of their own, since the operator does not work "
-                               "in place",
-                               def_->output().name));
-    }
-    if (!identical(input, output)) {
-      return wrong(requirement,
-                   format_text("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
-                               "common",
-                               input.first, input.end, def_->output().name, output.first, output.end));
-    }
-    if (!same_layout(def_->desc.tensors[i], def_->desc.output())) {
-      const TensorDesc& tensor = def_->desc.tensors[i];
-      return wrong(requirement,
-                   format_text("lies over {} with strides {} instead of {}; expected the same layout to work in place",
-                               def_->output().name, shape_text(tensor.strides, tensor.rank),
-                               shape_text(def_->desc.output().strides, tensor.rank)));
-    }
+std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::size_t input, std::size_t output) const {
+  const TensorBinding& to = def_->tensors[output];
+  const Area from_area = area_of(bindings[input], def_->tensors[input].bytes);
+  const Area to_area = area_of(bindings[output], to.bytes);
+  if (!intersect(from_area, to_area)) {
+    return {};
   }
-  if (has_persistent() && intersect(area_of(bindings[inputs + 1], properties_.PersistentResourceSize), output)) {
-    return wrong(persistent_requirement(*this),
-                 format_text("overlaps {}; expected a range of its own", def_->output().name));
+  const Requirement requirement = tensor_requirement(*this, def_->tensors[input]);
+  if (!may_alias(def_->desc.op->in_place, input)) {
+    return wrong(requirement, format_text("overlaps {}; expected ranges of their own, since the operator does not work "
+                                          "in place",
+                                          to.name));
+  }
+  if (!identical(from_area, to_area)) {
+    return wrong(requirement,
+                 format_text("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
+                             "common",
+                             from_area.first, from_area.end, to.name, to_area.first, to_area.end));
+  }
+  const TensorDesc& tensor = def_->desc.tensors[input].tensor;
+  const TensorDesc& result = def_->desc.tensors[output].tensor;
+  if (!same_layout(tensor, result)) {
+    return wrong(
+        requirement,
+        format_text("lies over {} with strides {} instead of {}; expected the same layout to work in place", to.name,
+                    shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
+  }
+  return {};
+}
+
+std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
+  const std::uint32_t tensors = def_->tensor_count();
+  for (std::size_t output = def_->input_count(); output < tensors; ++output) {
+    const TensorBinding& to = def_->tensors[output];
+    if (!to.present) {
+      continue;
+    }
+    for (std::size_t input = 0; input < def_->input_count(); ++input) {
+      if (def_->tensors[input].present && !def_->tensors[input].owned) {
+        if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
+          return what;
+        }
+      }
+    }
+    const Area area = area_of(bindings[output], to.bytes);
+    for (std::size_t other = output + 1; other < tensors; ++other) {
+      const TensorBinding& second = def_->tensors[other];
+      if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
+        return wrong(tensor_requirement(*this, second),
+                     format_text("overlaps {}; expected a range of its own", to.name));
+      }
+    }
+    if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
+      return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+    }
   }
   return {};
 }
 
 std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
-  for (std::uint32_t i = 0; i <= def_->input_count(); ++i) {
-    if (def_->tensors[i].owned) {
+  const std::uint32_t tensors = def_->tensor_count();
+  for (std::uint32_t i = 0; i < tensors; ++i) {
+    if (def_->tensors[i].owned || !def_->tensors[i].present) {
       continue;
     }
     if (std::string what = check_present(core(), tensor_requirement(*this, def_->tensors[i]), bindings[i]);
@@ -210,8 +228,7 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
     }
   }
   if (has_persistent()) {
-    if (std::string what = check_present(core(), persistent_requirement(*this), bindings[def_->input_count() + 1]);
-        !what.empty()) {
+    if (std::string what = check_present(core(), persistent_requirement(*this), bindings[tensors]); !what.empty()) {
       return what;
     }
   }
@@ -226,11 +243,11 @@ std::string Execution::check_recording(const Bindings& bindings, const ResolvedD
   if (temporary.descriptor.kind != DescriptorKind::none) {
     const Area area = area_of(temporary, temporary.descriptor.bytes);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-      const std::uint64_t bytes =
-          i <= def_->input_count() ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
+      const bool is_tensor = i < def_->tensor_count();
+      const std::uint64_t bytes = is_tensor ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
       if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
         return format_text("{}: temporary resource: overlaps {}; expected a range of its own", label(),
-                           i <= def_->input_count() ? def_->tensors[i].name : "the persistent resource");
+                           is_tensor ? def_->tensors[i].name : "the persistent resource");
       }
     }
   }
@@ -243,7 +260,7 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
   }
   if (has_persistent()) {
     const void* place = persistent_place_.load(std::memory_order_acquire);
-    if (place != nullptr && place != bindings[def_->input_count() + 1].address) {
+    if (place != nullptr && place != bindings[def_->tensor_count()].address) {
       return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
     }
   }
@@ -278,14 +295,25 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   if (!initialised_.load(std::memory_order_acquire) && !run_uninitialised()) {
     return;
   }
-  void* operands[kMaxOperands] = {};
-  const std::uint32_t inputs = def_->input_count();
-  for (std::uint32_t i = 0; i <= inputs; ++i) {
+  // Few tensors, as nearly all operators have, take no memory.
+  constexpr std::size_t kFew = 16;
+  void* few[kFew];
+  std::unique_ptr<void*[]> many;
+  const std::uint32_t tensors = def_->tensor_count();
+  if (tensors > kFew) {
+    many.reset(new (std::nothrow) void*[tensors]);
+    if (many == nullptr) {
+      return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an operator's tensors");
+    }
+  }
+  void** operands = many != nullptr ? many.get() : few;
+  for (std::uint32_t i = 0; i < tensors; ++i) {
     operands[i] =
-        def_->tensors[i].owned ? static_cast<std::byte*>(addresses[inputs + 1]) + persistent_offsets_[i] : addresses[i];
+        def_->tensors[i].owned ? static_cast<std::byte*>(addresses[tensors]) + persistent_offsets_[i] : addresses[i];
   }
   const CoreDevice& device = core().device();
-  log_dispatch(def_->desc, *device.backend, device.info->name, program_);
+  log_dispatch(*device.backend, program_,
+               [&](std::string_view kernels) { return dispatch_text(def_->desc, device.info->name, kernels); });
   const BackendStatus status = device.backend->run(queue, program_, operands);
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "directml/headers.h"
@@ -15,6 +16,7 @@ namespace anydml {
 // What a tensor asks of the buffer that is bound to it.
 struct TensorBinding {
   std::string_view name;
+  bool present = false;         // false: optional and absent, and nothing may be bound to it
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
   std::uint64_t alignment = 0;  // of the offset
   bool owned = false;           // bound when the operator is initialised, and kept
@@ -22,10 +24,12 @@ struct TensorBinding {
 
 struct OperatorDef {
   OpDesc desc;
-  TensorBinding tensors[kMaxOperands];  // as desc.tensors
+  std::vector<TensorBinding> tensors;  // as desc.tensors
 
   [[nodiscard]] std::uint32_t input_count() const { return desc.input_count; }
-  [[nodiscard]] const TensorBinding& output() const { return tensors[desc.input_count]; }
+  [[nodiscard]] std::uint32_t output_count() const { return desc.output_count; }
+  [[nodiscard]] std::uint32_t tensor_count() const { return desc.input_count + desc.output_count; }
+  [[nodiscard]] bool is_output(std::size_t tensor) const { return tensor >= desc.input_count; }
 };
 
 Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level);

@@ -57,7 +57,7 @@ class Work : public ComObject<IBridgeDispatch> {
   std::string given_label_;
 };
 
-// A compiled operator. Its descriptors: the inputs, the output, and the persistent resource if it has one.
+// A compiled operator. Its descriptors: the inputs, the outputs, and the persistent resource if it has one.
 class Execution final : public Work {
  public:
   static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
@@ -90,12 +90,17 @@ class Execution final : public Work {
   bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
+  [[nodiscard]] std::string check_in_place(const ResolvedDescriptor* bindings, std::size_t input,
+                                           std::size_t output) const;
+  // Takes the bindings of some tensors, those from `first` on.
+  [[nodiscard]] std::string bind_tensors(std::size_t first, std::uint32_t tensors, UINT count,
+                                         const DML_BINDING_DESC* given, Bindings& bindings) const;
 
   const std::shared_ptr<const OperatorDef> def_;
   const bool late_bindings_;
   BackendProgram* program_ = nullptr;
-  std::uint64_t persistent_offsets_[kMaxInputs] = {};
-  bool has_persistent_ = false;  // an input is owned
+  std::vector<std::uint64_t> persistent_offsets_;  // of the inputs that are owned
+  bool has_persistent_ = false;                    // an input is owned
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
   std::atomic<const void*> persistent_place_{nullptr};
@@ -123,7 +128,7 @@ class Initialisation final : public Work {
     std::size_t target;
     std::size_t input;  // kPersistent: the persistent resource
   };
-  static constexpr std::size_t kPersistent = kMaxInputs;
+  static constexpr std::size_t kPersistent = static_cast<std::size_t>(-1);
   [[nodiscard]] const Execution& target(const Slot& slot) const { return *targets_[slot.target].get(); }
 
   const std::vector<ComPtr<Execution>> targets_;

@@ -2,8 +2,9 @@
 #include "ops/op_desc.h"
 
 #include <algorithm>
-#include <string>
+#include <utility>
 
+#include "ops/copy.h"
 #include "plan/overlap.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -11,49 +12,56 @@
 namespace anydml {
 namespace {
 
-// Calls use(position among the row's tensors, field) for each tensor, inputs first, then the output.
-template <class Use>
-void for_each_tensor(const facts::Operator& op, Use use) {
-  std::size_t position = 0;
-  for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {
-    for (std::size_t field = 0; field < op.fields.size(); ++field) {
-      if (wanted(op.fields[field].kind)) {
-        use(position++, field);
-      }
-    }
-  }
+TensorSpec spec_of(const schema::GivenTensor& given) {
+  return {.type = given.type,
+          .rank = static_cast<std::int32_t>(given.rank),  // a negative one is told as it was given
+          .sizes = given.has_sizes ? given.sizes : nullptr,
+          .strides = given.has_strides ? given.strides : nullptr};
 }
 
-// Each tensor's type, and that they go together: which variant of the row they are.
-Result<std::uint32_t> choose_variant(const Row& row, std::span<const TensorDesc> tensors) {
-  Variant types{};
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if ((row.types[i] & type_bit(tensors[i].type)) == 0) {
-      return invalid({row.name, row.tensors[i]},
-                     format_text("type is {}; expected {}", type_name(tensors[i].type), type_names(row.types[i])));
+// The tensors of one direction, in the order of their fields. An array takes as many places as it has tensors.
+Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
+  const facts::Operator& op = *described.op;
+  for (std::size_t field = 0; field < op.fields.size(); ++field) {
+    if (!wanted(op.fields[field].kind)) {
+      continue;
     }
-    types[i] = tensors[i].type;
+    const auto& given = described.arguments[field].tensors;
+    for (const schema::GivenTensor& tensor : given) {
+      const auto made = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
+      ANYDML_TRY(made);
+      desc.tensors.push_back(
+          {.name = op.fields[field].name, .present = true, .tensor = made.value(), .reach = reach_of(made.value())});
+    }
+    if (given.empty() && !facts::is_array(op.fields[field].kind)) {
+      desc.tensors.emplace_back().name = op.fields[field].name;
+    }
   }
-  if (const std::uint32_t variant = find_variant(row, types); variant != kNoVariant) {
-    return variant;  // what must be the same is
+  return {};
+}
+
+// Each tensor by itself: a type that the operator takes here.
+Status check_types(const OpDesc& desc) {
+  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
+    const OpTensor& tensor = desc.tensors[i];
+    const TypeSet types = desc.family->types(*desc.op, i);
+    if (tensor.present && (types & type_bit(tensor.tensor.type)) == 0) {
+      return invalid(desc, tensor,
+                     format_text("type is {}; expected {}", type_name(tensor.tensor.type), type_names(types)));
+    }
   }
-  schema::TensorType given[kMaxOperands];
-  for_each_tensor(*row.facts, [&](std::size_t position, std::size_t field) {
-    given[position] = {{.field = field}, static_cast<std::uint32_t>(tensors[position].type)};
-  });
-  const auto differing = schema::check_same_types(*row.facts, std::span(given, tensors.size()));
-  if (differing.empty()) {
-    return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", row.name)};
-  }
-  return invalid(*row.facts, differing.front());
+  return {};
 }
 
 // Gives the input the output's sizes, with stride 0 where it repeats. Where sizes must be the same, nothing does.
-Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output, std::string_view output_name) {
+Status broadcast_input(const OpDesc& desc, OpTensor& named) {
+  TensorDesc& input = named.tensor;
+  const TensorDesc& output = desc.output().tensor;
   const auto mismatch = [&] {
     return invalid(
-        where, format_text("sizes are {}; expected sizes that broadcast to {}, the sizes of {}",
-                           shape_text(input.sizes, input.rank), shape_text(output.sizes, output.rank), output_name));
+        desc, named,
+        format_text("sizes are {}; expected sizes that broadcast to {}, the sizes of {}",
+                    shape_text(input.sizes, input.rank), shape_text(output.sizes, output.rank), desc.output().name));
   };
   if (input.rank > output.rank) {
     return mismatch();
@@ -70,98 +78,60 @@ Status broadcast_input(Where where, TensorDesc& input, const TensorDesc& output,
     widened.strides[i] = present && size == output.sizes[i] ? input.strides[i - missing] : 0;
   }
   input = widened;
+  named.reach = reach_of(input);
   return {};
 }
 
-Status check_output(Where where, const TensorDesc& output) {
+Status check_output(const OpDesc& desc, const OpTensor& named) {
+  const TensorDesc& output = named.tensor;
   switch (find_self_overlap(output)) {
     case SelfOverlap::none:
       return {};
     case SelfOverlap::found:
-      return invalid(where,
+      return invalid(desc, named,
                      format_text("strides {} with sizes {} put two elements at one place; expected each element "
                                  "of an output at a place of its own",
                                  shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
     case SelfOverlap::undecided:
       break;
   }
-  return invalid(where, format_text("strides {} with sizes {} could not be shown to put each element at a place of its "
-                                    "own; expected simpler strides",
-                                    shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
+  return invalid(desc, named,
+                 format_text("strides {} with sizes {} could not be shown to put each element at a place of its "
+                             "own; expected simpler strides",
+                             shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
 }
 
-constexpr std::string_view kScaleBias = "ScaleBias";
-
-// What the operator takes besides tensors, for messages.
-std::string attribute_names(const facts::Operator& op) {
-  std::string text;
-  for (const facts::Field& field : op.fields) {
-    if (facts::is_attribute(field.kind) && field.name != kScaleBias) {
-      text.append(text.empty() ? "" : ", ").append(field.name);
+// The input with each repeated element once: what its copy in the temporary holds.
+TensorDesc packed_copy(const TensorDesc& input) {
+  TensorDesc copy = input;
+  std::int64_t stride = 1;
+  for (std::uint32_t i = input.rank; i-- > 0;) {
+    if (input.strides[i] == 0) {
+      copy.strides[i] = 0;
+    } else {
+      copy.strides[i] = stride;
+      stride *= input.sizes[i];
     }
   }
-  if (std::ranges::find(op.fields, kScaleBias, &facts::Field::name) != op.fields.end()) {
-    text.append(text.empty() ? "" : ", and ").append("optionally Scale with Bias");
-  }
-  return text.empty() ? "no attributes" : text;
+  return copy;
 }
 
-bool takes_attribute(const facts::Operator& op, std::string_view name) {
-  return std::ranges::any_of(op.fields, [name](const facts::Field& field) {
-    return facts::is_attribute(field.kind) &&
-           (field.name == kScaleBias ? name == "Scale" || name == "Bias" : name == field.name);
-  });
+// A copy visits each element of the packed tensor once, so its repeated dimensions shrink to one.
+PlacedTensor without_repeats(PlacedTensor placed) {
+  for (std::uint32_t i = 0; i < placed.tensor.rank; ++i) {
+    if (placed.tensor.strides[i] == 0) {
+      placed.tensor.sizes[i] = 1;
+    }
+  }
+  return placed;
 }
 
-// Sorts the attributes into the order of the desc struct; each required one exactly once, none unknown.
-Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDesc& desc) {
-  const Where where{row.name, {}};
-  // First the unknown: a misspelt one is better told so than called missing.
-  for (const NamedScalar& attribute : given) {
-    if (!takes_attribute(*row.facts, attribute.name)) {
-      return invalid(where, format_text("attribute '{:.64}' is not one of this operator's; it takes {}", attribute.name,
-                                        attribute_names(*row.facts)));
-    }
-  }
-  const auto take = [&](std::string_view name, Scalar& value) -> Result<bool> {
-    const auto count = std::ranges::count(given, name, &NamedScalar::name);
-    if (count > 1) {
-      return invalid(where, format_text("attribute {} is given {} times; expected once", name, count));
-    }
-    if (count == 1) {
-      value = std::ranges::find(given, name, &NamedScalar::name)->value;
-    }
-    return count == 1;
-  };
-  std::size_t position = 0;
-  for (const facts::Field& field : row.facts->fields) {
-    if (!facts::is_attribute(field.kind)) {
-      continue;
-    }
-    if (field.name == kScaleBias) {
-      const auto scale = take("Scale", desc.scale_bias.values[0]);
-      ANYDML_TRY(scale);
-      const auto bias = take("Bias", desc.scale_bias.values[1]);
-      ANYDML_TRY(bias);
-      if (scale.value() != bias.value()) {
-        return invalid(where, format_text("attribute {} is missing; expected Scale and Bias together",
-                                          scale.value() ? "Bias" : "Scale"));
-      }
-      desc.has_scale_bias = scale.value();
-      if (desc.has_scale_bias && !is_float_type(desc.output().type)) {
-        return invalid(where, format_text("attributes Scale and Bias are given for {}; expected a float type with them",
-                                          type_name(desc.output().type)));
-      }
-      continue;
-    }
-    const auto found = take(field.name, desc.attributes.values[position++]);
-    ANYDML_TRY(found);
-    if (!found.value() && field.kind == facts::FieldKind::attribute) {
-      return invalid(where, format_text("attribute {} is missing; the operator takes {}", field.name,
-                                        attribute_names(*row.facts)));
-    }
-  }
-  return {};
+// Adds a step that copies the tensor into the plan's temporary, and gives the copy.
+PlacedTensor add_staging(Plan& plan, const PlacedTensor& input) {
+  PlacedTensor copy{.tensor = packed_copy(input.tensor), .slot = plan.temporary_slot()};
+  copy.offset = plan.take_temporary(static_cast<std::uint64_t>(reach_of(copy.tensor).end));
+  add_copy(plan, without_repeats(input), without_repeats(copy));
+  return copy;
 }
 
 }  // namespace
@@ -170,39 +140,87 @@ Error invalid(const facts::Operator& op, const schema::Violation& violation) {
   return invalid({op.name, schema::place_name(op, violation.place)}, violation.reason);
 }
 
-Result<OpDesc> make_op_desc(const OpRequest& request) {
-  const Row& row = *request.row;
-  if (request.inputs.size() != row.inputs) {
-    return invalid({row.name, {}},
-                   format_text("the number of input tensors is {}; expected {}", request.inputs.size(), row.inputs));
-  }
+Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text) {
+  return invalid({desc.op->name, tensor.name}, std::move(text));
+}
+
+Error not_built(const facts::Operator& op) {
+  return {ErrorKind::unsupported, format_text("{}: an operator of DirectML that is not built here yet", op.name)};
+}
+
+Result<OpDesc> make_op_desc(const schema::Described& described) {
   OpDesc desc;
-  desc.row = &row;
-  desc.input_count = row.inputs;
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
-    auto tensor = make_tensor({row.name, row.tensors[i]}, i < row.inputs ? request.inputs[i] : *request.output);
-    ANYDML_TRY(tensor);
-    desc.tensors[i] = tensor.value();
+  desc.op = described.op;
+  desc.family = find_family(*described.op);
+  if (desc.family == nullptr) {
+    return not_built(*described.op);
   }
-  const auto variant = choose_variant(row, std::span(desc.tensors, row.inputs + 1U));
-  ANYDML_TRY(variant);
-  desc.variant = variant.value();
-  const std::string_view output_name = row.tensors[row.inputs];
-  for (std::size_t i = 0; i < row.inputs; ++i) {
-    ANYDML_TRY(broadcast_input({row.name, row.tensors[i]}, desc.tensors[i], desc.output(), output_name));
+  ANYDML_TRY(take_tensors(described, facts::is_input, desc));
+  desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
+  ANYDML_TRY(take_tensors(described, facts::is_output, desc));
+  desc.output_count = static_cast<std::uint32_t>(desc.tensors.size()) - desc.input_count;
+  desc.arguments = described.arguments;
+
+  ANYDML_TRY(check_types(desc));
+  std::vector<schema::TensorType> types;
+  for (std::size_t field = 0; field < desc.op->fields.size(); ++field) {
+    for (const schema::GivenTensor& given : described.arguments[field].tensors) {
+      types.push_back({{.field = field}, given.type});
+    }
   }
-  ANYDML_TRY(check_output({row.name, output_name}, desc.output()));
-  ANYDML_TRY(take_attributes(row, request.attributes, desc));
-  desc.element_count = element_count(desc.output());
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
-    desc.reaches[i] = reach_of(desc.tensors[i]);
+  if (const auto differing = schema::check_same_types(*desc.op, types); !differing.empty()) {
+    return invalid(*desc.op, differing.front());
   }
+  for (std::size_t i = 0; desc.family->by_element && i < desc.input_count; ++i) {
+    if (desc.tensors[i].present) {
+      ANYDML_TRY(broadcast_input(desc, desc.tensors[i]));
+    }
+  }
+  desc.empty = true;
+  for (const OpTensor& output : desc.outputs()) {
+    if (output.present) {
+      ANYDML_TRY(check_output(desc, output));
+      desc.empty = desc.empty && element_count(output.tensor) == 0;
+    }
+  }
+  ANYDML_TRY(desc.family->check(desc));
   return desc;
 }
 
+StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses) {
+  StagedInputs staged = 0;
+  for (std::size_t i = 0; i < desc.input_count; ++i) {
+    for (std::size_t o = desc.input_count; o < desc.tensors.size(); ++o) {
+      const OpTensor& input = desc.tensors[i];
+      const OpTensor& output = desc.tensors[o];
+      if (input.present && output.present && ranges_meet(addresses[i], input.reach, addresses[o], output.reach)) {
+        const Sharing sharing = find_sharing(input.tensor, addresses[i], output.tensor, addresses[o]);
+        const bool allowed = sharing == Sharing::disjoint || (sharing == Sharing::identical && desc.family->by_element);
+        staged |= allowed ? 0 : StagedInputs{1} << i;
+      }
+    }
+  }
+  return staged;
+}
+
+Plan make_plan(const OpDesc& desc, StagedInputs staged) {
+  Plan plan(desc.input_count, desc.output_count);
+  if (desc.empty) {
+    return plan;
+  }
+  std::vector<PlacedTensor> tensors;
+  for (std::uint32_t i = 0; i < desc.tensors.size(); ++i) {
+    PlacedTensor placed{.tensor = desc.tensors[i].tensor, .slot = i};
+    tensors.push_back((staged >> i & 1) != 0 && i < desc.input_count ? add_staging(plan, placed) : placed);
+  }
+  desc.family->lower(desc, tensors, plan);
+  return plan;
+}
+
 std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels) {
-  return format_text("dispatch {} {} {} on {}: {}", desc.row->name, type_name(desc.output().type),
-                     shape_text(desc.output().sizes, desc.output().rank), device, kernels);
+  const TensorDesc& output = desc.output().tensor;
+  return format_text("dispatch {} {} {} on {}: {}", desc.op->name, type_name(output.type),
+                     shape_text(output.sizes, output.rank), device, kernels);
 }
 
 }  // namespace anydml

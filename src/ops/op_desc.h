@@ -1,54 +1,62 @@
 // SPDX-License-Identifier: MIT
-// From what a caller asked for to a validated operator. Everything is checked here, once; what lies below trusts it.
+// From a described operator to one that was checked, and from that to a plan. Everything is checked here, once; what
+// lies below trusts it.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "base/scalar.h"
-#include "ops/rows.h"
+#include "ops/family.h"
+#include "plan/plan.h"
 #include "plan/tensor.h"
 #include "schema/check.h"
+#include "schema/described.h"
 
 namespace anydml {
 
-struct NamedScalar {
-  std::string_view name;
-  Scalar value;
+struct OpTensor {
+  std::string_view name;  // as messages have it: "ATensor", "InputTensors[1]"
+  bool present = false;   // false: an optional one that is absent, and keeps its place
+  TensorDesc tensor;
+  Reach reach;
 };
 
-struct OpRequest {
-  const Row* row;
-  std::span<const TensorSpec> inputs;
-  const TensorSpec* output;
-  std::span<const NamedScalar> attributes;
-};
-
-// A validated operator over tensors of one shape. Immutable once made; holds no pointer of the caller's.
+// An operator that was checked. Immutable once made; holds no pointer of the caller's.
 struct OpDesc {
-  const Row* row = nullptr;
-  std::uint32_t variant = 0;  // of the row, by the tensors' types
+  const facts::Operator* op = nullptr;
+  const Family* family = nullptr;
   std::uint32_t input_count = 0;
-  TensorDesc tensors[kMaxOperands];  // the inputs, broadcast to the output's sizes, then the output
-  Reach reaches[kMaxOperands];       // of the tensors
-  Attributes attributes;             // in the order of the operator's desc struct
-  bool has_scale_bias = false;
-  Attributes scale_bias;
-  std::int64_t element_count = 0;
+  std::uint32_t output_count = 0;
+  std::vector<OpTensor> tensors;            // the inputs, then the outputs
+  std::vector<schema::Argument> arguments;  // by field, as they were described
+  bool empty = false;                       // no output has an element: there is nothing to do
 
-  [[nodiscard]] const TensorDesc& output() const { return tensors[input_count]; }
+  [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
+  [[nodiscard]] std::span<const OpTensor> outputs() const { return std::span(tensors).subspan(input_count); }
+  [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first
 };
 
 // The first of an operator's violations, as an error.
 [[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
+[[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
+[[nodiscard]] Error not_built(const facts::Operator& op);
 
-// Sizes follow NumPy's rule: an input is aligned to the output at the last dimension, and a size of 1 or a missing
-// dimension repeats. DirectML's, all sizes the same, is among the facts (schema/check.h), and what keeps it never
-// repeats.
-Result<OpDesc> make_op_desc(const OpRequest& request);
+// How sizes go together. DirectML's rule, all sizes the same, is among the facts (schema/check.h), and whoever asks for
+// it has held it against the description already. The C API has NumPy's: an input is aligned to the output at the last
+// dimension, and a size of 1 or a missing dimension repeats. What keeps the first keeps the second too.
+[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described);
+
+// Bit i: input i is copied to the temporary before an output is written.
+using StagedInputs = std::uint32_t;
+
+// Which inputs share memory with an output in a way that the operator does not allow. Addresses: one for each tensor.
+[[nodiscard]] StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses);
+
+[[nodiscard]] Plan make_plan(const OpDesc& desc, StagedInputs staged = 0);
 
 // The line of a dispatch in the log, whichever API it came through.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);

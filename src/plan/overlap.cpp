@@ -101,7 +101,7 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
   if (!ranges_meet(a_address, reach_of(a), b_address, reach_of(b))) {
     return Sharing::disjoint;
   }
-  if (a_address == b_address && a.type == b.type && a.rank == b.rank) {
+  if (a_address == b_address && element_size(a.type) == element_size(b.type) && a.rank == b.rank) {
     bool same = true;
     for (std::uint32_t i = 0; i < a.rank; ++i) {
       same = same && a.sizes[i] == b.sizes[i] && (a.sizes[i] == 1 || a.strides[i] == b.strides[i]);

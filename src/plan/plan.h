@@ -1,73 +1,93 @@
 // SPDX-License-Identifier: MIT
-// What a backend runs: a list of steps over slots. A step is plain data without pointers, so that it can cross to a
-// plugin. Nothing here knows an operator: an instruction names one by a number of the family that made the step.
+// What a backend runs: steps over slots, in order. A plan is flat: numbers one after another and no pointer, so that it
+// crosses to a plugin as it is. Nothing here knows an operator: a step says which family of operators made it, and
+// holds what that family wrote for its own kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
-#include "base/scalar.h"
-#include "plan/loop_nest.h"
+#include "base/element.h"
 #include "plan/tensor.h"
 
 namespace anydml {
 
-inline constexpr std::size_t kMaxInstructions = 2;
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
-// One row of a family applied to values: operands of the step, or results of earlier instructions.
-struct Instruction {
-  std::uint16_t row;                       // the family's number for it
-  std::uint16_t variant;                   // of the row: which types it takes and gives
-  std::uint8_t sources[kMaxOperands - 1];  // below kMaxOperands: an operand; kMaxOperands + i: instruction i's result
-  Attributes attributes;
+// A tensor of a step: which of the addresses given at run time it belongs to, and how far from it it begins.
+struct Operand {
+  std::uint32_t slot;
+  DataType type;
+  std::uint64_t offset;  // in bytes
 };
 
-enum class StepKind : std::uint32_t {
-  copy,         // operand 0 to operand 1, byte for byte
-  elementwise,  // the program, once for each element; the last instruction's result is the output
-};
-
+// One step, as it is seen in a plan.
 struct Step {
-  StepKind kind = StepKind::elementwise;
-  DataType types[kMaxOperands] = {};  // of the operands of the nest
-  // Where each operand of the nest lies: the addresses given at run time are the inputs, the output, the temporary.
-  std::uint32_t slots[kMaxOperands] = {};
-  std::uint64_t slot_offsets[kMaxOperands] = {};
-  LoopNest nest;
-  std::uint32_t instruction_count = 0;
-  Instruction program[kMaxInstructions] = {};
-
-  [[nodiscard]] DataType output_type() const { return types[nest.operands - 1]; }
+  std::uint32_t family = 0;  // its place in ops/families.def
+  std::span<const Operand> operands;
+  std::span<const std::byte> parameters;  // the family's; they begin at a multiple of 8 bytes
 };
 
-struct Plan {
-  std::uint32_t input_count = 0;
-  std::vector<Step> steps;  // in order; each sees what those before it wrote
-  std::uint64_t temporary_bytes = 0;
+// The slots are the inputs, the outputs, and the temporary.
+class Plan {
+ public:
+  Plan(std::uint32_t inputs, std::uint32_t outputs) : inputs_(inputs), outputs_(outputs) {}
 
-  [[nodiscard]] std::uint32_t output_slot() const { return input_count; }
-  [[nodiscard]] std::uint32_t temporary_slot() const { return input_count + 1; }
+  [[nodiscard]] std::uint32_t input_slot(std::uint32_t input) const { return input; }
+  [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs_ + output; }
+  [[nodiscard]] std::uint32_t temporary_slot() const { return inputs_ + outputs_; }
+
+  // After those before it, whose results it sees.
+  void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
+
+  // Where in the temporary there is room for so many bytes.
+  [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
+
+  [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
+
+ private:
+  std::uint32_t inputs_;
+  std::uint32_t outputs_;
+  std::uint64_t temporary_bytes_ = 0;
+  std::vector<std::uint64_t> words_;
 };
 
-// Bit i: input i is copied to the temporary before the output is written.
-using StagedInputs = std::uint32_t;
+// How a step begins in the words of a plan; its operands and its parameters follow.
+struct StepHeader {
+  std::uint32_t family;
+  std::uint32_t operand_count;
+  std::uint64_t parameter_bytes;
+};
 
-// Which inputs share memory with the output, the last of the tensors, in a way that is not exactly in place. Each
-// tensor has its reach and the address of its element at index 0.
-[[nodiscard]] StagedInputs inputs_to_stage(std::span<const TensorDesc> tensors, const Reach* reaches,
-                                           const std::uintptr_t* addresses);
+// Calls use(step) for each step of a plan, in order; use says whether to go on. True: it always did.
+template <class Use>
+bool for_each_step(std::span<const std::uint64_t> words, Use use) {
+  while (!words.empty()) {
+    const auto& header = *reinterpret_cast<const StepHeader*>(words.data());
+    const auto* operands = reinterpret_cast<const Operand*>(&header + 1);
+    const auto* parameters = reinterpret_cast<const std::byte*>(operands + header.operand_count);
+    const std::size_t bytes = sizeof(header) + header.operand_count * sizeof(Operand) + header.parameter_bytes;
+    if (!use(Step{.family = header.family,
+                  .operands = {operands, header.operand_count},
+                  .parameters = {parameters, header.parameter_bytes}})) {
+      return false;
+    }
+    words = words.subspan((bytes + 7) / 8);
+  }
+  return true;
+}
 
-// A step that copies slot 0 to slot 1, element by element; both of the same type and sizes.
-[[nodiscard]] Step make_copy(const TensorDesc& from, const TensorDesc& to);
-
-// Adds a step that copies input `slot` of the plan into its temporary, repeated elements once, and gives the copy, with
-// where it begins.
-struct StagedCopy {
+// A tensor, and where it is.
+struct PlacedTensor {
   TensorDesc tensor;
-  std::uint64_t offset;
+  std::uint32_t slot = 0;
+  std::uint64_t offset = 0;
+
+  [[nodiscard]] Operand operand() const { return {.slot = slot, .type = tensor.type, .offset = offset}; }
 };
-[[nodiscard]] StagedCopy add_staging(Plan& plan, std::uint32_t slot, const TensorDesc& input);
 
 }  // namespace anydml

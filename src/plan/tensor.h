@@ -13,8 +13,8 @@
 
 namespace anydml {
 
-// The tensors of one step: its inputs, then the output.
-inline constexpr std::size_t kMaxOperands = 4;
+// The tensors of one step at most: its inputs, then its outputs. What makes longer steps must bound them by this.
+inline constexpr std::size_t kMaxOperands = 16;
 
 // What the caller wrote: nothing about it can be relied on.
 struct TensorSpec {

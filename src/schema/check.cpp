@@ -53,7 +53,7 @@ struct Seen {
 
 class Checker {
  public:
-  Checker(const facts::Operator& op, facts::FeatureLevel level, std::span<const GivenTensor> tensors)
+  Checker(const facts::Operator& op, facts::FeatureLevel level, std::span<const FlatTensor> tensors)
       : op_(op), level_(level), tensors_(tensors), seen_(tensors.size()) {}
 
   std::vector<Violation> run() {
@@ -108,7 +108,7 @@ class Checker {
   }
 
   void check_alone(std::size_t i) {
-    const GivenTensor& tensor = tensors_[i];
+    const FlatTensor& tensor = tensors_[i];
     if (tensor.tensor_type != kBufferTensor) {
       return report(i, format_text("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", tensor.tensor_type));
     }
@@ -163,7 +163,7 @@ class Checker {
   }
 
   void check_shape(std::size_t i) {
-    const GivenTensor& tensor = tensors_[i];
+    const FlatTensor& tensor = tensors_[i];
     Seen& seen = seen_[i];
     if (tensor.rank == 0 || tensor.rank > kMaxRank) {
       return;  // what Sizes points to may hold fewer
@@ -199,7 +199,7 @@ class Checker {
     }
   }
 
-  static std::string strides_text(const GivenTensor& tensor) {
+  static std::string strides_text(const FlatTensor& tensor) {
     if (tensor.strides == nullptr) {
       return {};
     }
@@ -314,7 +314,7 @@ class Checker {
 
   const facts::Operator& op_;
   facts::FeatureLevel level_;
-  std::span<const GivenTensor> tensors_;
+  std::span<const FlatTensor> tensors_;
   std::vector<Seen> seen_;
   std::vector<Violation> violations_;
 };
@@ -329,7 +329,7 @@ std::string place_name(const facts::Operator& op, Place place) {
   return place.index == kNone ? std::string(field) : format_text("{}[{}]", field, place.index);
 }
 
-std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const GivenTensor> tensors) {
+std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const FlatTensor> tensors) {
   std::vector<std::size_t> positions;
   positions.reserve(tensors.size());
   std::size_t inputs = 0;
@@ -382,7 +382,7 @@ std::vector<Violation> check_same_types(const facts::Operator& op, std::span<con
 }
 
 std::vector<Violation> check_operator(const facts::Operator& op, facts::FeatureLevel level,
-                                      std::span<const GivenTensor> tensors) {
+                                      std::span<const FlatTensor> tensors) {
   return Checker(op, level, tensors).run();
 }
 

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "facts/facts.h"
+#include "schema/described.h"
 
 namespace anydml::schema {
 
-inline constexpr std::uint32_t kBufferTensor = 1;  // DML_TENSOR_TYPE_BUFFER
-inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_DML
-
 // A DML_TENSOR_DESC with its DML_BUFFER_TENSOR_DESC: nothing about it can be relied on but that sizes and strides,
 // where not null, hold `rank` numbers if that is kMaxRank at most.
-struct GivenTensor {
+struct FlatTensor {
   std::size_t field = 0;  // of the operator; an array has several tensors of one field
   std::uint32_t tensor_type = kBufferTensor;
   bool has_desc = true;    // false: its Desc is null, and nothing below means anything
@@ -35,7 +33,7 @@ struct GivenTensor {
 
 // For each tensor its position among the inputs or the outputs of the operator, where bindings and kernels look for it.
 // An optional tensor that is absent keeps its position; an array takes as many as it has.
-[[nodiscard]] std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const GivenTensor> tensors);
+[[nodiscard]] std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const FlatTensor> tensors);
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -70,6 +68,6 @@ struct TensorType {
 // itself in their order, then what concerns them together: CreateOperator answers with the first. What only follows
 // from a violation already listed is left out.
 [[nodiscard]] std::vector<Violation> check_operator(const facts::Operator& op, facts::FeatureLevel level,
-                                                    std::span<const GivenTensor> tensors);
+                                                    std::span<const FlatTensor> tensors);
 
 }  // namespace anydml::schema

@@ -181,8 +181,28 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
   cpu_backend().release(own(device).cpu, kind, bytes, address);
 }
 
-BackendStatus compile(BackendDevice* device, const Step* steps, std::uint32_t count, BackendProgram** program) {
-  return cpu_backend().compile(own(device).cpu, steps, count, program);
+// The CPU's program, and how many addresses a run of it has.
+struct LaterProgram {
+  BackendProgram* program = nullptr;
+  std::size_t slots = 0;
+};
+
+LaterProgram& own(BackendProgram* program) { return *reinterpret_cast<LaterProgram*>(program); }
+const LaterProgram& own(const BackendProgram* program) { return *reinterpret_cast<const LaterProgram*>(program); }
+
+BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
+  auto made = std::make_unique<LaterProgram>();
+  for_each_step(std::span(plan, words), [&](const Step& step) {
+    for (const Operand& operand : step.operands) {
+      made->slots = std::max<std::size_t>(made->slots, operand.slot + 1);
+    }
+    return true;
+  });
+  const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, words, &made->program);
+  if (status.code == BackendCode::ok) {
+    *program = reinterpret_cast<BackendProgram*>(made.release());
+  }
+  return status;
 }
 
 BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) {
@@ -205,14 +225,14 @@ BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
-  const std::vector<void*> kept(addresses, addresses + kMaxOperands);
+  const std::vector<void*> kept(addresses, addresses + own(program).slots);
   return own(queue).give([=] {
     LaterDevice& device = *own(queue).device;
     if (device.runs_left != 0 && --device.runs_left == 0) {
       device.failed = true;
     }
     if (!device.failed) {
-      cpu_backend().run(device.cpu_queue, program, kept.data());
+      cpu_backend().run(device.cpu_queue, own(program).program, kept.data());
     }
   });
 }
@@ -249,7 +269,11 @@ constexpr BackendTable kTable = {
     .access = [](BackendDevice* device,
                  const void* address) { return is_own(own(device), address) ? Access::direct : Access::by_copy; },
     .compile = compile,
-    .destroy = [](BackendProgram* program) { cpu_backend().destroy(program); },
+    .destroy =
+        [](BackendProgram* program) {
+          cpu_backend().destroy(own(program).program);
+          delete &own(program);
+        },
     .create_queue = create_queue,
     .destroy_queue = [](BackendQueue* queue) { delete &own(queue); },
     .copy = copy,
@@ -267,7 +291,7 @@ constexpr BackendTable kTable = {
     .wait = wait,
     .follow = follow,
     .explain = [](const BackendProgram* program, char* text,
-                  std::uint64_t capacity) { cpu_backend().explain(program, text, capacity); },
+                  std::uint64_t capacity) { cpu_backend().explain(own(program).program, text, capacity); },
 };
 
 }  // namespace

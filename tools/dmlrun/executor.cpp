@@ -9,7 +9,7 @@
 #include "files.h"
 #include "npy.h"
 #include "operator_desc.h"
-#include "ops/rows.h"
+#include "ops/family.h"
 #include "progress.h"
 #include "text/format.h"
 
@@ -399,7 +399,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {
     const facts::Operator* op = dispatchable.op.facts;
-    sound.push_back(op != nullptr && find_row(*op) != nullptr && !problems.any_under(dispatchable.path) &&
+    sound.push_back(op != nullptr && find_family(*op) != nullptr && !problems.any_under(dispatchable.path) &&
                     resources_read(dispatchable.initial_bindings) &&
                     rehearse(dispatchable, nullptr, dispatchable.desc_path));
   }

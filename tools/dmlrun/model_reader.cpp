@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "npy.h"
 #include "operator_reader.h"
-#include "ops/rows.h"
+#include "ops/family.h"
 #include "resource_reader.h"
 #include "schema/check.h"
 #include "text/format.h"
@@ -380,7 +380,7 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
     if (op.facts == nullptr) {
       continue;
     }
-    std::vector<schema::GivenTensor> tensors;
+    std::vector<schema::FlatTensor> tensors;
     for (std::size_t i = 0; i < op.fields.size(); ++i) {
       const auto* given = tensors_of(op.fields[i]);
       for (const TensorValue& tensor : given == nullptr ? std::span<const TensorValue>() : std::span(*given)) {
@@ -417,7 +417,7 @@ std::vector<Problem> find_not_built(const Model& model) {
   std::vector<Problem> found;
   for (const Dispatchable& dispatchable : model.dispatchables) {
     const facts::Operator* op = dispatchable.op.facts;
-    if (op != nullptr && find_row(*op) == nullptr) {
+    if (op != nullptr && find_family(*op) == nullptr) {
       found.push_back({dispatchable.desc_path,
                        format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators --built "
                                    "lists those that are",

@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "cursor.h"
 #include "json_writer.h"
-#include "ops/rows.h"
+#include "ops/family.h"
 #include "table.h"
 #include "text/format.h"
 
@@ -90,7 +90,7 @@ std::string_view kind_text(facts::FieldKind kind) {
   return "optional attribute";
 }
 
-bool is_built(const facts::Operator& op) { return find_row(op) != nullptr; }
+bool is_built(const facts::Operator& op) { return find_family(op) != nullptr; }
 
 std::vector<std::string> type_list(std::uint32_t types) {
   std::vector<std::string> names;

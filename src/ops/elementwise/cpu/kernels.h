@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/scalar.h"
-#include "ops/rows.h"
+#include "ops/elementwise/rows.h"
 #include "plan/inner_layout.h"
 
 namespace anydml {

@@ -490,17 +490,12 @@ namespace anydml {
 
 std::span<const KernelTarget> vector_targets() {
 #if defined(__aarch64__)
-  static constexpr KernelTarget kTargets[] = {{"neon", N_NEON::replace}};
+  static constexpr KernelTarget kTargets[] = {{cpu::Target::neon, N_NEON::replace}};
   return kTargets;
 #elif defined(__x86_64__)
-  static constexpr KernelTarget kTargets[] = {{"avx512", N_AVX3::replace}, {"avx2", N_AVX2::replace}};
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd");
-  return std::span(kTargets).subspan(avx512 ? 0 : avx2 ? 1 : 2);
+  static constexpr KernelTarget kTargets[] = {{cpu::Target::avx512, N_AVX3::replace},
+                                              {cpu::Target::avx2, N_AVX2::replace}};
+  return kTargets;
 #else
   return {};
 #endif

@@ -3,18 +3,18 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
+#include "backend/cpu/target.h"
 #include "ops/elementwise/cpu/kernels.h"
 
 namespace anydml {
 
 struct KernelTarget {
-  const char* name;               // what ANYDML_CPU_TARGET calls it
+  cpu::Target target;
   void (*replace)(KernelTable&);  // puts its kernels over those of a generic table
 };
 
-// Those this machine can run, the best first; the generic kernels, which are none of them, always can.
+// Those that are compiled here, whether or not this machine runs them.
 [[nodiscard]] std::span<const KernelTarget> vector_targets();
 
 }  // namespace anydml

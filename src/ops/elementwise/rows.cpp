@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/rows.h"
+#include "ops/elementwise/rows.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 
 #include "base/element.h"
 #include "facts/facts.h"
-#include "plan/plan.h"
+#include "ops/elementwise/step.h"
 
 namespace anydml {
 
@@ -20,7 +20,6 @@ enum class RowId : std::uint16_t {
   count_,
 };
 inline constexpr std::size_t kRowCount = static_cast<std::size_t>(RowId::count_);
-inline constexpr std::size_t kMaxInputs = kMaxOperands - 1;
 
 // The row that an instruction of a step of ours names.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr RowId row_of(const Instruction& instruction) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What a family's kernels are to the CPU backend: something that makes a step ready, cut into pieces that threads take.
+// The backend has the threads, the memory and the queues, and names no family.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "backend/cpu/target.h"
+#include "plan/plan.h"
+
+namespace anydml::cpu {
+
+// What a step is made ready for.
+struct Machine {
+  Target target = Target::generic;
+  unsigned threads = 1;
+};
+
+// A step that is ready. Immutable: many threads may run pieces of it at once, for many runs.
+class Prepared {
+ public:
+  explicit Prepared(std::uint64_t pieces) : pieces_(pieces) {}
+  virtual ~Prepared() = default;
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  // Each is run once, in any order. A piece is worth handing to another thread: some ten microseconds of work at least,
+  // unless there is no more.
+  [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
+  // operands: the address of each operand of the step.
+  virtual void run(std::uint64_t piece, std::byte* const* operands) const noexcept = 0;
+  // Which kernels it runs, as a short text for the log; written and terminated within capacity.
+  virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
+
+ private:
+  std::uint64_t pieces_;
+};
+
+struct Family {
+  const char* name;
+  // Null: the step asks for something that the family has no kernel for. May throw std::bad_alloc.
+  std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine);
+};
+
+// In the order of ops/families.def, so that a step's number finds its own. What is linked with the backend defines it.
+[[nodiscard]] std::span<const Family* const> families();
+
+}  // namespace anydml::cpu

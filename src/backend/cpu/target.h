@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The sets of instructions that kernels may be compiled for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace anydml::cpu {
+
+enum class Target : std::uint8_t { generic, neon, avx2, avx512 };
+inline constexpr std::size_t kTargets = 4;
+
+// What ANYDML_CPU_TARGET calls it.
+[[nodiscard]] constexpr const char* target_name(Target target) {
+  switch (target) {
+    case Target::neon:
+      return "neon";
+    case Target::avx2:
+      return "avx2";
+    case Target::avx512:
+      return "avx512";
+    case Target::generic:
+      break;
+  }
+  return "generic";
+}
+
+// Those that this machine can run, the best first; the last is generic.
+[[nodiscard]] std::span<const Target> machine_targets();
+
+}  // namespace anydml::cpu

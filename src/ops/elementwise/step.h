@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. Flat
+// and plain, for the kernels of any backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/scalar.h"
+#include "plan/loop_nest.h"
+#include "plan/plan.h"
+
+namespace anydml {
+
+inline constexpr std::size_t kMaxInputs = 8;  // of one row
+
+// One row applied to values. A value is a number: below the step's loads it is the element of that operand, from there
+// on the result of an instruction before this one.
+struct Instruction {
+  std::uint16_t row;      // RowId
+  std::uint16_t variant;  // of the row: which types it takes and gives
+  std::uint16_t sources[kMaxInputs];
+  Attributes attributes;
+};
+
+// How the parameters begin; the instructions follow, and then, for each store, the value it stores. The operands are
+// the loads, then the stores. Whatever is stored is the result of an instruction.
+struct ElementwiseHeader {
+  LoopNest nest;
+  std::uint32_t loads;
+  std::uint32_t stores;
+  std::uint32_t instructions;
+  std::uint32_t reserved;
+};
+
+struct ElementwiseStep {
+  const LoopNest* nest;
+  std::uint32_t loads;
+  std::span<const Instruction> program;
+  std::span<const std::uint16_t> stored;
+};
+
+[[nodiscard]] inline ElementwiseStep read_elementwise(const Step& step) {
+  const auto& header = *reinterpret_cast<const ElementwiseHeader*>(step.parameters.data());
+  const auto* program = reinterpret_cast<const Instruction*>(&header + 1);
+  const auto* stored = reinterpret_cast<const std::uint16_t*>(program + header.instructions);
+  return {.nest = &header.nest,
+          .loads = header.loads,
+          .program = {program, header.instructions},
+          .stored = {stored, header.stores}};
+}
+
+}  // namespace anydml
