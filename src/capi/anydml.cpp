@@ -89,11 +89,12 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   const anydml_compiled* known = recent != nullptr ? recent->find(key) : nullptr;
   std::unique_ptr<anydml_compiled> made;
   if (known == nullptr) {
-    const auto desc = check(call);
+    auto desc = check(call);
     ANYDML_TRY(desc);
     const auto device = choose_device(wanted);
     ANYDML_TRY(device);
-    auto compiled = compile(*device.value(), desc.value(), make_plan(desc.value()));
+    const Plan plan = make_plan(desc.value());
+    auto compiled = compile(*device.value(), std::move(desc.value()), plan);
     ANYDML_TRY(compiled);
     made = std::move(compiled.value());
     known = made.get();
@@ -179,9 +180,9 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
 }
 
 // An operator whose tensors are parameters of a function of its own.
-int run_binary(const char* name, const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) noexcept {
+int run_binary(const facts::Operator& op, const anydml_tensor* a, const anydml_tensor* b,
+               const anydml_tensor* out) noexcept {
   return boundary([&]() -> Status {
-    const facts::Operator& op = *facts::find_operator(name);
     constexpr std::string_view kNames[] = {"ATensor", "BTensor", "OutputTensor"};
     std::array<anydml_tensor, 3> tensors;
     std::size_t next = 0;
@@ -270,11 +271,13 @@ const char* anydml_type_name(anydml_type type) { return anydml::type_name(static
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }
 
 int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  return anydml::run_binary("ELEMENT_WISE_MODULUS_FLOOR", a, b, out);
+  static const auto& op = *anydml::facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
+  return anydml::run_binary(op, a, b, out);
 }
 
 int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  return anydml::run_binary("ELEMENT_WISE_MODULUS_TRUNCATE", a, b, out);
+  static const auto& op = *anydml::facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
+  return anydml::run_binary(op, a, b, out);
 }
 
 size_t anydml_device_count(void) {
@@ -345,11 +348,12 @@ int anydml_compile(const anydml_device* device, const char* op, const anydml_ten
     *compiled = nullptr;
     const auto call = anydml::read_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count});
     ANYDML_TRY(call);
-    const auto desc = anydml::check(call.value());
+    auto desc = anydml::check(call.value());
     ANYDML_TRY(desc);
     const auto chosen = anydml::choose_device(device);
     ANYDML_TRY(chosen);
-    auto made = anydml::compile(*chosen.value(), desc.value(), anydml::make_plan(desc.value()));
+    const anydml::Plan plan = anydml::make_plan(desc.value());
+    auto made = anydml::compile(*chosen.value(), std::move(desc.value()), plan);
     ANYDML_TRY(made);
     for (std::size_t i = 0; i < input_count; ++i) {
       if ((inputs[i].type & ANYDML_CONSTANT) != 0) {

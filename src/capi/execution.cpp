@@ -18,7 +18,7 @@ namespace {
 Status check_addresses(const OpDesc& desc, const Addresses& addresses) {
   for (std::size_t i = 0; i < desc.tensors.size() && !desc.empty; ++i) {
     const OpTensor& tensor = desc.tensors[i];
-    if (!tensor.present || element_count(tensor.tensor) == 0) {
+    if (tensor.reach.first == tensor.reach.end) {  // absent, or without an element
       continue;
     }
     if (addresses[i] == nullptr) {
@@ -304,7 +304,7 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
 }
 
 // Runs, with copies of those inputs that share memory with the output.
-Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged, Addresses addresses) {
+Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged, const Addresses& addresses) {
   if (staged == 0) {
     return run.run(compiled, addresses);
   }
@@ -314,17 +314,18 @@ Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged
   ANYDML_TRY(other);
   Temporary temporary(device);
   ANYDML_TRY(from_backend(compiled.desc.op->name, *device.backend, temporary.allocate(plan.temporary_bytes())));
-  addresses[plan.temporary_slot()] = temporary.address();
-  const Status status = run.run(*other.value(), addresses);
+  Addresses with_temporary = addresses;
+  with_temporary[plan.temporary_slot()] = temporary.address();
+  const Status status = run.run(*other.value(), with_temporary);
   const Status finished = run.finish();  // before the temporary goes
   return status ? finished : status;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpDesc& desc, const Plan& plan) {
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc, const Plan& plan) {
   auto compiled = std::make_unique<anydml_compiled>();
-  compiled->desc = desc;
+  compiled->desc = std::move(desc);
   compiled->device = &device;
   ANYDML_TRY(from_backend(
       desc.op->name, *device.backend,

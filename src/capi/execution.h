@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const OpDesc& desc, const Plan& plan);
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc, const Plan& plan);
 
 // Copies the data of an input into the device's memory. From then on its address is not asked for.
 Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data);

@@ -155,14 +155,21 @@ Result<OpDesc> make_op_desc(const schema::Described& described) {
   if (desc.family == nullptr) {
     return not_built(*described.op);
   }
+  desc.tensors.reserve(described.op->fields.size());
   ANYDML_TRY(take_tensors(described, facts::is_input, desc));
   desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
   ANYDML_TRY(take_tensors(described, facts::is_output, desc));
   desc.output_count = static_cast<std::uint32_t>(desc.tensors.size()) - desc.input_count;
-  desc.arguments = described.arguments;
+  desc.arguments.resize(described.arguments.size());
+  for (std::size_t field = 0; field < described.arguments.size(); ++field) {
+    if (facts::is_attribute(desc.op->fields[field].kind)) {
+      desc.arguments[field] = described.arguments[field];
+    }
+  }
 
   ANYDML_TRY(check_types(desc));
   std::vector<schema::TensorType> types;
+  types.reserve(desc.tensors.size());
   for (std::size_t field = 0; field < desc.op->fields.size(); ++field) {
     for (const schema::GivenTensor& given : described.arguments[field].tensors) {
       types.push_back({{.field = field}, given.type});
@@ -209,6 +216,7 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
     return plan;
   }
   std::vector<PlacedTensor> tensors;
+  tensors.reserve(desc.tensors.size());
   for (std::uint32_t i = 0; i < desc.tensors.size(); ++i) {
     PlacedTensor placed{.tensor = desc.tensors[i].tensor, .slot = i};
     tensors.push_back((staged >> i & 1) != 0 && i < desc.input_count ? add_staging(plan, placed) : placed);

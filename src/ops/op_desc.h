@@ -32,7 +32,7 @@ struct OpDesc {
   std::uint32_t input_count = 0;
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
-  std::vector<schema::Argument> arguments;  // by field, as they were described
+  std::vector<schema::Argument> arguments;  // by field: attributes as they were described, and nothing for tensors
   bool empty = false;                       // no output has an element: there is nothing to do
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }

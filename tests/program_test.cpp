@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Programs of an element-wise step: of any length, over values of any types, with several stores, in place or not, held
+// against the scalar definitions applied one after another.
+#include <gtest/gtest.h>
+
+#include <cinttypes>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
+#include "support/layouts.h"
+#include "support/row_step.h"
+#include "support/sanitizers.h"
+
+namespace anydml::test {
+namespace {
+
+// One element by the scalar definition, as bits.
+using Apply = u64 (*)(const Attributes& attributes, const u64* inputs);
+
+template <class ScalarOp>
+u64 apply(const Attributes& attributes, const u64* inputs) {
+  using Types = Signature<ScalarOp>;
+  const auto scalar = make_scalar<ScalarOp>(attributes);
+  const auto from_raw = [inputs]<class T>(std::size_t i, T*) {
+    T value;
+    std::memcpy(&value, &inputs[i], sizeof(value));
+    return value;
+  };
+  const auto result = [&]<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
+    return scalar(from_raw(kInputs, static_cast<typename Types::template Input<kInputs>*>(nullptr))...);
+  }
+  (std::make_index_sequence<Types::kInputs>{});
+  u64 bits = 0;
+  std::memcpy(&bits, &result, sizeof(result));
+  return bits;
+}
+
+struct Definition {
+  RowId row;
+  std::uint32_t variant;
+  Apply apply;
+};
+
+const std::vector<Definition>& definitions() {
+  static const std::vector<Definition> all = [] {
+    std::vector<Definition> made;
+#define ANYDML_ROW(op, Scalar, ulp)                                                                               \
+  {                                                                                                               \
+    std::uint32_t variant = 0;                                                                                    \
+    for_each_variant<Scalar>([&]<class ScalarOp>() { made.push_back({RowId::op, variant++, apply<ScalarOp>}); }); \
+  }
+#include "ops/elementwise/elementwise.def"
+    return made;
+  }();
+  return all;
+}
+
+bool same_bits(DataType type, u64 a, u64 b) {
+  const auto is_nan_of = [type](u64 bits) {
+    switch (type) {
+      case DataType::FLOAT16:
+        return (bits & 0x7fff) > 0x7c00;
+      case DataType::FLOAT32:
+        return (bits & 0x7fffffff) > 0x7f800000;
+      case DataType::FLOAT64:
+        return (bits & ~(u64{1} << 63)) > u64{0x7ff} << 52;
+      default:
+        return false;
+    }
+  };
+  return a == b || (is_nan_of(a) && is_nan_of(b));
+}
+
+// A tensor with its bytes; those between its elements are its guards.
+struct Held {
+  DataType type;
+  Layout layout;
+  std::vector<std::byte> bytes;
+
+  Held(DataType of, Layout laid, Random& random)
+      : type(of),
+        layout(std::move(laid)),
+        bytes(static_cast<std::size_t>(layout.highest() - layout.lowest() + 1) * element_size(of)) {
+    for (std::byte& byte : bytes) {
+      byte = static_cast<std::byte>(random() % 4 == 0 ? 0 : random());
+    }
+  }
+  [[nodiscard]] std::byte* element(i64 n) {
+    return bytes.data() + static_cast<std::size_t>(layout.offset(n) - layout.lowest()) * element_size(type);
+  }
+  [[nodiscard]] std::byte* first() {
+    return bytes.data() + static_cast<std::size_t>(-layout.lowest()) * element_size(type);
+  }
+  [[nodiscard]] u64 load(i64 n) {
+    u64 bits = 0;
+    std::memcpy(&bits, element(n), element_size(type));
+    return bits;
+  }
+  void store(i64 n, u64 bits) { std::memcpy(element(n), &bits, element_size(type)); }
+  [[nodiscard]] PlacedTensor placed(std::uint32_t slot) const {
+    PlacedTensor made{.tensor = {}, .slot = slot};
+    made.tensor.type = type;
+    made.tensor.rank = static_cast<u32>(layout.sizes.size());
+    std::copy(layout.sizes.begin(), layout.sizes.end(), made.tensor.sizes);
+    std::copy(layout.strides.begin(), layout.strides.end(), made.tensor.strides);
+    return made;
+  }
+};
+
+struct Made {
+  const Definition* definition;
+  std::vector<std::uint16_t> sources;
+  Attributes attributes;
+};
+
+// An instruction at random whose inputs are among the values.
+std::optional<Made> random_instruction(const std::vector<DataType>& values, Random& random) {
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    const Definition& definition = definitions()[random() % definitions().size()];
+    const Row& of = row(definition.row);
+    Made made{&definition, {}, {}};
+    for (std::size_t i = 0; i < of.inputs; ++i) {
+      std::vector<std::uint16_t> fitting;
+      for (std::uint16_t value = 0; value < values.size(); ++value) {
+        if (values[value] == of.variants[definition.variant][i]) {
+          fitting.push_back(value);
+        }
+      }
+      if (fitting.empty()) {
+        break;
+      }
+      made.sources.push_back(fitting[random() % fitting.size()]);
+    }
+    if (made.sources.size() == of.inputs) {
+      for (Scalar& value : made.attributes.values) {
+        value = Scalar(static_cast<f64>(static_cast<i64>(random() % 801) - 400) / 8);
+      }
+      return made;
+    }
+  }
+  return std::nullopt;
+}
+
+void check_once(Random& random, std::size_t most_instructions, u64& elements, std::size_t& longest) {
+  const auto sizes = random_sizes(random, 5, random() % 16 == 0 ? 20'000 : 600);
+  const std::size_t loads = 1 + random() % 5;
+  std::vector<DataType> values;
+  std::vector<Held> held;
+  for (std::size_t i = 0; i < loads; ++i) {
+    values.push_back(static_cast<DataType>(1 + random() % 11));
+    held.emplace_back(values.back(), random_layout(sizes, random, true), random);
+  }
+  ElementwiseProgram program(static_cast<std::uint32_t>(loads));
+  std::vector<Made> made;
+  for (std::size_t wanted = 1 + random() % most_instructions; made.size() < wanted;) {
+    const auto one = random_instruction(values, random);
+    if (!one) {
+      break;
+    }
+    made.push_back(*one);
+    const Row& of = row(one->definition->row);
+    values.push_back(of.variants[one->definition->variant][of.inputs]);
+    program.add(of.id, one->definition->variant, one->sources, one->attributes);
+  }
+  if (made.empty()) {
+    return;
+  }
+  longest = std::max(longest, made.size());
+  std::vector<std::uint16_t> stored;
+  for (std::size_t i = 0, count = 1 + random() % 4; i < count; ++i) {
+    const bool last = i == 0 || random() % 3 == 0;
+    stored.push_back(static_cast<std::uint16_t>(loads + (last ? made.size() - 1 : random() % made.size())));
+    held.emplace_back(values[stored.back()], random_layout(sizes, random, false), random);
+  }
+  // One of the stores over one of the loads, where their elements are of one size.
+  const std::size_t under = random() % loads;
+  const std::size_t over = loads + random() % stored.size();
+  const bool in_place = element_size(held[under].type) == element_size(held[over].type) && random() % 2 == 0;
+  if (in_place) {
+    held[under] = Held(held[under].type, held[over].layout, random);
+    held[over].bytes = held[under].bytes;
+  }
+
+  std::vector<Held> expected = held;
+  const i64 count = held[loads].layout.count();
+  for (i64 n = 0; n < count; ++n) {
+    std::vector<u64> results;
+    for (std::size_t i = 0; i < loads; ++i) {
+      results.push_back(held[i].load(n));
+    }
+    for (const Made& one : made) {
+      u64 inputs[kMaxInputs] = {};
+      for (std::size_t i = 0; i < one.sources.size(); ++i) {
+        inputs[i] = results[one.sources[i]];
+      }
+      results.push_back(one.definition->apply(one.attributes, inputs));
+    }
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      expected[loads + i].store(n, results[stored[i]]);
+    }
+    ++elements;
+  }
+
+  Plan plan(static_cast<std::uint32_t>(loads), static_cast<std::uint32_t>(stored.size()));
+  std::vector<PlacedTensor> tensors;
+  std::vector<void*> addresses;
+  for (std::uint32_t i = 0; i < held.size(); ++i) {
+    tensors.push_back(held[i].placed(i));
+    addresses.push_back(in_place && i == under ? held[over].first() : held[i].first());
+  }
+  add_elementwise(plan, program, tensors, stored);
+  run(plan, addresses.data());
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    Held& got = held[loads + i];
+    Held& wanted = expected[loads + i];
+    for (i64 n = 0; n < count; ++n) {
+      ASSERT_TRUE(same_bits(got.type, got.load(n), wanted.load(n)))
+          << "element " << n << " of store " << i << " of a program of " << made.size() << " instructions";
+      wanted.store(n, got.load(n));
+    }
+    ASSERT_EQ(got.bytes, wanted.bytes) << "a byte between the elements was written";
+  }
+}
+
+TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
+  Random random(kSeed);
+  u64 elements = 0;
+  std::size_t longest = 0;
+  for (int round = 0; round < (kSanitized ? 40 : 400) && !HasFatalFailure(); ++round) {
+    check_once(random, round % 8 == 0 ? 60 : 8, elements, longest);
+  }
+  EXPECT_GT(longest, 30U);
+  std::printf("  %" PRIu64 " elements, programs of up to %zu instructions, none different from the scalars\n", elements,
+              longest);
+}
+
+// More values that live at once than the scratch memory holds: refused when it is compiled, and nothing runs.
+TEST(Programs, WithTooManyLiveValuesAreRefused) {
+  ElementwiseProgram program(1);
+  const Row& negate = row(RowId::ELEMENT_WISE_NEGATE);
+  const Row& add = row(RowId::ELEMENT_WISE_ADD);
+  std::vector<std::uint16_t> results;
+  for (int i = 0; i < 100; ++i) {
+    const std::uint16_t source[] = {0};
+    results.push_back(program.add(negate.id, find_variant(negate, DataType::FLOAT32), source));
+  }
+  std::uint16_t sum = results[0];
+  for (int i = 1; i < 100; ++i) {
+    const std::uint16_t sources[] = {sum, results[static_cast<std::size_t>(i)]};
+    sum = program.add(add.id, find_variant(add, DataType::FLOAT32), sources);
+  }
+  PlacedTensor tensors[2];
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    tensors[i] = {.tensor = {.type = DataType::FLOAT32, .rank = 1, .sizes = {8}, .strides = {1}}, .slot = i};
+  }
+  Plan plan(1, 1);
+  const std::uint16_t stored[] = {sum};
+  add_elementwise(plan, program, tensors, stored);
+  BackendProgram* compiled = nullptr;
+  EXPECT_EQ(cpu_backend().compile(cpu_of_tests(), plan.words().data(), plan.words().size(), &compiled).code,
+            BackendCode::failed);
+  EXPECT_EQ(compiled, nullptr);
+}
+
+}  // namespace
+}  // namespace anydml::test
