@@ -44,7 +44,8 @@ struct TypedOperators : testing::Test {
   }
 
   // Both, over outputs that begin with the same bytes.
-  void compare(const char* name, DML_OPERATOR_TYPE type, const void* desc, std::vector<Operand*> inputs, Operand& out) {
+  void compare(const char* name, DML_OPERATOR_TYPE type, const void* desc, std::vector<Operand*> inputs, Operand& out,
+               std::vector<anydml_attribute> attributes = {}) {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(type, desc, op), S_OK) << anydml_last_error();
     const auto compiled = dml.compile(op.Get());
@@ -59,7 +60,9 @@ struct TypedOperators : testing::Test {
     }
     const auto result = create_buffer(dml.d3d12.Get(), out.bytes.size());
     upload(dml.queue, result.Get(), out.bytes.data(), out.bytes.size());
-    bind_inputs(table.Get(), bindings);
+    if (!bindings.empty()) {
+      bind_inputs(table.Get(), bindings);
+    }
     bind_output(table.Get(), {result.Get(), 0, out.bytes.size()});
     ID3D12DescriptorHeap* heaps[] = {heap.Get()};
     dml.queue.list->SetDescriptorHeaps(1, heaps);
@@ -72,7 +75,9 @@ struct TypedOperators : testing::Test {
       tensors.push_back(of(*input));
     }
     const anydml_tensor output = of(out);
-    ASSERT_EQ(anydml_run(nullptr, name, tensors.data(), tensors.size(), &output, 1, nullptr, 0), ANYDML_OK)
+    ASSERT_EQ(
+        anydml_run(nullptr, name, tensors.data(), tensors.size(), &output, 1, attributes.data(), attributes.size()),
+        ANYDML_OK)
         << anydml_last_error();
     EXPECT_EQ(download(dml.queue, result.Get()), out.bytes) << name << " to type " << out.tensor.buffer.DataType;
   }
@@ -108,6 +113,31 @@ TEST_F(TypedOperators, ComparesAndChooses) {
                                                  &output.tensor.desc};
     ASSERT_NO_FATAL_FAILURE(
         compare("ELEMENT_WISE_IF", DML_OPERATOR_ELEMENT_WISE_IF, &desc, {&condition, &a, &b}, output));
+  }
+}
+
+TEST_F(TypedOperators, FillFromNothing) {
+  for (const auto type : kTypes) {
+    Operand output = draw(type);
+    DML_SCALAR_UNION value{};
+    anydml_attribute number = {"Value", ANYDML_FLOAT64, 0, {}};
+    number.value.f64 = 3;
+    switch (type) {
+      case DML_TENSOR_DATA_TYPE_FLOAT32:
+        value.Float32 = 3;
+        break;
+      case DML_TENSOR_DATA_TYPE_FLOAT16:
+        value.UInt16 = 0x4200;
+        break;
+      case DML_TENSOR_DATA_TYPE_FLOAT64:
+        value.Float64 = 3;
+        break;
+      default:
+        value.UInt64 = 3;
+    }
+    const DML_FILL_VALUE_CONSTANT_OPERATOR_DESC desc{&output.tensor.desc, type, value};
+    ASSERT_NO_FATAL_FAILURE(
+        compare("FILL_VALUE_CONSTANT", DML_OPERATOR_FILL_VALUE_CONSTANT, &desc, {}, output, {number}));
   }
 }
 
