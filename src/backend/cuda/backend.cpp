@@ -14,17 +14,32 @@
 namespace anydml::cuda {
 namespace {
 
+// Every step is of the first family, until steps name theirs.
+std::uint32_t family_of(const Step&) { return 0; }
+
+// Null, or why not.
+const char* place(const Step& step, BackendProgram::PlacedStep& placed) {
+  const FamilyEntry entry = find_family(family_of(step));
+  if (entry.family == nullptr) {
+    return entry.missing;
+  }
+  const char* why = nullptr;
+  placed.family = entry.family;
+  placed.prepared = entry.family->prepare(step, &why);
+  placed.operands = step.nest.operands;
+  std::copy_n(step.slots, kMaxOperands, placed.slots);
+  std::copy_n(step.slot_offsets, kMaxOperands, placed.slot_offsets);
+  return placed.prepared != nullptr ? nullptr : why;
+}
+
 BackendStatus compile(BackendDevice*, const Step* steps, std::uint32_t step_count, BackendProgram** program) noexcept {
   try {
     auto compiled = std::make_unique<BackendProgram>();
     compiled->steps.resize(step_count);
     for (std::uint32_t i = 0; i < step_count; ++i) {
-      BackendProgram::PlacedStep& placed = compiled->steps[i];
-      if (!prepare(steps[i], placed.prepared)) {
-        return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
+      if (const char* const why = place(steps[i], compiled->steps[i]); why != nullptr) {
+        return {BackendCode::failed, why};
       }
-      std::copy_n(steps[i].slots, kMaxOperands, placed.slots);
-      std::copy_n(steps[i].slot_offsets, kMaxOperands, placed.slot_offsets);
     }
     *program = compiled.release();
     return kOk;
@@ -38,9 +53,9 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
     std::snprintf(text, capacity, "nothing to do");
     return;
   }
-  const PreparedStep& last = program->steps.back().prepared;
-  std::snprintf(text, capacity, "%s, %u loop%s, CUDA kernel%s", kernel_name(last), last.rank, last.rank == 1 ? "" : "s",
-                program->steps.size() > 1 ? ", inputs staged" : "");
+  char kernel[128];
+  program->steps.back().prepared->explain(kernel, sizeof(kernel));
+  std::snprintf(text, capacity, "%s, CUDA kernel%s", kernel, program->steps.size() > 1 ? ", inputs staged" : "");
 }
 
 constexpr BackendTable kTable = {

@@ -2,19 +2,14 @@
 // The kernels of the two modulus operators: by vectors, by elements, by tiles.
 #pragma once
 
-#include "backend/cuda/kernels/families.h"
-#include "backend/cuda/kernels/modulus.cuh"
+#include "ops/elementwise/cuda/launch.cuh"
+#include "ops/elementwise/cuda/modulus_floats.cuh"
+#include "ops/elementwise/cuda/modulus_integers.cuh"
+#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/small_tasks.cuh"
+#include "ops/elementwise/cuda/tables.h"
 
 namespace anydml::cuda {
-
-// What the vector kernel is tuned by.
-template <int kThreads_, int kVectors_, bool kStreaming_ = true>
-struct VectorShape {
-  static constexpr int kThreads = kThreads_;
-  static constexpr int kVectors = kVectors_;            // in flight for each thread, of each input
-  static constexpr bool kStreaming = kStreaming_;       // loads and stores that say they are not used again
-  static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors
-};
 
 // As measured on an H200, where they differ by some hundredths: what is most work for its bytes takes more at a time.
 template <bool kFloor, class T, bool kOneDivisor>
@@ -51,13 +46,13 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
 // Rows that are contiguous, 16 bytes at a time; an input may stay at one element of each row. Where kOneDivisor, it is
 // the divisor.
 template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<kFloor, T, kOneDivisor>>
-__global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch launch) {
+__global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch<3> launch) {
   using M = Modulus<kFloor, T>;
   constexpr int kVectors = Shape::kVectors;
   constexpr int kWords = 4 * kVectors;
   constexpr int kInputs = kOneDivisor ? 1 : 2;  // that are read by vectors
   const bool one_row = launch.rank == 1;
-  const bool one_dividend = !kOneDivisor && (launch.inner_broadcast & 1) != 0;
+  const bool one_dividend = !kOneDivisor && (launch.stays & 1) != 0;
   const u32 first = blockIdx.x * Shape::kOfBlock + threadIdx.x;
 
   std::byte* addresses[3][kVectors];
@@ -199,7 +194,7 @@ template <class T>
 inline constexpr u32 kStridedElements = sizeof(T) == 8 ? 2 : 4;
 
 template <bool kFloor, class T>
-__global__ void __launch_bounds__(kStridedThreads) modulus_strided(const __grid_constant__ Launch launch) {
+__global__ void __launch_bounds__(kStridedThreads) modulus_strided(const __grid_constant__ Launch<3> launch) {
   constexpr int kElements = kStridedElements<T>;
   constexpr int kWords = kElements * sizeof(T) / 4;
   const u32 first = blockIdx.x * (kStridedThreads * kElements) + threadIdx.x;
@@ -232,6 +227,10 @@ __global__ void __launch_bounds__(kStridedThreads) modulus_strided(const __grid_
 // read along the second innermost loop, where it is contiguous; squares of elements are turned in registers and laid
 // into shared memory so that neither writing columns nor reading rows meets a bank twice.
 inline constexpr u32 kTileThreads = 256;
+struct TiledLaunch : Launch<3> {
+  u32 crossed;
+  FastDivisor tiles[2];
+};
 template <class T>
 struct Tile {
   using Word = std::conditional_t<sizeof(T) == 8, u64, u32>;
@@ -285,7 +284,7 @@ inline constexpr int kMostTiles = 8;
 
 template <bool kFloor, class T, int kLeastTiles = least_tiles<T>()>
 __global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeastTiles : kMostTiles)
-    modulus_transposed(const __grid_constant__ Launch launch) {
+    modulus_transposed(const __grid_constant__ TiledLaunch launch) {
   using X = Tile<T>;
   using Word = typename X::Word;
   constexpr u32 kPerWord = X::kPerWord;
@@ -303,7 +302,7 @@ __global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeas
   const u32 columns = launch.sizes[inner].divisor;
   const u32 rows = launch.sizes[outer].divisor;
   std::int64_t offsets[3] = {};
-  add_offsets(launch, outer, by_rows.quotient, offsets);
+  add_offsets<3>(launch, outer, by_rows.quotient, offsets);
 
   // A thread has one word across, and lines kLinesTogether apart: of the tile as it is written, words of its rows; of a
   // crossed input, squares of its columns.
@@ -428,56 +427,66 @@ __global__ void __launch_bounds__(kWaveThreads) modulus_waves(const __grid_const
   }
 }
 
-[[nodiscard]] constexpr u32 parts_of(u32 whole, u32 part) { return whole / part + (whole % part != 0 ? 1 : 0); }
+template <bool kFloor, class T>
+[[nodiscard]] cudaError_t launch_modulus_vectors(const KernelLaunch& from, cudaStream_t stream) noexcept {
+  const auto launch = make_launch<3>(from);
+  const auto run = [&]<bool kOneDivisor>() {
+    using Shape = DefaultShape<kFloor, T, kOneDivisor>;
+    modulus_vectors<kFloor, T, kOneDivisor>
+        <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
+  };
+  if ((launch.stays & 2) != 0) {
+    run.template operator()<true>();
+  } else {
+    run.template operator()<false>();
+  }
+  return cudaGetLastError();
+}
+
+[[nodiscard]] inline TiledLaunch make_tiled_launch(const KernelLaunch& from) {
+  TiledLaunch launch{make_launch<3>(from), from.geometry.crossed, {}};
+  std::copy_n(from.geometry.tiles, 2, launch.tiles);
+  return launch;
+}
 
 template <bool kFloor, class T>
-[[nodiscard]] cudaError_t launch_modulus_of(KernelShape shape, const Launch& launch, u32 tiles, cudaStream_t stream) {
-  switch (shape) {
-    case KernelShape::vector: {
-      if ((launch.inner_broadcast & 2) != 0) {
-        using Shape = DefaultShape<kFloor, T, true>;
-        modulus_vectors<kFloor, T, true>
-            <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
-      } else {
-        using Shape = DefaultShape<kFloor, T, false>;
-        modulus_vectors<kFloor, T, false>
-            <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
-      }
-      break;
-    }
-    case KernelShape::transposed: {
-      const u32 bytes = Tile<T>::kBytes * (launch.crossed == 3 ? 2 : 1);
-      modulus_transposed<kFloor, T><<<tiles, kTileThreads, bytes, stream>>>(launch);
-      break;
-    }
-    case KernelShape::strided:
-      modulus_strided<kFloor, T>
-          <<<parts_of(launch.count, kStridedThreads * kStridedElements<T>), kStridedThreads, 0, stream>>>(launch);
-      break;
-  }
+[[nodiscard]] cudaError_t launch_modulus_transposed(const KernelLaunch& from, cudaStream_t stream) noexcept {
+  const u32 bytes = Tile<T>::kBytes * (from.geometry.crossed == 3 ? 2 : 1);
+  modulus_transposed<kFloor, T><<<from.geometry.tile_count, kTileThreads, bytes, stream>>>(make_tiled_launch(from));
   return cudaGetLastError();
 }
 
-template <class T>
-[[nodiscard]] cudaError_t launch_modulus([[maybe_unused]] bool floor, KernelShape shape, const Launch& launch,
-                                         u32 tiles, cudaStream_t stream) noexcept {
-  if constexpr (std::is_unsigned_v<T>) {
-    return launch_modulus_of<false, T>(shape, launch, tiles, stream);  // the operators are the same
-  } else {
-    return floor ? launch_modulus_of<true, T>(shape, launch, tiles, stream)
-                 : launch_modulus_of<false, T>(shape, launch, tiles, stream);
-  }
-}
-
-template <class T>
-[[nodiscard]] cudaError_t launch_modulus_waves([[maybe_unused]] bool floor, const WaveTasks& tasks,
-                                               cudaStream_t stream) noexcept {
-  if (std::is_unsigned_v<T> || !floor) {
-    modulus_waves<false, T><<<1, kWaveThreads, 0, stream>>>(tasks);
-  } else if constexpr (!std::is_unsigned_v<T>) {
-    modulus_waves<true, T><<<1, kWaveThreads, 0, stream>>>(tasks);
-  }
+template <bool kFloor, class T>
+[[nodiscard]] cudaError_t launch_modulus_strided(const KernelLaunch& from, cudaStream_t stream) noexcept {
+  const u32 blocks = parts_of(from.geometry.count, kStridedThreads * kStridedElements<T>);
+  modulus_strided<kFloor, T><<<blocks, kStridedThreads, 0, stream>>>(make_launch<3>(from));
   return cudaGetLastError();
 }
+
+template <bool kFloor, class T>
+const KernelSet& modulus_kernels() noexcept {
+  static constexpr KernelSet kKernels = [] {
+    KernelSet set = describe_kernels<std::conditional_t<kFloor, ModulusFloor<T>, ModulusTruncate<T>>>();
+    set.strided = launch_modulus_strided<kFloor, T>;
+    set.vector = launch_modulus_vectors<kFloor, T>;
+    set.transposed = launch_modulus_transposed<kFloor, T>;
+    set.most_staying = 1;  // both would make a row of one value
+    set.tile_elements = static_cast<std::uint8_t>(Tile<T>::kElements);
+    static_assert(Tile<T>::kElements < 256);
+    return set;
+  }();
+  return kKernels;
+}
+
+template <bool kFloor, class T>
+cudaError_t launch_modulus_waves(const WaveTasks& tasks, cudaStream_t stream) noexcept {
+  modulus_waves<kFloor, T><<<1, kWaveThreads, 0, stream>>>(tasks);
+  return cudaGetLastError();
+}
+
+// For unsigned types the two operators are the same.
+#define ANYDML_MODULUS(kFloor, T)                                  \
+  template const KernelSet& modulus_kernels<kFloor, T>() noexcept; \
+  template cudaError_t launch_modulus_waves<kFloor, T>(const WaveTasks& tasks, cudaStream_t stream) noexcept;
 
 }  // namespace anydml::cuda

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Many steps over few elements in one launch. The tasks are the kernel's parameter; a launch with few of them takes
-// little of it.
+// little of it. One kernel holds all rows that take part (kIsSmall), a launch for each row would cost more than it
+// does.
 #include <algorithm>
 
-#include "backend/cuda/kernels/families.h"
-#include "backend/cuda/kernels/generic.cuh"
-#include "backend/cuda/kernels/modulus.cuh"
+#include "ops/elementwise/cuda/kernel_set.h"
+#include "ops/elementwise/cuda/modulus_floats.cuh"
+#include "ops/elementwise/cuda/modulus_integers.cuh"
+#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/small_tasks.cuh"
+#include "ops/elementwise/cuda/traits.h"
 
 namespace anydml::cuda {
 namespace {
@@ -24,7 +28,7 @@ static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
 
 // Where one vector of a task lies.
 struct Piece {
-  const std::byte* inputs[kMaxInputs];
+  const std::byte* inputs[kSmallInputs];
   std::byte* output;
   u32 elements;  // that exist
   u32 broadcast;
@@ -55,40 +59,77 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
   }
 }
 
+// How many inputs a row takes; 0 for one that takes no part.
 template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
   switch (row) {
-#define ANYDML_TYPED_ROW(op, Scalar, ulp) \
-  case RowId::op:                         \
+#define ANYDML_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition, ulp)         \
+  case RowId::op:                               \
+    if constexpr (is_small<Definition>()) {     \
+      return scalar_inputs<Definition<T>, T>(); \
+    }                                           \
     break;
-#define ANYDML_ROW(op, Scalar, ulp) \
-  case RowId::op:                   \
-    return scalar_inputs<Scalar<T>, T>();
 #include "ops/elementwise/elementwise.def"
-    case RowId::count_:
+    default:
       break;
   }
   return 0;
 }
 
+template <class Scalar, class T>
+__device__ inline void apply_scalar(const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
+  if constexpr (Defined<Scalar>) {
+    static_assert(!std::is_constructible_v<Scalar, const Attributes&> && RowTypes<Scalar>::kInputs <= kSmallInputs);
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(kVectorElements<T>); ++i) {
+      insert<T>(results, i,
+                RowTypes<Scalar>::apply(Scalar{}, [&]<class, int kInput>() { return extract<T>(inputs[kInput], i); }));
+    }
+  }
+}
+
+// One row on a vector of elements; the results are 0 before.
+template <class T>
+__device__ inline void apply_row(RowId row, const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
+  switch (row) {
+    case RowId::ELEMENT_WISE_MODULUS_FLOOR:
+      Modulus<true, T>::many(inputs[0], inputs[1], results);
+      return;
+    case RowId::ELEMENT_WISE_MODULUS_TRUNCATE:
+      Modulus<false, T>::many(inputs[0], inputs[1], results);
+      return;
+    default:
+      break;
+  }
+  switch (row) {
+#define ANYDML_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition, ulp)                                 \
+  case RowId::op:                                                       \
+    if constexpr (is_small<Definition>() && !kIsTuned<Definition<T>>) { \
+      apply_scalar<Definition<T>, T>(inputs, results);                  \
+    }                                                                   \
+    break;
+#include "ops/elementwise/elementwise.def"
+    default:
+      break;
+  }
+}
+
 template <class T>
 __device__ inline void run_piece(RowId row, const Piece& piece) {
-  u32 inputs[kMaxInputs][4] = {};
+  u32 inputs[kSmallInputs][4] = {};
   const u32 input_count = inputs_of<T>(row);
 #pragma unroll
-  for (u32 input = 0; input < kMaxInputs; ++input) {
+  for (u32 input = 0; input < kSmallInputs; ++input) {
     if (input < input_count) {
       load_piece<T>(piece, input, inputs[input]);
     }
   }
   u32 results[4] = {};
-  if (row == RowId::ELEMENT_WISE_MODULUS_FLOOR) {
-    Modulus<true, T>::many(inputs[0], inputs[1], results);
-  } else if (row == RowId::ELEMENT_WISE_MODULUS_TRUNCATE) {
-    Modulus<false, T>::many(inputs[0], inputs[1], results);
-  } else {
-    apply_row<RowSet::plain, T>(row, Attributes{}, inputs[0], inputs[1], inputs[2], results);
-  }
+  apply_row<T>(row, inputs, results);
   if (piece.whole) {
     *reinterpret_cast<uint4*>(piece.output) = uint4{results[0], results[1], results[2], results[3]};
   } else {
@@ -117,14 +158,14 @@ __device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
   const u32 bytes = task.count << shift;
   u64 addresses = reinterpret_cast<u64>(task.operands[3]);
 #pragma unroll
-  for (u32 input = 0; input < kMaxInputs; ++input) {
+  for (u32 input = 0; input < kSmallInputs; ++input) {
     addresses |= (task.broadcast >> input & 1) != 0 ? 0 : reinterpret_cast<u64>(task.operands[input]);
   }
 #pragma unroll 1
   for (u32 at = first * kVectorBytes; at < bytes; at += step * kVectorBytes) {
     Piece piece;
 #pragma unroll
-    for (u32 input = 0; input < kMaxInputs; ++input) {
+    for (u32 input = 0; input < kSmallInputs; ++input) {
       piece.inputs[input] = task.operands[input] + ((task.broadcast >> input & 1) != 0 ? 0 : at);
     }
     piece.output = task.operands[3] + at;
@@ -132,9 +173,9 @@ __device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
     piece.broadcast = task.broadcast;
     piece.whole = addresses % kVectorBytes == 0 && bytes - at >= kVectorBytes;
     switch (type) {
-#define ANYDML_RUN(T, name, value)                     \
-  case DataType::name:                                 \
-    run_piece<T>(static_cast<RowId>(task.row), piece); \
+#define ANYDML_RUN(T, name, value)                      \
+  case DataType::name:                                  \
+    run_piece<T>(static_cast<RowId>(task.code), piece); \
     break;
       ANYDML_FOR_EACH_TYPE(ANYDML_RUN)
 #undef ANYDML_RUN
@@ -190,7 +231,7 @@ bool is_plain(const SmallTask& task, const SmallTask& first) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(task.operands[0]) |
                          reinterpret_cast<std::uintptr_t>(task.operands[1]) |
                          reinterpret_cast<std::uintptr_t>(task.operands[3]);
-  return task.row == first.row && task.type == first.type && (task.broadcast & 3) == 0 &&
+  return task.code == first.code && task.type == first.type && (task.broadcast & 3) == 0 &&
          (bytes | addresses) % kVectorBytes == 0;
 }
 
@@ -218,8 +259,9 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
     return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
   }
   const auto type = static_cast<DataType>(tasks[0].type);
-  const auto row = static_cast<RowId>(tasks[0].row);
-  if (!is_modulus(row) ||
+  const auto row = static_cast<RowId>(tasks[0].code);
+  const bool floor = row == RowId::ELEMENT_WISE_MODULUS_FLOOR;
+  if ((!floor && row != RowId::ELEMENT_WISE_MODULUS_TRUNCATE) ||
       !std::all_of(tasks, tasks + count, [&](const SmallTask& task) { return is_plain(task, tasks[0]); })) {
     return launch_tasks(tasks, count, true, stream);
   }
@@ -227,7 +269,8 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
   parameter.count = count;
   std::copy_n(tasks, count, parameter.tasks);
   return visit_type(type, [&]<class T>() {
-    return launch_modulus_waves<T>(row == RowId::ELEMENT_WISE_MODULUS_FLOOR, parameter, stream);
+    return floor ? launch_modulus_waves<!std::is_unsigned_v<T>, T>(parameter, stream)
+                 : launch_modulus_waves<false, T>(parameter, stream);
   });
 }
 
