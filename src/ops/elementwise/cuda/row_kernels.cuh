@@ -46,7 +46,7 @@ struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   using Output = Result;
   static constexpr int kInputs = sizeof...(Inputs);
   static constexpr int kOperands = kInputs + 1;
-  static constexpr u32 kSizes[] = {sizeof(Inputs)..., sizeof(Result)};
+  static constexpr u32 kSizes[kOperands] = {sizeof(Inputs)..., sizeof(Result)};
   static constexpr u32 kWidest = std::max({sizeof(Inputs)..., sizeof(Result)});
   // The widest operand moves 16 bytes at a time and narrower ones less: neighbouring threads then touch neighbouring
   // bytes in every access, and the several vectors of a thread keep enough of them under way.
