@@ -125,9 +125,11 @@ present_tests() {
 
 # The kernels that the plugin was built of, held against the scalar definitions.
 build_kernels_test() {
+  local objects
+  objects=$(find "$plugin/CMakeFiles/anydml_cuda.dir" -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o') || return
+  # shellcheck disable=SC2086
   nvcc -std=c++20 -O2 -arch=native -fmad=false -Xcompiler -ffp-contract=off -I src -I tests \
-    tests/cuda/kernels_test.cu src/plan/loop_nest.cpp "$plugin"/CMakeFiles/anydml_cuda.dir/kernels/*.cu.o \
-    -o "$out/kernels_test"
+    tests/cuda/kernels_*.cpp tests/cuda/kernels_modulus.cu src/plan/loop_nest.cpp $objects -o "$out/kernels_test"
 }
 
 on_cuda() { env ANYDML_ADAPTER=cuda ANYDML_THREADS=2 "$@"; }

@@ -74,6 +74,21 @@ template <class T>
 #endif
 }
 
+#if defined(__CUDA_ARCH__)
+// Between FLOAT16 and FLOAT32 the GPU has an instruction for what follows in integers: the same bits, but for a NaN's.
+// Rounding and subnormals are part of the instruction, so that no mode and no option of the compiler changes them.
+__device__ inline f32 device_widen(f16 value) {
+  f32 result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+}
+__device__ inline f16 device_round(f32 value) {
+  f16 result;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+  return result;
+}
+#endif
+
 // A number in a narrower format, rounded once to nearest even.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To round_to(From value) {
@@ -81,6 +96,13 @@ template <class To, class From>
   using To_ = FloatParts<To>;
   constexpr int kDropped = From_::kFractionBits - To_::kFractionBits;
   static_assert(kDropped > 0);
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(To) == 2 && sizeof(From) == 4) {
+    if (!__builtin_is_constant_evaluated()) {
+      return device_round(value);
+    }
+  }
+#endif
   const u64 bits = to_bits(value);
   const u64 magnitude = bits & From_::kMagnitude;
   const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);
@@ -117,6 +139,13 @@ template <class To, class From>
   using To_ = FloatParts<To>;
   constexpr int kAdded = To_::kFractionBits - From_::kFractionBits;
   static_assert(kAdded > 0);
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(From) == 2 && sizeof(To) == 4) {
+    if (!__builtin_is_constant_evaluated()) {
+      return device_widen(value);
+    }
+  }
+#endif
   const u64 bits = to_bits(value);
   const u64 magnitude = bits & From_::kMagnitude;
   const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How fast the CUDA kernels are, beside a pass that moves the same bytes, measured in the same run.
-// --variants: shapes of the vector kernel, to choose by. --type NAME: one type only.
+// --rows: rows and programs other than modulus, only. --variants: shapes of the vector kernels, to choose by.
+// --type NAME: one type only.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cuda/kernels/modulus_kernels.cuh"
-#include "cuda/standalone.h"
+#include "cuda/kernels_harness.h"
+#include "ops/elementwise/cuda/modulus_kernels.cuh"
 
 namespace anydml::cuda {
 namespace {
@@ -152,29 +153,19 @@ double pass_time(Timer& timer, const Memory& memory, u64 bytes) {
 
 using Strides = std::vector<std::int64_t>;
 
-PreparedStep prepared_of(RowId row, DataType type, const Strides& a, const Strides& b, const Strides& out,
-                         const Strides& sizes) {
-  TensorDesc tensors[3];
-  const Strides* strides[] = {&a, &b, &out};
-  for (int i = 0; i < 3; ++i) {
-    tensors[i].type = type;
-    tensors[i].rank = static_cast<u32>(sizes.size());
-    std::copy(sizes.begin(), sizes.end(), tensors[i].sizes);
-    std::copy(strides[i]->begin(), strides[i]->end(), tensors[i].strides);
+// A row over tensors of these sizes; the strides are in elements.
+void prepare(PreparedElements& prepared, const Program& program, const std::vector<Strides>& strides,
+             const Strides& sizes) {
+  std::vector<TensorDesc> tensors;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    tensors.push_back(tensor_of(program.types[i], sizes, strides[i]));
   }
-  Step step;
-  std::fill_n(step.types, 3, type);
-  step.nest = normalise(tensors);
-  step.instruction_count = 1;
-  step.program[0].row = static_cast<std::uint16_t>(row);
-  for (u8 i = 0; i < kMaxInputs; ++i) {
-    step.program[0].sources[i] = i;
-  }
-  PreparedStep prepared;
-  if (!prepare(step, prepared)) {
-    std::exit(1);
-  }
-  return prepared;
+  prepare_or_exit(prepared, step_of(program, tensors));
+}
+
+Program modulus_of(RowId row, DataType type) {
+  const DataType types[] = {type, type};
+  return program_of(*find_variant_info(row, types));
 }
 
 struct Case {
@@ -214,14 +205,15 @@ void bench_type(Timer& timer, const Memory& memory) {
         continue;
       }
       for (const RowId row : {RowId::ELEMENT_WISE_MODULUS_FLOOR, RowId::ELEMENT_WISE_MODULUS_TRUNCATE}) {
-        const PreparedStep prepared = prepared_of(row, kDataTypeOf<T>, one.a, one.b, {kSide, 1}, {kSide, kSide});
+        PreparedElements prepared;
+        prepare(prepared, modulus_of(row, kDataTypeOf<T>), {one.a, one.b, {kSide, 1}}, {kSide, kSide});
         std::byte* bases[] = {memory.a + one.a_shift * sizeof(T), memory.b, memory.out};
-        const double time = timer.median([&] { CHECK(launch(prepared, bases, nullptr)); });
+        const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr)); });
         const double pass = one.streams == 3 ? three : two;
         std::printf("%-8s %-8s %-12s %-22s %-10s %8.1f us %6.0f GB/s  %5.1f %%\n",
                     std::string(type_name(kDataTypeOf<T>)).c_str(),
                     row == RowId::ELEMENT_WISE_MODULUS_FLOOR ? "floor" : "truncate",
-                    data == Data::ordinary ? "ordinary" : "random bits", one.name, kernel_name(prepared), time,
+                    data == Data::ordinary ? "ordinary" : "random bits", one.name, shape_name(prepared.shape()), time,
                     one.streams * 1e-3 * static_cast<double>(bytes) / time, 100 * pass / time);
       }
     }
@@ -229,18 +221,24 @@ void bench_type(Timer& timer, const Memory& memory) {
   std::fflush(stdout);
 }
 
-template <bool kFloor, class T, bool kOneDivisor, class Shape>
-void bench_shape(Timer& timer, const Memory& memory, const char* what, double pass) {
-  Launch launch{};
-  launch.addresses[0] = memory.a;
-  launch.addresses[1] = memory.b;
-  launch.addresses[2] = memory.out;
-  launch.operands = 3;
+// One long row, as kernels take it.
+template <int kOperands>
+Launch<kOperands> one_row(const Memory& memory, u32 vector_elements) {
+  Launch<kOperands> launch{};
+  std::byte* const addresses[] = {memory.a, memory.b};
+  std::copy_n(addresses, std::min(kOperands - 1, 2), launch.addresses);
+  launch.addresses[kOperands - 1] = memory.out;
   launch.count = static_cast<u32>(kElements);
   launch.rank = 1;
   launch.aligned = true;
-  launch.inner_broadcast = kOneDivisor ? 2 : 0;
-  launch.vectors = static_cast<u32>(kElements / kVectorElements<T>);
+  launch.vectors = static_cast<u32>(kElements / vector_elements);
+  return launch;
+}
+
+template <bool kFloor, class T, bool kOneDivisor, class Shape>
+void bench_shape(Timer& timer, const Memory& memory, const char* what, double pass) {
+  Launch<3> launch = one_row<3>(memory, kVectorElements<T>);
+  launch.stays = kOneDivisor ? 2 : 0;
   const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
   const double time =
       timer.median([&] { modulus_vectors<kFloor, T, kOneDivisor, Shape><<<blocks, Shape::kThreads>>>(launch); });
@@ -283,24 +281,31 @@ void bench_tiles(Timer& timer, const Memory& memory) {
   fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(
       reinterpret_cast<T*>(memory.a), reinterpret_cast<T*>(memory.b), kElements, Data::ordinary);
   const double pass = pass_time<3>(timer, memory, kElements * sizeof(T));
-  const PreparedStep prepared = prepared_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, kDataTypeOf<T>, {kSide, 1}, {1, kSide},
-                                            {kSide, 1}, {kSide, kSide});
-  Launch launch{};
+  const TensorDesc whole = tensor_of(kDataTypeOf<T>, {kSide, kSide}, {kSide, 1});
+  const TensorDesc turned = tensor_of(kDataTypeOf<T>, {kSide, kSide}, {1, kSide});
+  const TensorDesc tensors[] = {whole, turned, whole};
+  const LoopNest nest = normalise(tensors);
+  TiledLaunch launch{};
   launch.addresses[0] = memory.a;
   launch.addresses[1] = memory.b;
   launch.addresses[2] = memory.out;
-  launch.operands = 3;
-  launch.count = prepared.count;
-  launch.rank = prepared.rank;
+  launch.count = static_cast<u32>(nest.count);
+  launch.rank = nest.rank;
   launch.aligned = true;
-  launch.crossed = prepared.crossed;
-  std::copy_n(prepared.tiles, 2, launch.tiles);
-  std::copy_n(prepared.sizes, prepared.rank, launch.sizes);
-  std::copy_n(&prepared.strides[0][0], prepared.rank * kMaxOperands, &launch.strides[0][0]);
+  launch.crossed = 2;
+  u32 tiles = 1;
+  for (u32 i = 0; i < 2; ++i) {
+    launch.tiles[i] = make_divisor(parts_of(static_cast<u32>(kSide), Tile<T>::kElements));
+    tiles *= launch.tiles[i].divisor;
+  }
+  for (u32 loop = 0; loop < nest.rank; ++loop) {
+    launch.sizes[loop] = make_divisor(static_cast<u32>(nest.loops[loop].size));
+    std::copy_n(nest.loops[loop].strides, 3, launch.strides[loop]);
+  }
   (std::printf("%-8s %-8s divisors transposed, %d blocks at least %5.1f %%\n",
                std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", kLeast,
                100 * pass / timer.median([&] {
-                 modulus_transposed<kFloor, T, kLeast><<<prepared.tile_count, kTileThreads, Tile<T>::kBytes>>>(launch);
+                 modulus_transposed<kFloor, T, kLeast><<<tiles, kTileThreads, Tile<T>::kBytes>>>(launch);
                })),
    ...);
   CHECK(cudaGetLastError());
@@ -316,7 +321,7 @@ void bench_tasks(Timer& timer, const Memory& memory) {
     for (u32 i = 0; i < count; ++i) {
       SmallTask& task = tasks[i];
       task = {};
-      task.row = static_cast<std::uint16_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR);
+      task.code = static_cast<std::uint16_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR);
       task.type = static_cast<std::uint8_t>(DataType::FLOAT32);
       task.broadcast = 4;
       task.count = kTaskElements;
@@ -336,9 +341,106 @@ void bench_tasks(Timer& timer, const Memory& memory) {
   }
 }
 
-int run(bool variants, std::string_view type) {
+// Rows and programs whose operands differ in type; each beside a pass of three streams that moves as many bytes.
+void bench_rows(Timer& timer, const Memory& memory) {
+  fill_operands<f32><<<static_cast<unsigned>(kElements / 256), 256>>>(
+      reinterpret_cast<f32*>(memory.a), reinterpret_cast<f32*>(memory.b), kElements, Data::ordinary);
+  const u64 pass_bytes = 3 * kElements * 4;
+  const double pass = static_cast<double>(pass_bytes) / pass_time<3>(timer, memory, kElements * 4);
+  const auto bench = [&](const Program& program) {
+    PreparedElements prepared;
+    prepare(prepared, program, std::vector<Strides>(program.types.size(), Strides{1}),
+            {static_cast<std::int64_t>(kElements)});
+    std::byte* bases[kMaxOperands] = {memory.a, memory.b, memory.b};
+    u64 bytes = 0;
+    for (std::size_t i = 0; i < program.types.size(); ++i) {
+      bytes += kElements * element_size(program.types[i]);
+      bases[i] = i < program.loads ? bases[i] : memory.out;
+    }
+    const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr)); });
+    const double speed = static_cast<double>(bytes) / time;
+    std::printf("%-60s %-12s %8.1f us %6.0f GB/s  %5.1f %%\n", program.name.c_str(), shape_name(prepared.shape()), time,
+                1e-3 * speed, 100 * speed / pass);
+    std::fflush(stdout);
+  };
+  const auto each = [&](RowId row, std::initializer_list<DataType> wanted) {  // any of these, wherever it stands
+    for (const VariantInfo& variant : all_variants()) {
+      const bool all = std::all_of(variant.types, variant.types + variant.inputs + 1, [&](DataType type) {
+        return std::find(wanted.begin(), wanted.end(), type) != wanted.end();
+      });
+      if (variant.row == row && all) {
+        bench(program_of(variant));
+        const VariantInfo* const scale_bias = find_variant_info(RowId::SCALE_BIAS, std::span(variant.types, 1));
+        if (scale_bias != nullptr && find_scaled_kernels(row, variant.variant) != nullptr) {
+          bench(scaled_program_of(*scale_bias, variant));
+        }
+      }
+    }
+  };
+  using enum DataType;
+  each(RowId::ELEMENT_WISE_IDENTITY, {UINT8, UINT16, UINT32, UINT64});
+  each(RowId::ELEMENT_WISE_ADD, {FLOAT32, FLOAT16, FLOAT64, INT8, INT64});
+  each(RowId::ELEMENT_WISE_DIVIDE, {FLOAT32, FLOAT16, INT32, INT8});
+  each(RowId::ELEMENT_WISE_ABS, {FLOAT32, FLOAT16});
+  each(RowId::ELEMENT_WISE_CLIP, {FLOAT32, FLOAT16, INT8});
+  each(RowId::CAST, {UINT8, FLOAT16, FLOAT32, INT64});
+  each(RowId::ELEMENT_WISE_IF, {UINT8, FLOAT16, FLOAT32, FLOAT64});
+  each(RowId::ELEMENT_WISE_LOGICAL_EQUALS, {FLOAT32, FLOAT16, UINT8, INT64});
+  // A program for the interpreter: (a + b) * a, stored.
+  const DataType types[] = {FLOAT32, FLOAT32};
+  const VariantInfo& add = *find_variant_info(RowId::ELEMENT_WISE_ADD, types);
+  const VariantInfo& multiply = *find_variant_info(RowId::ELEMENT_WISE_MULTIPLY, types);
+  Program program = program_of(add);
+  program.instructions.push_back(program_of(multiply).instructions[0]);
+  program.instructions[1].sources[0] = 2;
+  program.instructions[1].sources[1] = 0;
+  program.variants.push_back(&multiply);
+  program.stored = {3};
+  program.name = "(a + b) * a, FLOAT32";
+  bench(program);
+}
+
+template <class Scalar, class Shape>
+void bench_row_shape(Timer& timer, const Memory& memory, const char* name) {
+  using Types = RowTypes<Scalar>;
+  auto launch = one_row<Types::kOperands>(memory, Types::kVectorElements);
+  const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
+  u64 bytes = 0;
+  for (const u32 size : Types::kSizes) {
+    bytes += kElements * size;
+  }
+  const double time = timer.median([&] { row_vectors<Scalar, Shape><<<blocks, Shape::kThreads>>>(launch, Scalar{}); });
+  CHECK(cudaGetLastError());
+  std::printf("%-24s %4d threads, %d vectors%s %8.1f us %6.0f GB/s\n", name, Shape::kThreads, Shape::kVectors,
+              Shape::kStreaming ? ", streaming" : "           ", time, 1e-3 * static_cast<double>(bytes) / time);
+}
+
+template <class Scalar>
+void bench_row_shapes(Timer& timer, const Memory& memory, const char* name) {
+  bench_row_shape<Scalar, VectorShape<128, 2, true>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<128, 4, true>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 1, true>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 2, true>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 2, false>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 4, true>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 4, false>>(timer, memory, name);
+  bench_row_shape<Scalar, VectorShape<256, 8, true>>(timer, memory, name);
+}
+
+int run(bool rows, bool variants, std::string_view type) {
   Timer timer;
   const Memory memory;
+  bench_rows(timer, memory);
+  if (variants) {
+    bench_row_shapes<Add<f32>>(timer, memory, "ADD FLOAT32");
+    bench_row_shapes<Add<f16>>(timer, memory, "ADD FLOAT16");
+    bench_row_shapes<Cast<u8, f32>>(timer, memory, "CAST UINT8 to FLOAT32");
+    bench_row_shapes<Cast<f32, u8>>(timer, memory, "CAST FLOAT32 to UINT8");
+    bench_row_shapes<LogicalEquals<f32, u8>>(timer, memory, "EQUALS FLOAT32 to UINT8");
+  }
+  if (rows) {
+    return 0;
+  }
   bench_tasks(timer, memory);
 #define ANYDML_BENCH(T, name, value)   \
   if (type.empty() || type == #name) { \
@@ -371,16 +473,19 @@ int run(bool variants, std::string_view type) {
 }  // namespace anydml::cuda
 
 int main(int argc, char** argv) {
+  bool rows = false;
   bool variants = false;
   std::string_view type;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--variants") {
+    if (argument == "--rows") {
+      rows = true;
+    } else if (argument == "--variants") {
       variants = true;
     } else if (argument == "--type" && i + 1 < argc) {
       type = argv[++i];
     } else {
-      std::fprintf(stderr, "usage: kernels_bench [--variants] [--type FLOAT32]\n");
+      std::fprintf(stderr, "usage: kernels_bench [--rows] [--variants] [--type FLOAT32]\n");
       return 2;
     }
   }
@@ -389,5 +494,5 @@ int main(int argc, char** argv) {
     std::printf("skipped: there is no CUDA device\n");
     return 77;
   }
-  return anydml::cuda::run(variants, type);
+  return anydml::cuda::run(rows, variants, type);
 }

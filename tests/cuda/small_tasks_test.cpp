@@ -18,8 +18,6 @@ using Wave = std::vector<SmallTask>;
 std::vector<Wave> g_waves;
 std::size_t g_launches = 0;
 
-}  // namespace
-
 cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStream_t) noexcept {
   g_waves.emplace_back(tasks, tasks + count);
   ++g_launches;
@@ -37,7 +35,10 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
   return cudaSuccess;
 }
 
-namespace {
+constexpr Family kFamily = {
+    .name = "one", .prepare = nullptr, .launch_at_once = launch_at_once, .launch_in_waves = launch_in_waves};
+constexpr Family kOther = {
+    .name = "other", .prepare = nullptr, .launch_at_once = launch_at_once, .launch_in_waves = launch_in_waves};
 
 struct Range {
   std::uintptr_t first;
@@ -68,12 +69,12 @@ class SmallTasksTest : public testing::Test {
     g_launches = 0;
   }
 
-  // task.row numbers them: nothing here looks at it.
-  void add(SmallTask task) {
-    task.row = static_cast<std::uint16_t>(added_++);
-    if (!tasks_.add(task)) {
+  // task.code numbers them: nothing here looks at it.
+  void add(SmallTask task, const Family& family = kFamily) {
+    task.code = static_cast<std::uint16_t>(added_++);
+    if (!tasks_.add(family, task)) {
       ASSERT_EQ(tasks_.launch(nullptr), cudaSuccess);
-      ASSERT_TRUE(tasks_.add(task));
+      ASSERT_TRUE(tasks_.add(family, task));
     }
   }
 
@@ -82,9 +83,9 @@ class SmallTasksTest : public testing::Test {
     std::size_t next = 0;
     for (const Wave& wave : g_waves) {
       for (std::size_t i = 0; i < wave.size(); ++i) {
-        ASSERT_EQ(wave[i].row, next++);
+        ASSERT_EQ(wave[i].code, next++);
         for (std::size_t j = 0; j < i; ++j) {
-          ASSERT_FALSE(depend(wave[i], wave[j])) << wave[i].row << " and " << wave[j].row;
+          ASSERT_FALSE(depend(wave[i], wave[j])) << wave[i].code << " and " << wave[j].code;
         }
       }
     }
@@ -133,6 +134,14 @@ TEST_F(SmallTasksTest, WritingWhatAnotherReadsOrWritesWaits) {
   add(make(200000, 300000, 400000));  // nobody's
   check();
   EXPECT_EQ(g_waves.size(), 4U);
+}
+
+TEST_F(SmallTasksTest, FamiliesShareNoLaunch) {
+  for (std::size_t i = 0; i < 10; ++i) {
+    add(make(0, 65536, (2 + i) * 65536), i < 4 ? kFamily : kOther);
+  }
+  check();
+  EXPECT_EQ(g_launches, 2U);
 }
 
 TEST_F(SmallTasksTest, AnyMixture) {

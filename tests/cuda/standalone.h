@@ -2,7 +2,7 @@
 // What the programs share that nvcc builds from the kernels alone, without the rest of the library.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include <cstdint>
 #include <cstdio>

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "anydml_build/hash.h"
 #include "backend/cuda/device.h"
@@ -14,17 +15,33 @@
 namespace anydml::cuda {
 namespace {
 
-BackendStatus compile(BackendDevice*, const Step* steps, std::uint32_t step_count, BackendProgram** program) noexcept {
+// Null, or why not.
+const char* place(const Step& step, BackendProgram::PlacedStep& placed) {
+  const FamilyEntry entry = find_family(step.family);
+  if (entry.family == nullptr) {
+    return entry.missing;
+  }
+  if (step.operands.size() > kMaxOperands) {
+    return "the CUDA backend runs steps of up to 16 operands";
+  }
+  const char* why = nullptr;
+  placed.family = entry.family;
+  placed.prepared = entry.family->prepare(step, &why);
+  placed.operands.assign(step.operands.begin(), step.operands.end());
+  return placed.prepared != nullptr ? nullptr : why;
+}
+
+BackendStatus compile(BackendDevice*, const std::uint64_t* plan, std::uint64_t words,
+                      BackendProgram** program) noexcept {
   try {
     auto compiled = std::make_unique<BackendProgram>();
-    compiled->steps.resize(step_count);
-    for (std::uint32_t i = 0; i < step_count; ++i) {
-      BackendProgram::PlacedStep& placed = compiled->steps[i];
-      if (!prepare(steps[i], placed.prepared)) {
-        return {BackendCode::failed, "the plan asks for a type that its operator is not defined for"};
-      }
-      std::copy_n(steps[i].slots, kMaxOperands, placed.slots);
-      std::copy_n(steps[i].slot_offsets, kMaxOperands, placed.slot_offsets);
+    const char* why = nullptr;
+    for_each_step(std::span(plan, words), [&](const Step& step) {
+      why = place(step, compiled->steps.emplace_back());
+      return why == nullptr;
+    });
+    if (why != nullptr) {
+      return {BackendCode::failed, why};
     }
     *program = compiled.release();
     return kOk;
@@ -38,9 +55,9 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
     std::snprintf(text, capacity, "nothing to do");
     return;
   }
-  const PreparedStep& last = program->steps.back().prepared;
-  std::snprintf(text, capacity, "%s, %u loop%s, CUDA kernel%s", kernel_name(last), last.rank, last.rank == 1 ? "" : "s",
-                program->steps.size() > 1 ? ", inputs staged" : "");
+  char kernel[128];
+  program->steps.back().prepared->explain(kernel, sizeof(kernel));
+  std::snprintf(text, capacity, "%s, CUDA kernel%s", kernel, program->steps.size() > 1 ? ", inputs staged" : "");
 }
 
 constexpr BackendTable kTable = {

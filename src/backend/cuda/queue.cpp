@@ -4,6 +4,8 @@
 #include <memory>
 #include <new>
 
+#include "backend/cuda/kernels/kernels.h"
+
 namespace anydml::cuda {
 namespace {
 
@@ -90,24 +92,25 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
   for (const BackendProgram::PlacedStep& step : program->steps) {
-    const PreparedStep& prepared = step.prepared;
+    const PreparedStep& prepared = *step.prepared;
     std::byte* bases[kMaxOperands] = {};
-    for (std::uint32_t i = 0; i < prepared.operands; ++i) {
-      bases[i] = static_cast<std::byte*>(addresses[step.slots[i]]) + step.slot_offsets[i];
+    std::size_t next = 0;
+    for (const Operand& operand : step.operands) {
+      bases[next++] = static_cast<std::byte*>(addresses[operand.slot]) + operand.offset;
     }
     SmallTask task;
-    if (queue->owned && make_small_task(prepared, bases, task)) {
-      if (queue->small.add(task)) {
+    if (queue->owned && prepared.make_small_task(bases, task)) {
+      if (queue->small.add(*step.family, task)) {
         continue;
       }
       if (const BackendStatus status = in_order(*queue, [] { return cudaSuccess; }); status.code != BackendCode::ok) {
         return status;
       }
-      if (queue->small.add(task)) {
+      if (queue->small.add(*step.family, task)) {
         continue;
       }  // without memory to gather it, it goes alone
     }
-    const BackendStatus status = in_order(*queue, [&] { return launch(prepared, bases, queue->stream); });
+    const BackendStatus status = in_order(*queue, [&] { return prepared.launch(bases, queue->stream); });
     if (status.code != BackendCode::ok) {
       return status;
     }

@@ -11,7 +11,7 @@ namespace {
 // Of a wave that one block does in about the time of a launch.
 constexpr std::uint64_t kNarrowElements = 8192;
 
-constexpr std::uint32_t kOutput = 3;
+constexpr std::uint32_t kOutput = kSmallInputs;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void SmallTasks::for_each_piece(const SmallTask& task, Use use) noexcept {
   }
 }
 
-bool SmallTasks::add(SmallTask task) noexcept {
+bool SmallTasks::add(const Family& family, SmallTask task) noexcept {
   if (pieces_ == nullptr) {
     pieces_.reset(new (std::nothrow) Piece[kPieces]);
     try {
@@ -57,9 +57,11 @@ bool SmallTasks::add(SmallTask task) noexcept {
       pieces_.reset();
     }
   }
-  if (pieces_ == nullptr || tasks_.size() == kMaxSmallTasks || pieces_used_ > kPieces / 2) {
+  if (pieces_ == nullptr || tasks_.size() == kMaxSmallTasks || pieces_used_ > kPieces / 2 ||
+      (!tasks_.empty() && family_ != &family)) {
     return false;
   }
+  family_ = &family;
   Piece* touched[kMostTouched];
   std::size_t count = 0;
   std::size_t read = 0;  // the first of them
@@ -90,8 +92,8 @@ cudaError_t SmallTasks::launch(cudaStream_t stream) noexcept {
   const auto launch_narrow = [&](std::size_t end) {
     const auto tasks = static_cast<std::uint32_t>(end - narrow_begin);
     if (tasks != 0 && error == cudaSuccess) {
-      error = tasks == 1 ? launch_at_once(&tasks_[narrow_begin], 1, stream)
-                         : launch_in_waves(&tasks_[narrow_begin], tasks, stream);
+      error = tasks == 1 ? family_->launch_at_once(&tasks_[narrow_begin], 1, stream)
+                         : family_->launch_in_waves(&tasks_[narrow_begin], tasks, stream);
     }
   };
   for (std::size_t begin = 0; begin < count;) {
@@ -103,7 +105,7 @@ cudaError_t SmallTasks::launch(cudaStream_t stream) noexcept {
     if (elements > kNarrowElements) {
       launch_narrow(begin);
       if (error == cudaSuccess) {
-        error = launch_at_once(&tasks_[begin], static_cast<std::uint32_t>(end - begin), stream);
+        error = family_->launch_at_once(&tasks_[begin], static_cast<std::uint32_t>(end - begin), stream);
       }
       narrow_begin = end;
     }

@@ -7,14 +7,15 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cuda/kernels/kernels.h"
+#include "backend/cuda/family.h"
 
 namespace anydml::cuda {
 
 class SmallTasks {
  public:
-  // After those before it. False: there is no room for it until they are launched, or no memory.
-  [[nodiscard]] bool add(SmallTask task) noexcept;
+  // After those before it. Returns false if these must be launched first, as those of another family must, or if there
+  // is no memory.
+  [[nodiscard]] bool add(const Family& family, SmallTask task) noexcept;
   // Launches what was added, if anything was.
   [[nodiscard]] cudaError_t launch(cudaStream_t stream) noexcept;
 
@@ -29,12 +30,13 @@ class SmallTasks {
   };
   static constexpr std::uintptr_t kPieceBytes = 4096;
   static constexpr std::size_t kPieces = 1 << 13;  // a power of two; some for each of a batch's tasks
-  static constexpr std::size_t kMostTouched = (kMaxInputs + 1) * (kMaxSmallElements * sizeof(f64) / kPieceBytes + 1);
+  static constexpr std::size_t kMostTouched = (kSmallInputs + 1) * (kMaxSmallElements * sizeof(f64) / kPieceBytes + 1);
 
   Piece* find(std::uintptr_t number) noexcept;
   template <class Use>
   void for_each_piece(const SmallTask& task, Use use) noexcept;
 
+  const Family* family_ = nullptr;  // of all of them
   std::vector<SmallTask> tasks_;
   std::unique_ptr<Piece[]> pieces_;
   std::size_t pieces_used_ = 0;  // by this batch

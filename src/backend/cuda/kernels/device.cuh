@@ -1,47 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What kernels are built from: what a launch hands them, indices, and elements in 32-bit words.
+// What kernels of every family are built from: indices, loads and stores, and elements in 32-bit words.
 #pragma once
 
-#include "backend/cuda/kernels/kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "backend/cuda/fast_divisor.h"
+#include "backend/cuda/kernels/bits.h"
+#include "base/element.h"
 
 namespace anydml::cuda {
 
 inline constexpr std::uint32_t kVectorBytes = 16;
 template <class T>
 inline constexpr std::uint32_t kVectorElements = kVectorBytes / sizeof(T);
-
-// A step as a kernel sees it: a kernel's parameter.
-struct Launch {
-  std::byte* addresses[kMaxOperands];  // of the first element visited
-  std::uint32_t operands;
-  std::uint32_t count;
-  std::uint32_t rank;
-  std::uint32_t vectors;
-  std::uint8_t inner_broadcast;
-  std::uint8_t crossed;
-  bool aligned;  // every element lies at a multiple of its size
-  FastDivisor vectors_of_row;
-  FastDivisor tiles[2];
-  FastDivisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank][kMaxOperands];
-};
-
-struct Program {
-  std::uint32_t instruction_count;
-  Instruction instructions[kMaxInstructions];
-};
-
-// 1 + multiplier / 2^32 is 2^shift / divisor, rounded up, which is right for every 32-bit index.
-[[nodiscard]] constexpr FastDivisor make_divisor(std::uint32_t divisor) {
-  std::uint32_t shift = 0;
-  while ((std::uint64_t{1} << shift) < divisor) {
-    ++shift;
-  }
-  const std::uint64_t rest = (std::uint64_t{1} << shift) - divisor;
-  return {divisor, static_cast<std::uint32_t>((rest << 32) / divisor + 1), shift};
-}
 
 #if defined(__CUDACC__)
 
@@ -55,46 +24,6 @@ struct Quotient {
   const auto quotient = static_cast<std::uint32_t>(sum >> by.shift);
   return {quotient, index - quotient * by.divisor};
 }
-
-// Adds to the offsets where an index over the loops [0, loops) leads.
-template <int kOperands>
-__device__ inline void add_offsets(const Launch& launch, std::uint32_t loops, std::uint32_t index,
-                                   std::int64_t (&offsets)[kOperands]) {
-#pragma unroll 1
-  for (std::uint32_t loop = loops; loop-- > 0;) {
-    std::uint32_t at = index;
-    if (loop != 0) {
-      const Quotient parts = divide(index, launch.sizes[loop]);
-      at = parts.remainder;
-      index = parts.quotient;
-    }
-#pragma unroll
-    for (int operand = 0; operand < kOperands; ++operand) {
-      offsets[operand] += static_cast<std::int64_t>(at) * launch.strides[loop][operand];
-    }
-  }
-}
-
-template <std::size_t kBytes>
-struct UnsignedOfSize;
-template <>
-struct UnsignedOfSize<1> {
-  using type = u8;
-};
-template <>
-struct UnsignedOfSize<2> {
-  using type = u16;
-};
-template <>
-struct UnsignedOfSize<4> {
-  using type = u32;
-};
-template <>
-struct UnsignedOfSize<8> {
-  using type = u64;
-};
-template <class T>
-using bits_t = typename UnsignedOfSize<sizeof(T)>::type;
 
 // One element as its bits, wherever it lies. Never through the read-only cache: a task may read what another wrote.
 template <class T>
@@ -119,6 +48,51 @@ __device__ inline void store_element(std::byte* to, bits_t<T> bits, bool aligned
 #pragma unroll
   for (std::size_t i = 0; i < sizeof(T); ++i) {
     to[i] = static_cast<std::byte>(bits >> (8 * i));
+  }
+}
+
+// kBytes at a multiple of kBytes, into the first of the words. kStreaming: they are not used again.
+template <int kBytes, bool kStreaming>
+__device__ inline void load_access(const std::byte* from, u32 (&words)[4]) {
+  const auto load = [from]<class Vector>(Vector) {
+    const auto* vector = reinterpret_cast<const Vector*>(from);
+    return kStreaming ? __ldcs(vector) : *vector;
+  };
+  if constexpr (kBytes == 16) {
+    const uint4 loaded = load(uint4{});
+    words[0] = loaded.x;
+    words[1] = loaded.y;
+    words[2] = loaded.z;
+    words[3] = loaded.w;
+  } else if constexpr (kBytes == 8) {
+    const uint2 loaded = load(uint2{});
+    words[0] = loaded.x;
+    words[1] = loaded.y;
+  } else if constexpr (kBytes == 4) {
+    words[0] = load(unsigned{});
+  } else {
+    words[0] = load(typename UnsignedOfSize<kBytes>::type{});
+  }
+}
+
+template <int kBytes, bool kStreaming>
+__device__ inline void store_access(std::byte* to, const u32 (&words)[4]) {
+  const auto store = [to]<class Vector>(Vector value) {
+    auto* vector = reinterpret_cast<Vector*>(to);
+    if constexpr (kStreaming) {
+      __stcs(vector, value);
+    } else {
+      *vector = value;
+    }
+  };
+  if constexpr (kBytes == 16) {
+    store(uint4{words[0], words[1], words[2], words[3]});
+  } else if constexpr (kBytes == 8) {
+    store(uint2{words[0], words[1]});
+  } else if constexpr (kBytes == 4) {
+    store(unsigned{words[0]});
+  } else {
+    store(static_cast<typename UnsignedOfSize<kBytes>::type>(words[0]));
   }
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What a family of operators is to the CUDA backend, which names none: a step is prepared once and launched often.
+// The plugin's top (plugin/families.cpp) puts the families of ops/families.def together.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/element.h"
+#include "plan/plan.h"
+
+namespace anydml::cuda {
+
+// A step over few elements, to be run together with others of its family in one launch. It reads and writes operands of
+// one type, each contiguous or repeated, at addresses that are multiples of an element.
+struct SmallTask {
+  std::uint16_t code;            // which of the family's operations
+  std::uint8_t type;             // DataType
+  std::uint8_t broadcast : 4;    // bit i: input i stays at its first element
+  std::uint8_t begins_wave : 1;  // it must see what the tasks before it wrote, or write what they read
+  std::uint32_t count;
+  std::byte* operands[4];  // inputs first, null for those that there are not; the output is operands[3]
+};
+static_assert(sizeof(SmallTask) == 40);
+inline constexpr std::uint32_t kSmallInputs = 3;
+inline constexpr std::uint32_t kMaxSmallTasks = 200;      // in one launch: they are a kernel's parameter
+inline constexpr std::uint32_t kMaxSmallElements = 4096;  // of one task
+
+// A step with everything a launch needs but the addresses. Threads may launch the same one at once.
+class PreparedStep {
+ public:
+  PreparedStep() = default;
+  virtual ~PreparedStep() = default;
+  PreparedStep(const PreparedStep&) = delete;
+  PreparedStep& operator=(const PreparedStep&) = delete;
+
+  // bases: where the slot of each of the step's operands is, at any alignment. Does not wait.
+  [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept = 0;
+  // Returns false if the step must be launched alone. begins_wave is left to the caller.
+  [[nodiscard]] virtual bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept = 0;
+  // What runs, for people: "vector, 2 loops".
+  virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
+};
+
+struct Family {
+  const char* name;
+  // Null, and why not, as a text that lives for ever. May throw std::bad_alloc.
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const char** why);
+  // Small tasks of this family, none of which depends on another; null where the family makes none.
+  cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+  // The same in waves: those of a wave may depend on earlier waves.
+  cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+};
+
+// By their numbers in families.def.
+struct FamilyEntry {
+  const Family* family;  // null: it has no kernels here
+  const char* missing;   // what to say then
+};
+[[nodiscard]] FamilyEntry find_family(std::uint32_t number) noexcept;
+
+}  // namespace anydml::cuda

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// An index divided by a size that is known beforehand: the host prepares the divisor, kernels multiply.
+#pragma once
+
+#include <cstdint>
+
+namespace anydml::cuda {
+
+struct FastDivisor {
+  std::uint32_t divisor;
+  std::uint32_t multiplier;
+  std::uint32_t shift;
+};
+
+// 1 + multiplier / 2^32 is 2^shift / divisor, rounded up, which is right for every 32-bit index.
+[[nodiscard]] constexpr FastDivisor make_divisor(std::uint32_t divisor) {
+  std::uint32_t shift = 0;
+  while ((std::uint64_t{1} << shift) < divisor) {
+    ++shift;
+  }
+  const std::uint64_t rest = (std::uint64_t{1} << shift) - divisor;
+  return {divisor, static_cast<std::uint32_t>((rest << 32) / divisor + 1), shift};
+}
+
+}  // namespace anydml::cuda

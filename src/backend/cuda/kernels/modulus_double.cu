@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "backend/cuda/kernels/modulus_kernels.cuh"
-
-namespace anydml::cuda {
-
-template cudaError_t launch_modulus<f64>(bool, KernelShape, const Launch&, u32, cudaStream_t) noexcept;
-template cudaError_t launch_modulus_waves<f64>(bool, const WaveTasks&, cudaStream_t) noexcept;
-
-}  // namespace anydml::cuda

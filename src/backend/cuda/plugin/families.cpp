@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The top of the plugin: the one file that knows which families there are.
+#include <iterator>
+
+#include "backend/cuda/family.h"
+
+namespace anydml::cuda {
+
+// Weak: a family whose kernels are not written yet is missing here, and breaks nothing else.
+#define ANYDML_FAMILY(name) extern __attribute__((weak)) const Family name##_family;
+#include "ops/families.def"
+
+FamilyEntry find_family(std::uint32_t number) noexcept {
+  static const FamilyEntry kAll[] = {
+#define ANYDML_FAMILY(name) {&name##_family, "the CUDA backend has no kernels for operators of the family " #name},
+#include "ops/families.def"
+  };
+  return number < std::size(kAll) ? kAll[number] : FamilyEntry{nullptr, "the plan names a family that there is not"};
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// From a program to what the interpreter takes: each value gets a slot for as long as somebody needs it.
+#include <algorithm>
+
+#include "ops/elementwise/cuda/interpreter.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::uint32_t kNever = 0xffffffff;
+
+class Slots {
+ public:
+  // A slot until after instruction `until`.
+  [[nodiscard]] std::uint16_t take(std::uint32_t until) {
+    const auto free = std::find(until_.begin(), until_.end(), kNever);
+    const auto slot = static_cast<std::uint16_t>(free - until_.begin());
+    if (free == until_.end()) {
+      until_.push_back(until);
+    } else {
+      *free = until;
+    }
+    return slot;
+  }
+  // Those that nobody needs from instruction `now` on, its own result included: it reads before it writes.
+  void free_at(std::uint32_t now) {
+    for (std::uint32_t& until : until_) {
+      until = until != kNever && until <= now ? kNever : until;
+    }
+  }
+  [[nodiscard]] std::size_t count() const { return until_.size(); }
+
+ private:
+  std::vector<std::uint32_t> until_;  // the last instruction that reads it; kNever: free
+};
+
+struct Value {
+  std::uint32_t last_use;  // the instruction; their count for a store; kNever: nobody needs it
+  std::uint16_t slot;
+  std::uint8_t bytes;
+};
+
+}  // namespace
+
+const char* make_code(const ElementStep& step, Code& code) {
+  constexpr const char* kUndefined = "the plan asks for types that its operators are not defined for";
+  const auto count = static_cast<std::uint32_t>(step.program.size());
+  std::vector<Value> values(step.loads + count, Value{kNever, 0, 0});
+  std::vector<CodeFunction> functions(count);
+  for (std::uint32_t i = 0; i < step.loads; ++i) {
+    values[i].bytes = static_cast<std::uint8_t>(element_size(step.types[i]));
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ElementInstruction& instruction = step.program[i];
+    if (!find_function(instruction.row, instruction.variant, functions[i])) {
+      return kUndefined;
+    }
+    for (std::uint32_t source = 0; source < functions[i].inputs; ++source) {
+      const std::uint32_t from = instruction.sources[source];
+      if (from >= step.loads + i || values[from].bytes != functions[i].element_sizes[source]) {
+        return kUndefined;
+      }
+      values[from].last_use = i;
+    }
+    values[step.loads + i].bytes = functions[i].element_sizes[functions[i].inputs];
+  }
+  for (std::size_t i = 0; i < step.stored.size(); ++i) {
+    if (step.stored[i] >= values.size() || values[step.stored[i]].bytes != element_size(step.types[step.loads + i])) {
+      return kUndefined;
+    }
+    values[step.stored[i]].last_use = count;
+  }
+
+  Slots slots;
+  for (std::uint32_t i = 0; i < step.loads; ++i) {
+    if (values[i].last_use != kNever) {
+      values[i].slot = slots.take(values[i].last_use);
+      code.loads.push_back({static_cast<std::uint16_t>(i), values[i].slot, values[i].bytes});
+    }
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Value& result = values[step.loads + i];
+    if (result.last_use == kNever) {
+      continue;  // nobody needs it
+    }
+    const CodeFunction& function = functions[i];
+    CodeInstruction made{};
+    made.function = function.number;
+    for (std::uint32_t source = 0; source < function.inputs; ++source) {
+      made.sources[source] = values[step.program[i].sources[source]].slot;
+    }
+    slots.free_at(i);
+    result.slot = slots.take(result.last_use);
+    made.result = result.slot;
+    made.scalar = static_cast<std::uint16_t>(code.scalars.size());
+    if (code.scalars.size() + function.scalar_words > kMostScalars || code.instructions.size() == kMostInstructions) {
+      return "the program is longer than the CUDA backend can run in one step";
+    }
+    code.scalars.resize(code.scalars.size() + function.scalar_words);
+    function.make_scalar(step.program[i].attributes, code.scalars.data() + made.scalar);
+    code.instructions.push_back(made);
+  }
+  if (slots.count() > kMostSlots) {
+    return "the program needs more values at a time than the CUDA backend can hold";
+  }
+  for (std::size_t i = 0; i < step.stored.size(); ++i) {
+    const Value& value = values[step.stored[i]];
+    code.stores.push_back({static_cast<std::uint16_t>(step.loads + i), value.slot, value.bytes});
+  }
+  return nullptr;
+}
+
+}  // namespace anydml::cuda

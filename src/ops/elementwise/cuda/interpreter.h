@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Programs that no kernel was made for: an interpreter runs them instruction by instruction for each element, with all
+// values in a thread's own memory. Any rows, any types, several stores; slower than a kernel of one row.
+#pragma once
+
+#include <vector>
+
+#include "ops/elementwise/cuda/kernel_set.h"
+#include "ops/elementwise/cuda/step.h"
+
+namespace anydml::cuda {
+
+inline constexpr std::uint32_t kMostSlots = 64;  // values that are needed at the same time
+
+struct CodeInstruction {
+  std::uint16_t function;  // the number of the variant among those of all rows
+  std::uint16_t result;    // a slot
+  std::uint16_t scalar;    // where its definition begins among the scalars
+  std::uint16_t sources[kMaxInputs];
+};
+
+// A value that is loaded or stored: which operand, in which slot.
+struct CodeAccess {
+  std::uint16_t operand;
+  std::uint16_t slot;
+  std::uint16_t bytes;  // of an element
+};
+
+struct Code {
+  std::vector<CodeAccess> loads;
+  std::vector<CodeAccess> stores;
+  std::vector<CodeInstruction> instructions;
+  std::vector<std::uint64_t> scalars;
+};
+inline constexpr std::size_t kMostInstructions = 512;  // they are a kernel's parameter
+inline constexpr std::size_t kMostScalars = 1024;
+
+// What the interpreter has for a variant.
+struct CodeFunction {
+  std::uint16_t number;
+  std::uint8_t inputs;
+  std::uint8_t element_sizes[kMaxInputs + 1];  // the inputs', the output's
+  std::uint16_t scalar_words;                  // 0: the definition takes no attributes
+  void (*make_scalar)(const Attributes& attributes, std::uint64_t* words);
+};
+// False: the row has no such variant.
+[[nodiscard]] bool find_function(RowId row, std::uint32_t variant, CodeFunction& function) noexcept;
+
+// Null, or why the program cannot be run.
+[[nodiscard]] const char* make_code(const ElementStep& step, Code& code);
+
+// Operands are the step's, all of them.
+[[nodiscard]] cudaError_t launch_code(const Code& code, const KernelLaunch& launch, cudaStream_t stream) noexcept;
+
+}  // namespace anydml::cuda

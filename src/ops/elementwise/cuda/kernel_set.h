@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What a prepared step knows of kernels: for each variant of each row a set of them, one for each shape, found once.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cuda/family.h"
+#include "backend/cuda/fast_divisor.h"
+#include "ops/elementwise/rows.h"
+
+namespace anydml::cuda {
+
+// A definition with its attributes, as kernels take it: the bytes of an object of the definition's class.
+inline constexpr std::size_t kScalarBytes = 128;
+struct ScalarBytes {
+  alignas(16) std::byte bytes[kScalarBytes];
+};
+
+// Where elements lie and how they are walked. Operands: the inputs of the kernel in order, then its output.
+struct Geometry {
+  std::uint32_t operands;
+  std::uint32_t rank;
+  std::uint32_t count;
+  FastDivisor sizes[kMaxRank];  // outermost first
+  std::int64_t strides[kMaxRank][kMaxOperands];
+  std::uint32_t stays;  // bit i: operand i stays along the innermost loop
+  // By vectors: of all rows, and of one; what is left of a row counts as one.
+  std::uint32_t vectors;
+  FastDivisor vectors_of_row;
+  // By tiles: which operands are contiguous along the second innermost loop, and how many tiles there are along the
+  // innermost and the second innermost loop, and altogether.
+  std::uint32_t crossed;
+  FastDivisor tiles[2];
+  std::uint32_t tile_count;
+};
+
+// What a launch of a kernel is made of.
+struct KernelLaunch {
+  const Geometry& geometry;
+  const ScalarBytes& scalar;
+  std::byte* addresses[kMaxOperands];  // of the first element visited
+  bool aligned;                        // every element lies at a multiple of its size
+};
+using LaunchKernel = cudaError_t (*)(const KernelLaunch& launch, cudaStream_t stream) noexcept;
+
+// The kernels of one variant. Shapes that it does not have are null.
+struct KernelSet {
+  LaunchKernel strided;  // any layout at any address
+  // Rows that are contiguous, or stay at one element: vector_elements at a time, which each operand reads or writes in
+  // one access at a multiple of its size.
+  LaunchKernel vector;
+  // Tiles through shared memory: an input is contiguous along the second innermost loop.
+  LaunchKernel transposed;
+  std::uint8_t inputs;
+  std::uint8_t most_staying;     // inputs that may stay along a row of vectors
+  std::uint8_t vector_elements;  // of one vector
+  std::uint8_t tile_elements;    // along one side of a tile
+  std::uint8_t output_type;      // DataType, of the same bits where the row only moves them
+  std::uint8_t element_sizes[kMaxInputs + 1];
+  // From the attributes of a ScaleBias before the row, where there is one, and of the row.
+  void (*make_scalar)(const Attributes& scale_bias, const Attributes& attributes, ScalarBytes& scalar);
+};
+
+// Null when the row has no such variant.
+[[nodiscard]] const KernelSet* find_kernels(RowId row, std::uint32_t variant) noexcept;
+// A ScaleBias of the first input, then the row. Null when the row has none, or not for these types.
+[[nodiscard]] const KernelSet* find_scaled_kernels(RowId row, std::uint32_t variant) noexcept;
+
+// Small tasks, whose codes are RowIds.
+[[nodiscard]] bool takes_small_tasks(RowId row) noexcept;
+[[nodiscard]] cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+[[nodiscard]] cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+
+}  // namespace anydml::cuda

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+// From a step to kernels: what can be known beforehand is worked out once, the rest depends on the addresses.
+#include <algorithm>
+#include <cfenv>
+#include <cstdio>
+
+#include "backend/cuda/family.h"
+#include "ops/elementwise/cuda/prepared.h"
+#include "ops/elementwise/cuda/variants.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::uint32_t kVectorBytes = 16;
+// Rows shorter than this, in vectors, are not worth a vector that is not full.
+constexpr std::int64_t kVectorsOfLongRow = 8;
+// Tiles that are mostly empty are not worth shared memory.
+constexpr std::uint32_t kLeastTileSize = 16;
+// Kernels count elements in 32 bits.
+constexpr std::int64_t kMostElements = 0xffffffff;
+constexpr std::int64_t kMostTiles = 0x7fffffff;
+
+// Attributes become numbers of the tensor's type here, rounded to nearest whatever the caller's mode is.
+class RoundToNearest {
+ public:
+  RoundToNearest() : before_(std::fegetround()) { std::fesetround(FE_TONEAREST); }
+  ~RoundToNearest() { std::fesetround(before_); }
+  RoundToNearest(const RoundToNearest&) = delete;
+  RoundToNearest& operator=(const RoundToNearest&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
+ElementStep read_step(const Step& flat) {
+  const ElementwiseStep step = read_elementwise(flat);
+  ElementStep read{.nest = *step.nest,
+                   .types = {},
+                   .loads = step.loads,
+                   .program = {},
+                   .stored = {step.stored.begin(), step.stored.end()}};
+  for (std::size_t i = 0; i < flat.operands.size(); ++i) {
+    read.types[i] = flat.operands[i].type;
+  }
+  for (const Instruction& from : step.program) {
+    ElementInstruction& to = read.program.emplace_back();
+    to = {.row = row_of(from), .variant = from.variant, .sources = {}, .attributes = from.attributes};
+    std::copy_n(from.sources, kMaxInputs, to.sources);
+  }
+  return read;
+}
+
+const char* PreparedElements::prepare(const ElementStep& step) {
+  const LoopNest& nest = step.nest;
+  if (nest.count > kMostElements) {
+    return "the CUDA backend runs steps of up to 4,294,967,295 elements";
+  }
+  const RoundToNearest rounding;
+  if (!find_kernels_of(step)) {
+    code_ = std::make_unique<Code>();
+    if (const char* const why = make_code(step, *code_); why != nullptr) {
+      return why;
+    }
+  }
+  geometry_.rank = nest.rank;
+  geometry_.count = static_cast<std::uint32_t>(nest.count);
+  if (nest.count == 0) {
+    return nullptr;
+  }
+  for (std::uint32_t loop = 0; loop < nest.rank; ++loop) {
+    geometry_.sizes[loop] = make_divisor(static_cast<std::uint32_t>(nest.loops[loop].size));
+  }
+  if (code_ != nullptr) {
+    for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+      map_operand(nest, operand, element_size(step.types[operand]));
+    }
+    shape_ = KernelShape::interpreted;
+    return nullptr;
+  }
+  const ElementInstruction& row = step.program.back();
+  for (std::uint32_t input = 0; input < kernels_->inputs; ++input) {
+    const bool is_result = row.sources[input] >= step.loads;  // the ScaleBias's
+    map_operand(nest, is_result ? step.program[0].sources[0] : row.sources[input], kernels_->element_sizes[input]);
+  }
+  map_operand(nest, step.loads, kernels_->element_sizes[kernels_->inputs]);
+  choose_shape(nest);
+  if (step.program.size() == 1 && takes_small_tasks(row.row) && nest.rank == 1 && nest.count <= kMaxSmallElements) {
+    small_code_ = static_cast<std::uint16_t>(row.row);
+    small_type_ = kernels_->output_type;
+  }
+  return nullptr;
+}
+
+// One row over operands, or a ScaleBias of its first input and the row. Operands may repeat, and come in any order.
+bool PreparedElements::find_kernels_of(const ElementStep& step) {
+  const std::size_t count = step.program.size();
+  if (count == 0 || count > 2 || step.stored.size() != 1 || step.stored[0] != step.loads + count - 1) {
+    return false;
+  }
+  const ElementInstruction& row = step.program.back();
+  const bool scaled = count == 2;
+  if (scaled && (step.program[0].row != RowId::SCALE_BIAS || step.program[0].sources[0] >= step.loads ||
+                 row.sources[0] != step.loads)) {
+    return false;
+  }
+  const KernelSet* const found =
+      scaled ? find_scaled_kernels(row.row, row.variant) : find_kernels(row.row, row.variant);
+  if (found == nullptr) {
+    return false;
+  }
+  for (std::uint32_t input = 0; input < found->inputs; ++input) {
+    const bool is_scaled = scaled && input == 0;
+    const std::uint32_t source = is_scaled ? step.program[0].sources[0] : row.sources[input];
+    if (source >= step.loads || element_size(step.types[source]) != found->element_sizes[input]) {
+      return false;
+    }
+  }
+  if (element_size(step.types[step.loads]) != found->element_sizes[found->inputs]) {
+    return false;
+  }
+  kernels_ = found;
+  kernels_->make_scalar(step.program[0].attributes, row.attributes, scalar_);
+  return true;
+}
+
+void PreparedElements::map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes) {
+  const std::uint32_t operand = geometry_.operands++;
+  std::uint64_t all = 0;
+  for (std::uint32_t loop = 0; loop < nest.rank; ++loop) {
+    geometry_.strides[loop][operand] = nest.loops[loop].strides[from];
+    all |= static_cast<std::uint64_t>(nest.loops[loop].strides[from]);
+  }
+  geometry_.stays |= (nest.innermost().strides[from] == 0 ? 1u : 0u) << operand;
+  sources_[operand] = {.operand = static_cast<std::uint16_t>(from),
+                       .bytes = static_cast<std::uint8_t>(element_bytes),
+                       .access_bytes = 0,
+                       .strides_low = static_cast<std::uint8_t>(all),
+                       .offset = nest.offsets[from]};
+}
+
+std::int64_t PreparedElements::stride(std::uint32_t loop, std::uint32_t operand) const {
+  return geometry_.strides[loop][operand];
+}
+
+void PreparedElements::choose_shape(const LoopNest& nest) {
+  const auto inner_size = static_cast<std::uint32_t>(nest.innermost().size);
+  if (kernels_->vector != nullptr && choose_vectors(inner_size, nest.count / nest.innermost().size)) {
+    shape_ = KernelShape::vector;
+  } else if (kernels_->transposed != nullptr && choose_tiles()) {
+    shape_ = KernelShape::transposed;
+  } else {
+    shape_ = KernelShape::strided;
+  }
+}
+
+// Each operand is contiguous along the rows or stays at one element of each, and rows begin where vectors may.
+bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t rows) {
+  const std::uint32_t inner = geometry_.rank - 1;
+  const std::uint32_t output = geometry_.operands - 1;
+  const std::int64_t elements = kernels_->vector_elements;
+  std::uint32_t staying = 0;
+  for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
+    Source& source = sources_[operand];
+    if ((geometry_.stays >> operand & 1) != 0) {
+      ++staying;
+      if (operand == output) {
+        return false;
+      }
+      continue;
+    }
+    source.access_bytes = static_cast<std::uint8_t>(elements * source.bytes);
+    if (stride(inner, operand) != source.bytes) {
+      return false;
+    }
+    for (std::uint32_t loop = 0; loop < inner; ++loop) {
+      if (stride(loop, operand) % source.access_bytes != 0) {
+        return false;
+      }
+    }
+  }
+  const std::int64_t vectors_of_row = (inner_size + elements - 1) / elements;
+  const bool full = geometry_.rank == 1 || inner_size % elements == 0 || vectors_of_row >= kVectorsOfLongRow;
+  if (staying > kernels_->most_staying || !full) {
+    return false;
+  }
+  geometry_.vectors_of_row = make_divisor(static_cast<std::uint32_t>(vectors_of_row));
+  geometry_.vectors = static_cast<std::uint32_t>(rows * vectors_of_row);
+  return true;
+}
+
+// Some input is contiguous along the second innermost loop instead. All operands have one type.
+bool PreparedElements::choose_tiles() {
+  const std::uint32_t output = geometry_.operands - 1;
+  const std::int64_t element = sources_[output].bytes;
+  if (geometry_.rank < 2 || stride(geometry_.rank - 1, output) != element) {
+    return false;
+  }
+  const std::uint32_t inner = geometry_.rank - 1;
+  const std::uint32_t next = geometry_.rank - 2;
+  const std::uint32_t columns = geometry_.sizes[inner].divisor;
+  const std::uint32_t rows = geometry_.sizes[next].divisor;
+  if (columns < kLeastTileSize || rows < kLeastTileSize) {
+    return false;
+  }
+  // Words of 4 bytes must not straddle what they are read from.
+  const std::int64_t word = std::max<std::int64_t>(element, 4);
+  bool words = columns * element % word == 0 && rows * element % word == 0;
+  std::uint32_t all_crossed = 0;
+  for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
+    const std::int64_t along = stride(inner, operand);
+    const bool crossed = operand < output && along != 0 && along != element && stride(next, operand) == element;
+    all_crossed |= (crossed ? 1u : 0u) << operand;
+    words = words && (crossed || along == element || along == 0);
+    for (std::uint32_t loop = 0; loop < geometry_.rank; ++loop) {
+      const bool contiguous = loop == (crossed ? next : inner);
+      words = words && (contiguous || along == 0 || stride(loop, operand) % word == 0);
+    }
+  }
+  const std::uint32_t side = kernels_->tile_elements;
+  const std::int64_t across = (std::int64_t{columns} + side - 1) / side;
+  const std::int64_t down = (std::int64_t{rows} + side - 1) / side;
+  const std::int64_t tiles = std::int64_t{geometry_.count} / columns / rows * across * down;
+  if (all_crossed == 0 || !words || tiles > kMostTiles) {
+    return false;
+  }
+  geometry_.crossed = all_crossed;
+  geometry_.tiles[0] = make_divisor(static_cast<std::uint32_t>(across));
+  geometry_.tiles[1] = make_divisor(static_cast<std::uint32_t>(down));
+  geometry_.tile_count = static_cast<std::uint32_t>(tiles);
+  return true;
+}
+
+void PreparedElements::replace_kernels(const KernelSet& kernels, KernelShape shape) {
+  kernels_ = &kernels;
+  shape_ = shape;
+}
+
+// Whether the addresses allow the shape; those that stay need be no more than aligned.
+bool PreparedElements::fits(KernelShape shape, const KernelLaunch& launch) const {
+  if (shape == KernelShape::strided) {
+    return true;
+  }
+  for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
+    const std::uint64_t bytes = shape == KernelShape::vector ? sources_[operand].access_bytes
+                                                             : std::max<std::uint64_t>(sources_[operand].bytes, 4);
+    if ((geometry_.stays >> operand & 1) == 0 &&
+        reinterpret_cast<std::uintptr_t>(launch.addresses[operand]) % bytes != 0) {
+      return false;
+    }
+  }
+  return launch.aligned;
+}
+
+cudaError_t PreparedElements::launch(std::byte* const* bases, cudaStream_t stream) const noexcept {
+  if (geometry_.count == 0) {
+    return cudaSuccess;
+  }
+  KernelLaunch launch{.geometry = geometry_, .scalar = scalar_, .addresses = {}, .aligned = true};
+  for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
+    const Source& source = sources_[operand];
+    launch.addresses[operand] = bases[source.operand] + source.offset;
+    const auto low = reinterpret_cast<std::uintptr_t>(launch.addresses[operand]) | source.strides_low;
+    launch.aligned = launch.aligned && low % source.bytes == 0;
+  }
+  if (shape_ == KernelShape::interpreted) {
+    return launch_code(*code_, launch, stream);
+  }
+  const LaunchKernel kernel = !fits(shape_, launch)               ? kernels_->strided
+                              : shape_ == KernelShape::vector     ? kernels_->vector
+                              : shape_ == KernelShape::transposed ? kernels_->transposed
+                                                                  : kernels_->strided;
+  return kernel(launch, stream);
+}
+
+bool PreparedElements::make_small_task(std::byte* const* bases, SmallTask& task) const noexcept {
+  if (small_type_ == 0) {
+    return false;
+  }
+  task = {};
+  task.code = small_code_;
+  task.type = small_type_;
+  task.count = geometry_.count;
+  task.broadcast = (1u << kSmallInputs) - 1;  // of inputs that there are not: their addresses say nothing
+  const std::uint32_t output = geometry_.operands - 1;
+  for (std::uint32_t operand = 0; operand <= output; ++operand) {
+    const Source& source = sources_[operand];
+    std::byte* const address = bases[source.operand] + source.offset;
+    const bool stays = operand != output && stride(0, operand) == 0;
+    if (reinterpret_cast<std::uintptr_t>(address) % source.bytes != 0 ||
+        (!stays && stride(0, operand) != source.bytes)) {
+      return false;
+    }
+    task.operands[operand == output ? kSmallInputs : operand] = address;
+    if (operand != output && !stays) {
+      task.broadcast = static_cast<std::uint8_t>((task.broadcast & ~(1u << operand)) & 7u);
+    }
+  }
+  return true;
+}
+
+const char* shape_name(KernelShape shape) noexcept {
+  switch (shape) {
+    case KernelShape::vector:
+      return "vector";
+    case KernelShape::transposed:
+      return "transposed";
+    case KernelShape::strided:
+      return "strided";
+    case KernelShape::interpreted:
+      break;
+  }
+  return "interpreted";
+}
+
+void PreparedElements::explain(char* text, std::size_t capacity) const noexcept {
+  std::snprintf(text, capacity, "%s, %u loop%s", shape_name(shape_), geometry_.rank, geometry_.rank == 1 ? "" : "s");
+}
+
+extern const Family elementwise_family;
+const Family elementwise_family = {
+    .name = "elementwise",
+    .prepare = [](const Step& step, const char** why) -> std::unique_ptr<PreparedStep> {
+      auto prepared = std::make_unique<PreparedElements>();
+      *why = prepared->prepare(read_step(step));
+      if (*why != nullptr) {
+        return nullptr;
+      }
+      return prepared;
+    },
+    .launch_at_once = launch_at_once,
+    .launch_in_waves = launch_in_waves,
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// An element-wise step with its kernels found and everything worked out that does not depend on addresses.
+#pragma once
+
+#include <memory>
+
+#include "ops/elementwise/cuda/interpreter.h"
+#include "ops/elementwise/cuda/kernel_set.h"
+#include "ops/elementwise/cuda/step.h"
+
+namespace anydml::cuda {
+
+enum class KernelShape : std::uint8_t { vector, transposed, strided, interpreted };
+
+class PreparedElements final : public PreparedStep {
+ public:
+  // Null, or why the step cannot be run. May throw std::bad_alloc.
+  [[nodiscard]] const char* prepare(const ElementStep& step);
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override;
+  [[nodiscard]] bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept override;
+  void explain(char* text, std::size_t capacity) const noexcept override;
+
+  // What it runs in where the addresses allow it; otherwise it is strided.
+  [[nodiscard]] KernelShape shape() const { return shape_; }
+  // For tests, which compare kernels with one another: these kernels, in this shape.
+  void replace_kernels(const KernelSet& kernels, KernelShape shape);
+
+ private:
+  [[nodiscard]] bool find_kernels_of(const ElementStep& step);
+  void map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes);
+  void choose_shape(const LoopNest& nest);
+  [[nodiscard]] bool choose_vectors(std::uint32_t inner_size, std::int64_t rows);
+  [[nodiscard]] bool choose_tiles();
+  [[nodiscard]] bool fits(KernelShape shape, const KernelLaunch& launch) const;
+  [[nodiscard]] std::int64_t stride(std::uint32_t loop, std::uint32_t operand) const;
+
+  // Where an operand of the kernel comes from.
+  struct Source {
+    std::uint16_t operand;      // of the step
+    std::uint8_t bytes;         // of an element
+    std::uint8_t access_bytes;  // of a vector
+    std::uint8_t strides_low;   // the lowest bits of all strides, or'ed
+    std::int64_t offset;        // from the operand's address to the first element visited
+  };
+
+  KernelShape shape_ = KernelShape::strided;
+  std::uint8_t small_type_ = 0;         // DataType; 0: it is no small task
+  std::uint16_t small_code_ = 0;        // RowId
+  const KernelSet* kernels_ = nullptr;  // null: it is interpreted
+  std::unique_ptr<Code> code_;          // or null
+  ScalarBytes scalar_ = {};
+  Source sources_[kMaxOperands] = {};
+  Geometry geometry_ = {};
+};
+
+[[nodiscard]] const char* shape_name(KernelShape shape) noexcept;
+
+}  // namespace anydml::cuda

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Many steps over few elements in one launch. The tasks are the kernel's parameter; a launch with few of them takes
+// little of it. One kernel holds all rows that take part (kIsSmall), a launch for each row would cost more than it
+// does.
+#include <algorithm>
+
+#include "ops/elementwise/cuda/kernel_set.h"
+#include "ops/elementwise/cuda/modulus_floats.cuh"
+#include "ops/elementwise/cuda/modulus_integers.cuh"
+#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/small_tasks.cuh"
+#include "ops/elementwise/cuda/traits.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u32 kWaveThreads = 512;  // powers of two
+constexpr u32 kTaskThreads = 256;
+constexpr u32 kWarp = 32;
+
+template <u32 kMost>
+struct Tasks {
+  u32 count;
+  bool in_waves;  // in one block; otherwise each task has its own
+  SmallTask tasks[kMost];
+};
+static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
+
+// Where one vector of a task lies.
+struct Piece {
+  const std::byte* inputs[kSmallInputs];
+  std::byte* output;
+  u32 elements;  // that exist
+  u32 broadcast;
+  bool whole;  // all of them do, at multiples of 16
+};
+
+template <class T>
+__device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]) {
+  const std::byte* from = piece.inputs[input];
+  if ((piece.broadcast >> input & 1) != 0) {
+    u32 filled[2];
+    fill_words<T>(load_element<T>(from, true), filled);
+    words[0] = words[2] = filled[0];
+    words[1] = words[3] = filled[1];
+  } else if (piece.whole) {
+    const uint4 loaded = *reinterpret_cast<const uint4*>(from);
+    words[0] = loaded.x;
+    words[1] = loaded.y;
+    words[2] = loaded.z;
+    words[3] = loaded.w;
+  } else {
+    u32 loaded[4];
+    load_some<T>(from, piece.elements, loaded);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      words[i] = loaded[i];
+    }
+  }
+}
+
+// How many inputs a row takes; 0 for one that takes no part.
+template <class T>
+[[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
+  switch (row) {
+#define ANYDML_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition, ulp)         \
+  case RowId::op:                               \
+    if constexpr (is_small<Definition>()) {     \
+      return scalar_inputs<Definition<T>, T>(); \
+    }                                           \
+    break;
+#include "ops/elementwise/elementwise.def"
+    default:
+      break;
+  }
+  return 0;
+}
+
+template <class Scalar, class T>
+__device__ inline void apply_scalar(const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
+  if constexpr (Defined<Scalar>) {
+    static_assert(!std::is_constructible_v<Scalar, const Attributes&> && RowTypes<Scalar>::kInputs <= kSmallInputs);
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(kVectorElements<T>); ++i) {
+      insert<T>(results, i,
+                RowTypes<Scalar>::apply(Scalar{}, [&]<class, int kInput>() { return extract<T>(inputs[kInput], i); }));
+    }
+  }
+}
+
+// One row on a vector of elements; the results are 0 before.
+template <class T>
+__device__ inline void apply_row(RowId row, const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
+  switch (row) {
+    case RowId::ELEMENT_WISE_MODULUS_FLOOR:
+      Modulus<true, T>::many(inputs[0], inputs[1], results);
+      return;
+    case RowId::ELEMENT_WISE_MODULUS_TRUNCATE:
+      Modulus<false, T>::many(inputs[0], inputs[1], results);
+      return;
+    default:
+      break;
+  }
+  switch (row) {
+#define ANYDML_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition, ulp)                                 \
+  case RowId::op:                                                       \
+    if constexpr (is_small<Definition>() && !kIsTuned<Definition<T>>) { \
+      apply_scalar<Definition<T>, T>(inputs, results);                  \
+    }                                                                   \
+    break;
+#include "ops/elementwise/elementwise.def"
+    default:
+      break;
+  }
+}
+
+template <class T>
+__device__ inline void run_piece(RowId row, const Piece& piece) {
+  u32 inputs[kSmallInputs][4] = {};
+  const u32 input_count = inputs_of<T>(row);
+#pragma unroll
+  for (u32 input = 0; input < kSmallInputs; ++input) {
+    if (input < input_count) {
+      load_piece<T>(piece, input, inputs[input]);
+    }
+  }
+  u32 results[4] = {};
+  apply_row<T>(row, inputs, results);
+  if (piece.whole) {
+    *reinterpret_cast<uint4*>(piece.output) = uint4{results[0], results[1], results[2], results[3]};
+  } else {
+    const u32 stored[4] = {results[0], results[1], results[2], results[3]};
+    store_some<T>(piece.output, piece.elements, stored);
+  }
+}
+
+[[nodiscard]] __device__ inline u32 size_shift(DataType type) {
+  switch (type) {
+#define ANYDML_SHIFT(T, name, value) \
+  case DataType::name:               \
+    return sizeof(T) == 8 ? 3 : sizeof(T) / 2;
+    ANYDML_FOR_EACH_TYPE(ANYDML_SHIFT)
+#undef ANYDML_SHIFT
+    case DataType::unknown:
+      break;
+  }
+  return 0;
+}
+
+// Vectors first, first + step, ... of a task.
+__device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
+  const auto type = static_cast<DataType>(task.type);
+  const u32 shift = size_shift(type);
+  const u32 bytes = task.count << shift;
+  u64 addresses = reinterpret_cast<u64>(task.operands[3]);
+#pragma unroll
+  for (u32 input = 0; input < kSmallInputs; ++input) {
+    addresses |= (task.broadcast >> input & 1) != 0 ? 0 : reinterpret_cast<u64>(task.operands[input]);
+  }
+#pragma unroll 1
+  for (u32 at = first * kVectorBytes; at < bytes; at += step * kVectorBytes) {
+    Piece piece;
+#pragma unroll
+    for (u32 input = 0; input < kSmallInputs; ++input) {
+      piece.inputs[input] = task.operands[input] + ((task.broadcast >> input & 1) != 0 ? 0 : at);
+    }
+    piece.output = task.operands[3] + at;
+    piece.elements = min(bytes - at, kVectorBytes) >> shift;
+    piece.broadcast = task.broadcast;
+    piece.whole = addresses % kVectorBytes == 0 && bytes - at >= kVectorBytes;
+    switch (type) {
+#define ANYDML_RUN(T, name, value)                      \
+  case DataType::name:                                  \
+    run_piece<T>(static_cast<RowId>(task.code), piece); \
+    break;
+      ANYDML_FOR_EACH_TYPE(ANYDML_RUN)
+#undef ANYDML_RUN
+      case DataType::unknown:
+        break;
+    }
+  }
+}
+
+// The vectors of a wave's tasks are dealt to the threads in turn, each task from the warp on where the last one ended;
+// between waves the block waits for itself. One kernel for both modes: it is long.
+template <u32 kMost>
+__global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant__ Tasks<kMost> tasks) {
+  const u32 begin = tasks.in_waves ? 0 : blockIdx.x;
+  const u32 end = tasks.in_waves ? tasks.count : begin + 1;
+  u32 start = 0;
+  SmallTask next = tasks.tasks[begin];
+#pragma unroll 1
+  for (u32 i = begin; i < end; ++i) {
+    const SmallTask task = next;
+    if (i + 1 < end) {
+      next = tasks.tasks[i + 1];
+    }
+    if (task.begins_wave && i != begin) {
+      __syncthreads();
+      start = 0;
+    }
+    const u32 vectors =
+        ((task.count << size_shift(static_cast<DataType>(task.type))) + kVectorBytes - 1) / kVectorBytes;
+    const u32 mine = (threadIdx.x - start) & (blockDim.x - 1);
+    if (mine < vectors) {
+      run_vectors(task, mine, blockDim.x);
+    }
+    start = (start + (vectors + kWarp - 1) / kWarp * kWarp) & (blockDim.x - 1);
+  }
+}
+
+template <u32 kMost>
+cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStream_t stream) {
+  Tasks<kMost> parameter;
+  parameter.count = count;
+  parameter.in_waves = waves;
+  for (u32 i = 0; i < count; ++i) {
+    parameter.tasks[i] = tasks[i];
+  }
+  run_tasks<kMost><<<waves ? 1 : count, waves ? kWaveThreads : kTaskThreads, 0, stream>>>(parameter);
+  return cudaGetLastError();
+}
+
+// Of the same operator and type as the first, over whole vectors.
+bool is_plain(const SmallTask& task, const SmallTask& first) {
+  const std::size_t bytes = task.count * element_size(static_cast<DataType>(task.type));
+  const auto addresses = reinterpret_cast<std::uintptr_t>(task.operands[0]) |
+                         reinterpret_cast<std::uintptr_t>(task.operands[1]) |
+                         reinterpret_cast<std::uintptr_t>(task.operands[3]);
+  return task.code == first.code && task.type == first.type && (task.broadcast & 3) == 0 &&
+         (bytes | addresses) % kVectorBytes == 0;
+}
+
+cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStream_t stream) {
+  if (count == 0) {
+    return cudaSuccess;
+  }
+  if (count > kMaxSmallTasks) {
+    return cudaErrorInvalidValue;
+  }
+  if (count <= 24) {
+    return launch_tasks<24>(tasks, count, waves, stream);  // below 1 KiB
+  }
+  return launch_tasks<kMaxSmallTasks>(tasks, count, waves, stream);
+}
+
+}  // namespace
+
+cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept {
+  return launch_tasks(tasks, count, false, stream);
+}
+
+cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept {
+  if (count == 0 || count > kMaxSmallTasks) {
+    return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  }
+  const auto type = static_cast<DataType>(tasks[0].type);
+  const auto row = static_cast<RowId>(tasks[0].code);
+  const bool floor = row == RowId::ELEMENT_WISE_MODULUS_FLOOR;
+  if ((!floor && row != RowId::ELEMENT_WISE_MODULUS_TRUNCATE) ||
+      !std::all_of(tasks, tasks + count, [&](const SmallTask& task) { return is_plain(task, tasks[0]); })) {
+    return launch_tasks(tasks, count, true, stream);
+  }
+  WaveTasks parameter;
+  parameter.count = count;
+  std::copy_n(tasks, count, parameter.tasks);
+  return visit_type(type, [&]<class T>() {
+    return floor ? launch_modulus_waves<!std::is_unsigned_v<T>, T>(parameter, stream)
+                 : launch_modulus_waves<false, T>(parameter, stream);
+  });
+}
+
+}  // namespace anydml::cuda

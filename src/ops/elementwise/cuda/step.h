@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// An element-wise step as the CUDA kernels' side reads it. read_step is the only place that knows how plans hold it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/elementwise/rows.h"
+#include "plan/plan.h"
+
+namespace anydml::cuda {
+
+// One row applied to values. A value is a number: below the step's loads it is the element of that operand, from there
+// on the result of an instruction before this one.
+struct ElementInstruction {
+  RowId row;
+  std::uint16_t variant;
+  std::uint16_t sources[kMaxInputs];
+  Attributes attributes;
+};
+
+// The operands of the nest are those that are loaded, then those that are stored.
+struct ElementStep {
+  LoopNest nest;
+  DataType types[kMaxOperands];
+  std::uint32_t loads;
+  std::vector<ElementInstruction> program;
+  std::vector<std::uint16_t> stored;  // the value that goes to each
+};
+
+[[nodiscard]] ElementStep read_step(const Step& step);
+
+}  // namespace anydml::cuda

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What kernels may make of a definition, beyond what its call operator says. A row that is not named here is right all
+// the same: it has kernels of its own for each type, and goes alone.
+#pragma once
+
+#include "backend/cuda/kernels/bits.h"
+#include "ops/elementwise/scalars.h"
+
+namespace anydml::cuda {
+
+// Those that only move bits: types of one width share kernels.
+template <template <class> class Definition>
+inline constexpr bool kMovesBits = false;
+template <>
+inline constexpr bool kMovesBits<Identity> = true;
+template <>
+inline constexpr bool kMovesBits<If> = true;
+
+// The definition whose kernels are those of Scalar.
+template <class Scalar>
+struct KernelScalarOf {
+  using Type = Scalar;
+};
+template <template <class> class Definition, class T>
+requires(kMovesBits<Definition>) struct KernelScalarOf<Definition<T>> {
+  using Type = Definition<bits_t<T>>;
+};
+template <class Scalar>
+using KernelScalar = typename KernelScalarOf<Scalar>::Type;
+
+// Those that small tasks may be: one kernel holds them all, for every type, and its registers are those of the
+// heaviest. So a row must be some instructions long, of one type, and without attributes.
+template <template <class> class Definition>
+inline constexpr bool kIsSmall = false;
+template <>
+inline constexpr bool kIsSmall<ModulusFloor> = true;
+template <>
+inline constexpr bool kIsSmall<ModulusTruncate> = true;
+template <>
+inline constexpr bool kIsSmall<Identity> = true;
+template <>
+inline constexpr bool kIsSmall<Add> = true;
+template <>
+inline constexpr bool kIsSmall<Subtract> = true;
+template <>
+inline constexpr bool kIsSmall<Multiply> = true;
+template <>
+inline constexpr bool kIsSmall<Divide> = true;
+template <>
+inline constexpr bool kIsSmall<Abs> = true;
+template <>
+inline constexpr bool kIsSmall<Negate> = true;
+template <>
+inline constexpr bool kIsSmall<Floor> = true;
+template <>
+inline constexpr bool kIsSmall<Ceil> = true;
+
+template <template <class> class Definition>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_small() {
+  return kIsSmall<Definition>;
+}
+template <template <class, class> class Definition>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_small() {
+  return false;
+}
+
+// Those with tuned kernels (modulus_kernels.cuh).
+template <class Scalar>
+inline constexpr bool kIsTuned = false;
+template <class T>
+inline constexpr bool kIsTuned<ModulusFloor<T>> = true;
+template <class T>
+inline constexpr bool kIsTuned<ModulusTruncate<T>> = true;
+
+}  // namespace anydml::cuda

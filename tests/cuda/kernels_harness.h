@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// What the parts of kernels_test share. Variants are met here by their numbers and types, not as templates, so that a
+// case compiles once for all of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cuda/standalone.h"
+#include "ops/elementwise/cuda/prepared.h"
+#include "support/distributions.h"
+
+namespace anydml::cuda {
+
+extern bool g_quick;  // few elements, for tools that watch every access
+void report(const std::string& name, u64 elements, u64 different);
+void complain(const std::string& what);  // a failure of its own
+
+// The parts.
+void check_rows();
+void check_programs();
+void check_small_tasks();
+void check_modulus();
+
+// A variant of a row, with what it means.
+struct VariantInfo {
+  RowId row;
+  std::uint16_t variant;
+  std::uint32_t inputs;
+  DataType types[kMaxInputs + 1];                                   // the inputs', the output's
+  u64 (*apply)(const Attributes& attributes, const u64* elements);  // by the scalar definition, of bits
+
+  [[nodiscard]] DataType output() const { return types[inputs]; }
+};
+[[nodiscard]] const std::vector<VariantInfo>& all_variants();
+[[nodiscard]] const VariantInfo* find_variant_info(RowId row, std::span<const DataType> inputs);
+[[nodiscard]] const char* row_name(RowId row);
+[[nodiscard]] std::string name_of(const VariantInfo& variant);
+
+// By bits; NaN is one class.
+[[nodiscard]] bool same_bits(DataType type, u64 a, u64 b);
+[[nodiscard]] std::string show_bits(DataType type, u64 bits);
+[[nodiscard]] u64 draw_bits(DataType type, test::Random& random);
+
+[[nodiscard]] Attributes test_attributes();
+
+// A program with the types of its operands: loads, then stores.
+struct Program {
+  std::vector<DataType> types;
+  std::uint32_t loads = 0;
+  std::vector<ElementInstruction> instructions;
+  std::vector<const VariantInfo*> variants;  // of the instructions
+  std::vector<std::uint16_t> stored;
+  std::string name;
+};
+[[nodiscard]] Program program_of(const VariantInfo& variant);
+[[nodiscard]] Program scaled_program_of(const VariantInfo& scale_bias, const VariantInfo& variant);
+
+// A tensor of sizes and strides in elements.
+[[nodiscard]] TensorDesc tensor_of(DataType type, const std::vector<std::int64_t>& sizes,
+                                   const std::vector<std::int64_t>& strides);
+[[nodiscard]] ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tensors);
+void prepare_or_exit(PreparedElements& prepared, const ElementStep& step);
+
+// Programs over memory that is otherwise random bytes, on the device and on the host.
+class LayoutCheck {
+ public:
+  explicit LayoutCheck(u64 seed);
+  ~LayoutCheck();
+
+  // Any sizes and layouts.
+  void random_case(const Program& program);
+  // Rows of a length, each operand contiguous or repeated along them.
+  void rows_case(const Program& program, std::int64_t height, std::int64_t width);
+  // Inputs that lie across the rows.
+  void crossed_case(const Program& program);
+
+  u64 random() { return random_(); }
+  u64 elements = 0;
+  u64 different = 0;
+  u64 shapes[4] = {};  // how often each KernelShape was chosen
+
+ private:
+  struct Layout {
+    std::vector<std::int64_t> strides;  // in elements
+    std::size_t base = 0;               // in bytes from the start of the arena, of the element at index 0
+    std::size_t element = 0;            // bytes
+  };
+  Layout draw_layout(const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& order, bool input,
+                     bool plain);
+  void place(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used);
+  void run(const Program& program, const std::vector<std::int64_t>& sizes, std::vector<Layout> layouts);
+  int in_place_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store);
+
+  test::Random random_;
+  std::byte* device_ = nullptr;
+  std::vector<std::byte> host_;
+  std::vector<std::byte> found_;
+};
+
+}  // namespace anydml::cuda
