@@ -167,7 +167,7 @@ Status take_attributes(const Row& row, std::span<const NamedScalar> given, OpDes
 }  // namespace
 
 Error invalid(const facts::Operator& op, const schema::Violation& violation) {
-  return invalid({op.name, schema::place_name(op, violation.place)}, violation.reason);
+  return invalid({op.name, {}}, schema::sentence(op, violation));
 }
 
 Result<OpDesc> make_op_desc(const OpRequest& request) {
