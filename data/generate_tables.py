@@ -153,7 +153,7 @@ def is_group(constraint, fields):
     return kind.startswith("same_") and all(word in fields for word in rest.split())
 
 
-def operator_row(operator, structs, aliases, type_values, enums, admits, arrays):
+def operator_row(operator, structs, aliases, type_values, enums, arrays):
     name = operator["name"].removeprefix("DML_OPERATOR_")
     struct = struct_of(operator, structs, aliases)
     tensors = {tensor["field"]: tensor for tensor in operator["tensors"]}
@@ -195,8 +195,7 @@ def operator_row(operator, structs, aliases, type_values, enums, admits, arrays)
         low, high = rank_range(row["dimension_counts"])
         support.append(
             f"{{{level(row['feature_level'])}, {index[row['tensor']]}, {low}, {high}, "
-            f"{type_mask([*row['data_types'], *admits.get((name, row['tensor']), [])], type_values)}, "
-            f"{quote(' '.join(row.get('for', [])))}}}"
+            f"{type_mask(row['data_types'], type_values)}, {quote(' '.join(row.get('for', [])))}}}"
         )
 
     return (
@@ -248,14 +247,6 @@ class Source:
         entry = self.entries.get(text) or fail(f"{self.name_of(operator)}: rules.txt has nothing for: {text}")
         entry.used = True
         return entry
-
-    def admits(self):
-        found = {}
-        for operator in self.operators:
-            for text in self.constraints_of(operator):
-                for tensor, *types in self.entry_of(operator, text).admits:
-                    found.setdefault((self.name_of(operator), tensor), []).extend(types)
-        return found
 
     def compiler(self, operator):
         fields = [
@@ -309,6 +300,18 @@ def fusable_rows(source):
     return rows
 
 
+def admit_rows(source):
+    rows = []
+    for operator in source.operators:
+        fields = [field["name"] for field in struct_of(operator, source.structs, source.aliases)["fields"]]
+        for text in source.constraints_of(operator):
+            for tensor, *types in source.entry_of(operator, text).admits:
+                rows.append(
+                    f"{{{operator['enum_value']}, {fields.index(tensor)}, {type_mask(types, source.type_values)}}}"
+                )
+    return rows
+
+
 def generate_rules(source):
     arrays = Arrays()
     rows = [operator_rules(source, operator, arrays) for operator in source.operators]
@@ -348,6 +351,10 @@ def generate_rules(source):
         *(f"    {row}," for row in fusable_rows(source)),
         "};",
         "",
+        "inline constexpr Extra kExtra[] = {",
+        *(f"    {row}," for row in admit_rows(source)),
+        "};",
+        "",
         "}  // namespace anydml::facts::tables",
         "// clang-format on",
         "",
@@ -358,8 +365,7 @@ def generate_rules(source):
 def generate(source):
     structs, aliases, enums, operators = source.structs, source.aliases, source.enums, source.operators
     arrays = Arrays()
-    admits = source.admits()
-    rows = [operator_row(operator, structs, aliases, source.type_values, enums, admits, arrays) for operator in operators]
+    rows = [operator_row(operator, structs, aliases, source.type_values, enums, arrays) for operator in operators]
     enum_arrays = Arrays()
     enum_lines = enum_rows(source.used_enums, enum_arrays)
     operator_aliases, struct_aliases = alias_rows(operators, enums, aliases)

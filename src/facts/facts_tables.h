@@ -3221,7 +3221,7 @@ inline constexpr Support kADAM_OPTIMIZER_support[] = {
     {FeatureLevel::v3_0, 1, 4, 4, 0x0006, ""},
     {FeatureLevel::v3_0, 2, 4, 4, 0x0006, ""},
     {FeatureLevel::v3_0, 3, 4, 4, 0x0006, ""},
-    {FeatureLevel::v3_0, 4, 4, 4, 0x000e, ""},
+    {FeatureLevel::v3_0, 4, 4, 4, 0x0006, ""},
     {FeatureLevel::v3_0, 5, 4, 4, 0x0006, ""},
     {FeatureLevel::v3_0, 6, 4, 4, 0x0006, ""},
     {FeatureLevel::v3_0, 7, 4, 4, 0x0006, ""},

@@ -37,6 +37,14 @@ std::span<const Judgement> judgements_of(const Operator& op) { return row_of(op)
 
 std::span<const Fusable> fusable() { return tables::kFusable; }
 
+TypeSet extra_types(const Operator& op, std::size_t field) {
+  TypeSet types = 0;
+  for (const Extra& extra : tables::kExtra) {
+    types |= extra.op == op.value && extra.field == field ? extra.types : 0U;
+  }
+  return types;
+}
+
 std::span<const Enum> enums() { return tables::kEnums; }
 
 }  // namespace anydml::facts

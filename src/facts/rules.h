@@ -108,6 +108,14 @@ struct Fusable {
 };
 [[nodiscard]] std::span<const Fusable> fusable();
 
+// Types that a tensor may have besides those of its table, where a page contradicts itself.
+struct Extra {
+  std::uint32_t op;  // DML_OPERATOR_TYPE
+  std::uint8_t field;
+  std::uint16_t types;
+};
+[[nodiscard]] TypeSet extra_types(const Operator& op, std::size_t field);
+
 [[nodiscard]] std::span<const Enum> enums();  // as constants of rules number them
 
 }  // namespace anydml::facts

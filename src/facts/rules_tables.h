@@ -4088,5 +4088,9 @@ inline constexpr Fusable kFusable[] = {
     {158, 54, FeatureLevel::v6_1},
 };
 
+inline constexpr Extra kExtra[] = {
+    {136, 4, 0x0008},
+};
+
 }  // namespace anydml::facts::tables
 // clang-format on
