@@ -258,7 +258,10 @@ class Source:
             name: {value["name"].removeprefix(enum_prefix(enum)): value["value"] for value in enum["values"]}
             for name, enum in self.used_enums.items()
         }
-        return rules.Compiler(self.name_of(operator), fields, values, self.levels)
+        ranks = {}
+        for row in operator["support"]:
+            ranks[row["tensor"]] = max(ranks.get(row["tensor"], 0), rank_range(row["dimension_counts"])[1])
+        return rules.Compiler(self.name_of(operator), fields, ranks, values, self.levels)
 
 
 def operator_rules(source, operator, arrays):

@@ -119,10 +119,11 @@ def parse(text):
 
 
 class Compiler:
-    """The rules of one operator. `fields` are (name, FieldType, is an array, enumeration), in the struct's order."""
+    """The rules of one operator. `fields` are (name, FieldType, is an array, enumeration), in the struct's order, and
+    `ranks` the most dimensions that each tensor ever has."""
 
-    def __init__(self, name, fields, enums, levels):
-        self.name, self.enums, self.levels = name, enums, levels
+    def __init__(self, name, fields, ranks, enums, levels):
+        self.name, self.ranks, self.enums, self.levels = name, ranks, enums, levels
         self.fields = {field[0]: (index, *field[1:]) for index, field in enumerate(fields)}
         self.nodes, self.known = [], {}
         self.variables = []
@@ -196,6 +197,8 @@ class Compiler:
             if not (isinstance(size, ast.Name) and size.id == "_"):
                 one = parse(f"{tensor}.Sizes[{position - len(right.elts)}]")
                 claims.append((lambda one=one, size=size: self.compare("equal", one, size),))
+        if self.ranks.get(tensor, 8) <= len(right.elts):
+            return claims
         further = [f"for z in range({tensor}.DimensionCount - {len(right.elts)})"]
         claims.append((lambda: self.compare("equal", parse(f"{tensor}.Sizes[z]"), parse("1")), further))
         return claims

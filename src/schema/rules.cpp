@@ -27,19 +27,22 @@ class RuleChecker {
   RuleChecker(const Described& described, facts::FeatureLevel level, Findings& findings)
       : described_(described), level_(level), findings_(findings), values_(described, level) {}
 
-  void run() {
-    for (const facts::Rule& rule : facts::rules_of(*described_.op).rules) {
-      if (rule.function != facts::RuleFunction::none) {
-        check_by_function(rule.function, described_, findings_);
-      } else if ((rule.reads & findings_.wrong) == 0 && are_given(rule.needs)) {
-        conditions_.clear();
-        (void)judge(rule.root);
-        for (const std::size_t field : blamed_) {
-          findings_.mark(field);  // when the rule is through: each element that breaks it is told
-        }
-        blamed_.clear();
-      }
+  Verdict run(const facts::Rule& rule) {
+    if (rule.function != facts::RuleFunction::none) {
+      const std::size_t before = findings_.violations.size();
+      check_by_function(rule.function, described_, findings_);
+      return findings_.violations.size() == before ? Verdict::kept : Verdict::broken;
     }
+    if ((rule.reads & findings_.wrong) != 0 || !are_given(rule.needs)) {
+      return Verdict::asks_nothing;
+    }
+    verdict_ = Verdict::asks_nothing;
+    (void)judge(rule.root);
+    for (const std::size_t field : blamed_) {
+      findings_.mark(field);  // when the rule is through: each element that breaks it is told
+    }
+    blamed_.clear();
+    return verdict_;
   }
 
  private:
@@ -71,6 +74,9 @@ class RuleChecker {
     const auto kept = values_.holds(index);
     if (kept && !*kept) {
       report(node);
+    }
+    if (kept && verdict_ != Verdict::broken) {
+      verdict_ = *kept ? Verdict::kept : Verdict::broken;
     }
     return kept.has_value();
   }
@@ -172,7 +178,8 @@ class RuleChecker {
     if (values_.node(claim.a).op == RuleOp::given && values_.node(values_.node(claim.a).b).b == RuleNode::kNone) {
       return "a DML_TENSOR_DESC";
     }
-    const bool is_constant = values_.node(claim.b).op == RuleOp::constant;
+    const RuleOp wanted_op = values_.node(claim.b).op;
+    const bool is_constant = wanted_op == RuleOp::constant || wanted_op == RuleOp::real;
     const std::string wanted = known_text(claim.b);
     switch (claim.op) {
       case RuleOp::not_equal:
@@ -214,12 +221,21 @@ class RuleChecker {
   RuleValues values_;
   std::vector<std::uint16_t> conditions_;
   std::vector<std::size_t> blamed_;
+  Verdict verdict_ = Verdict::asks_nothing;
 };
 
 }  // namespace
 
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings) {
-  RuleChecker(described, level, findings).run();
+  RuleChecker checker(described, level, findings);
+  for (const facts::Rule& rule : facts::rules_of(*described.op).rules) {
+    (void)checker.run(rule);
+  }
+}
+
+Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule) {
+  Findings findings;
+  return RuleChecker(described, level, findings).run(rule);
 }
 
 }  // namespace anydml::schema

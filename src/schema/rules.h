@@ -33,6 +33,11 @@ void check_fields(const Described& described, facts::FeatureLevel level, Finding
 // The rules that data/rules.txt has for the operator.
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings);
 
+enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
+
+// One rule by itself, whatever the others say.
+[[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
+
 // Those of them that are functions.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
