@@ -174,17 +174,18 @@ TEST(DocumentedExamples, AreTakenAtTheNewestLevel) {
   for (const Example& example : kExamples) {
     const facts::Operator* op = facts::find_operator(example.op);
     ASSERT_NE(op, nullptr) << example.op;
-    std::vector<schema::FlatTensor> given;
+    schema::Described given(*op);
     for (const ShownTensor& tensor : example.tensors) {
       const auto field = std::ranges::find(op->fields, tensor.field, &facts::Field::name);
       ASSERT_NE(field, op->fields.end()) << example.op << " " << tensor.field;
-      given.push_back({.field = static_cast<std::size_t>(field - op->fields.begin()),
-                       .type = tensor.type,
-                       .rank = static_cast<std::uint32_t>(tensor.sizes.size()),
-                       .sizes = tensor.sizes.data(),
-                       .total_bytes = implied_bytes(tensor.type, tensor.sizes, nullptr).value_or(0)});
+      schema::Argument& argument = given.arguments[static_cast<std::size_t>(field - op->fields.begin())];
+      argument.present = true;
+      argument.tensors.push_back({.type = tensor.type, .rank = static_cast<std::uint32_t>(tensor.sizes.size())});
+      std::ranges::copy(tensor.sizes, argument.tensors.back().sizes);
+      argument.tensors.back().total_bytes =
+          implied_bytes(tensor.type, std::span<const std::uint32_t>(tensor.sizes), nullptr).value_or(0);
     }
-    const auto violations = check_operator(*op, facts::kNewestLevel, given);
+    const auto violations = check_operator(given, facts::kNewestLevel);
     std::string first;
     if (!violations.empty()) {
       first = place_name(*op, violations.front().place) + ": " + violations.front().reason;

@@ -17,7 +17,8 @@ namespace anydml::test {
 namespace {
 
 using facts::FeatureLevel;
-using schema::FlatTensor;
+using schema::Described;
+using schema::GivenTensor;
 using schema::Violation;
 using Sentences = std::vector<std::string>;
 
@@ -39,28 +40,31 @@ std::size_t field_of(const facts::Operator& op, std::string_view name) {
   return static_cast<std::size_t>(found - op.fields.begin());
 }
 
-// A tensor that owns its sizes and has the least bytes there can be.
+// A tensor of a field, with the least bytes there can be.
 struct Tensor {
-  Tensor(std::string_view field_name, u32 type, std::vector<u32> all_sizes, std::vector<u32> all_strides = {})
-      : field(field_name), sizes(std::move(all_sizes)), strides(std::move(all_strides)) {
+  Tensor(std::string_view field_name, u32 type, const std::vector<u32>& sizes, const std::vector<u32>& strides = {})
+      : field(field_name) {
     given.type = type;
     given.rank = static_cast<u32>(sizes.size());
+    given.has_strides = !strides.empty();
+    std::ranges::copy(sizes, given.sizes);
+    std::ranges::copy(strides, given.strides);
     given.total_bytes = implied_bytes(type, sizes, strides.empty() ? nullptr : strides.data()).value_or(0);
   }
 
-  [[nodiscard]] FlatTensor in(const facts::Operator& op) const {
-    FlatTensor tensor = given;
-    tensor.field = field_of(op, field);
-    tensor.sizes = sizes.data();
-    tensor.strides = strides.empty() ? nullptr : strides.data();
-    return tensor;
-  }
-
   std::string_view field;
-  std::vector<u32> sizes;
-  std::vector<u32> strides;
-  FlatTensor given;
+  GivenTensor given;
 };
+
+Described described(const facts::Operator& op, const std::vector<Tensor>& tensors) {
+  Described all(op);
+  for (const Tensor& tensor : tensors) {
+    schema::Argument& argument = all.arguments[field_of(op, tensor.field)];
+    argument.present = true;
+    argument.tensors.push_back(tensor.given);
+  }
+  return all;
+}
 
 Sentences sentences(const facts::Operator& op, const std::vector<Violation>& violations) {
   Sentences all;
@@ -73,11 +77,7 @@ Sentences sentences(const facts::Operator& op, const std::vector<Violation>& vio
 
 Sentences check(std::string_view name, FeatureLevel level, const std::vector<Tensor>& tensors) {
   const facts::Operator& op = operator_named(name);
-  std::vector<FlatTensor> given;
-  for (const Tensor& tensor : tensors) {
-    given.push_back(tensor.in(op));
-  }
-  return sentences(op, check_operator(op, level, given));
+  return sentences(op, check_operator(described(op, tensors), level));
 }
 
 constexpr std::string_view kModulus = "ELEMENT_WISE_MODULUS_FLOOR";
@@ -132,7 +132,8 @@ TEST(Schema, TellsWhatIsWrongWithATensorByItself) {
   tensors[0].given.flags = 6;
   tensors[0].given.total_bytes = 98;
   tensors[0].given.alignment = 24;
-  tensors[1].sizes = {0, 2, 0, 4};
+  tensors[1].given.sizes[0] = 0;
+  tensors[1].given.sizes[2] = 0;
   tensors[1].given.alignment = 2;
   tensors[2].given.flags = 3;
   EXPECT_EQ(
@@ -159,9 +160,11 @@ TEST(Schema, ReadsNoSizesThatMayNotBeThere) {
                        "BTensor: DimensionCount is 0; expected 1 to 8 at feature level 6_4",
                        "OutputTensor: Type is 3; expected DML_TENSOR_TYPE_BUFFER (1)"}));
   const facts::Operator& op = operator_named(kModulus);
-  const FlatTensor bare[] = {{.field = 0, .has_desc = false}, {.field = 1, .type = kFloat32, .rank = 4}};
+  Described bare(op);
+  bare.arguments[0].tensors = {{.has_desc = false}};
+  bare.arguments[1].tensors = {{.type = kFloat32, .rank = 4, .has_sizes = false}};
   EXPECT_EQ(
-      sentences(op, check_operator(op, FeatureLevel::v6_4, bare)),
+      sentences(op, check_operator(bare, FeatureLevel::v6_4)),
       (Sentences{"ATensor: Desc is null; expected a DML_BUFFER_TENSOR_DESC", "BTensor: Sizes is null; expected 4 sizes",
                  "OutputTensor: the tensor is null; expected a DML_TENSOR_DESC, since it is not optional"}));
 }
@@ -195,11 +198,11 @@ TEST(Schema, LimitsTotalSizes) {
 TEST(Schema, KeepsPositions) {
   const auto positions = [](std::string_view name, const std::vector<std::string_view>& fields) {
     const facts::Operator& op = operator_named(name);
-    std::vector<FlatTensor> given;
+    std::vector<Tensor> tensors;
     for (const std::string_view field : fields) {
-      given.push_back({.field = field_of(op, field)});
+      tensors.emplace_back(field, kFloat32, std::vector<u32>{1});
     }
-    return schema::positions_of(op, given);
+    return schema::positions_of(described(op, tensors));
   };
   using Positions = std::vector<std::size_t>;
   EXPECT_EQ(positions(kModulus, {"ATensor", "BTensor", "OutputTensor"}), (Positions{0, 1, 0}));
@@ -314,8 +317,8 @@ class Admissible {
     }
   }
 
-  [[nodiscard]] std::vector<FlatTensor> tensors(bool with_optional) const {
-    std::vector<FlatTensor> all;
+  [[nodiscard]] std::vector<Tensor> tensors(bool with_optional) const {
+    std::vector<Tensor> all;
     for (const auto& [field, types] : types_) {
       const facts::Field& known = op_.fields[field];
       const bool is_optional =
@@ -327,12 +330,7 @@ class Admissible {
       EXPECT_NE(types, 0U) << op_.name << " " << known.name;
       EXPECT_LE(min_.at(field), max_.at(field)) << op_.name << " " << known.name;
       const auto type = static_cast<u32>(std::countr_zero(types));
-      static constexpr u32 kSizes[kMaxRank] = {2, 2, 2, 2, 2, 2, 2, 2};
-      const FlatTensor tensor{.field = field,
-                              .type = type,
-                              .rank = min_.at(field),
-                              .sizes = kSizes,
-                              .total_bytes = implied_bytes(type, std::span(kSizes, min_.at(field)), nullptr).value()};
+      const Tensor tensor(known.name, type, std::vector<u32>(min_.at(field), 2));
       all.insert(all.end(), facts::is_array(known.kind) ? 2 : 1, tensor);
     }
     return all;
@@ -384,13 +382,14 @@ void for_each_operator_and_level(Use use) {
   }
 }
 
+// Of the tensors alone: sizes that fit the rules of each operator are in rules_test.
 TEST(AllOperators, TakeWhatTheirFactsAdmit) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const Admissible admissible(op, level);
     for (const bool with_optional : {true, false}) {
       const auto tensors = admissible.tensors(with_optional);
       EXPECT_FALSE(tensors.empty());
-      EXPECT_EQ(sentences(op, check_operator(op, level, tensors)), Sentences());
+      EXPECT_EQ(sentences(op, check_tensors(described(op, tensors), level)), Sentences());
     }
   });
 }
@@ -399,22 +398,22 @@ TEST(AllOperators, TakeWhatTheirFactsAdmit) {
 TEST(AllOperators, TellOneFaultOnce) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const auto right = Admissible(op, level).tensors(true);
-    const auto expect_one = [&](const std::vector<FlatTensor>& tensors, std::size_t field, std::string_view reason) {
-      const auto violations = check_operator(op, level, tensors);
+    const auto expect_one = [&](const std::vector<Tensor>& tensors, std::string_view field, std::string_view reason) {
+      const auto violations = check_tensors(described(op, tensors), level);
       ASSERT_EQ(violations.size(), 1U) << testing::PrintToString(sentences(op, violations));
-      EXPECT_EQ(violations[0].place.field, field);
+      EXPECT_EQ(op.fields[violations[0].place.field].name, field);
       EXPECT_TRUE(violations[0].reason.starts_with(reason)) << violations[0].reason;
     };
     for (std::size_t i = 0; i < right.size(); ++i) {
-      const facts::Field& field = op.fields[right[i].field];
+      const facts::Field& field = op.fields[field_of(op, right[i].field)];
       auto wrong = right;
-      wrong[i].type = 15;
+      wrong[i].given.type = 15;
       expect_one(wrong, right[i].field, "DataType is 15; expected");
       wrong = right;
-      wrong[i].rank = kMaxRank + 1;
+      wrong[i].given.rank = kMaxRank + 1;
       expect_one(wrong, right[i].field, "DimensionCount is 9; expected");
       wrong = right;
-      wrong[i].total_bytes -= 4;
+      wrong[i].given.total_bytes -= 4;
       expect_one(wrong, right[i].field, "TotalTensorSizeInBytes is");
       if (field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output) {
         wrong = right;
@@ -423,7 +422,7 @@ TEST(AllOperators, TellOneFaultOnce) {
       }
       if (facts::is_output(field.kind)) {
         wrong = right;
-        wrong[i].flags = schema::kOwnedByDml;
+        wrong[i].given.flags = schema::kOwnedByDml;
         expect_one(wrong, right[i].field, "Flags is OWNED_BY_DML");
       }
     }

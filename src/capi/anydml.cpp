@@ -65,12 +65,9 @@ Result<const facts::Operator*> choose_operator(const char* name) {
 }
 
 Result<OpDesc> check(const Call& call) {
-  if (find_family(*call.op) == nullptr) {
-    return not_built(*call.op);
-  }
   const auto described = describe(call);
   ANYDML_TRY(described);
-  return make_op_desc(described.value());
+  return make_op_desc(described.value(), Judged::not_yet);
 }
 
 // An operator has as many tensors as were given, but for optional ones at the end that were left out.

@@ -2,6 +2,7 @@
 #include "directml/operator_desc.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "directml/read_desc.h"
 #include "schema/check.h"
@@ -12,25 +13,26 @@ namespace {
 
 constexpr std::uint64_t kBufferOffsetAlignment = 16;  // DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
-Result<const facts::Operator*> choose_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
+// The operator as it is described, after all that the documents ask of it.
+Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
   if (desc == nullptr) {
     return Error{ErrorKind::invalid_argument, "desc is null; expected a DML_OPERATOR_DESC"};
   }
-  const auto number = static_cast<std::uint32_t>(desc->Type);
-  const auto all = facts::operators();
-  const auto op = std::ranges::find(all, number, &facts::Operator::value);
-  if (op == all.end()) {
+  const facts::Operator* op = find_operator(desc->Type);
+  if (op == nullptr) {
     return Error{ErrorKind::invalid_argument, format_text("Type is {}; expected the number of an operator, such as "
                                                           "DML_OPERATOR_ELEMENT_WISE_ADD",
-                                                          number)};
+                                                          static_cast<std::uint32_t>(desc->Type))};
   }
   if (const auto newer = schema::check_level(*op, level)) {
     return invalid(*op, *newer);
   }
-  if (desc->Desc == nullptr) {
-    return invalid({op->name, {}}, format_text("Desc is null; expected a {}", op->desc_struct));
+  auto given = read_described(*desc, *op);
+  ANYDML_TRY(given);
+  if (const auto violations = schema::check_operator(given.value(), level); !violations.empty()) {
+    return invalid(*op, violations.front());
   }
-  return &*op;
+  return given;
 }
 
 // What each tensor asks of its binding, in the order of the operator's tensors: the inputs, then the outputs.
@@ -60,37 +62,9 @@ std::vector<TensorBinding> bindings_of(const schema::Described& described) {
 }  // namespace
 
 Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
-  const auto op = choose_operator(desc, level);
-  ANYDML_TRY(op);
-  const auto described = read_described(*desc, *op.value());
+  const auto described = read_right(desc, level);
   ANYDML_TRY(described);
-  std::vector<schema::FlatTensor> flat;
-  std::vector<std::vector<std::uint32_t>> kept;
-  for (std::size_t i = 0; i < op.value()->fields.size(); ++i) {
-    for (const auto& t : described.value().arguments[i].tensors) {
-      const std::size_t n = t.rank <= kMaxRank ? t.rank : 0;
-      kept.emplace_back(t.sizes, t.sizes + n);
-      const auto* sizes = t.has_sizes ? kept.back().data() : nullptr;
-      kept.emplace_back(t.strides, t.strides + n);
-      flat.push_back({.field = i,
-                      .tensor_type = t.tensor_type,
-                      .has_desc = t.has_desc,
-                      .type = t.type,
-                      .flags = t.flags,
-                      .rank = t.rank,
-                      .sizes = sizes,
-                      .strides = t.has_strides ? kept.back().data() : nullptr,
-                      .total_bytes = t.total_bytes,
-                      .alignment = t.alignment});
-    }
-  }
-  if (find_family(*op.value()) == nullptr) {
-    return not_built(*op.value());
-  }
-  if (const auto violations = schema::check_operator(*op.value(), level, flat); !violations.empty()) {
-    return invalid(*op.value(), violations.front());
-  }
-  auto checked = make_op_desc(described.value());
+  auto checked = make_op_desc(described.value(), Judged::by_schema);
   ANYDML_TRY(checked);
   auto def = std::make_shared<OperatorDef>();
   def->desc = std::move(checked.value());

@@ -5,6 +5,7 @@
 
 #include "base/edit_distance.h"
 #include "facts/facts_tables.h"
+#include "facts/rules.h"
 
 namespace anydml::facts {
 namespace {
@@ -85,6 +86,9 @@ std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureL
     all->types |= row.types;
     all->min_rank = std::min(all->min_rank, row.min_rank);
     all->max_rank = std::max(all->max_rank, row.max_rank);
+  }
+  if (all && all->types != 0) {
+    all->types |= extra_types(op, field);
   }
   return all;
 }

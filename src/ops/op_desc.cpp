@@ -137,7 +137,7 @@ PlacedTensor add_staging(Plan& plan, const PlacedTensor& input) {
 }  // namespace
 
 Error invalid(const facts::Operator& op, const schema::Violation& violation) {
-  return invalid({op.name, schema::place_name(op, violation.place)}, violation.reason);
+  return invalid({op.name, {}}, schema::sentence(op, violation));
 }
 
 Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text) {
@@ -148,13 +148,10 @@ Error not_built(const facts::Operator& op) {
   return {ErrorKind::unsupported, format_text("{}: an operator of DirectML that is not built here yet", op.name)};
 }
 
-Result<OpDesc> make_op_desc(const schema::Described& described) {
+Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
   OpDesc desc;
   desc.op = described.op;
   desc.family = find_family(*described.op);
-  if (desc.family == nullptr) {
-    return not_built(*described.op);
-  }
   desc.tensors.reserve(described.op->fields.size());
   ANYDML_TRY(take_tensors(described, facts::is_input, desc));
   desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
@@ -167,16 +164,18 @@ Result<OpDesc> make_op_desc(const schema::Described& described) {
     }
   }
 
-  ANYDML_TRY(check_types(desc));
-  std::vector<schema::TensorType> types;
-  types.reserve(desc.tensors.size());
-  for (std::size_t field = 0; field < desc.op->fields.size(); ++field) {
-    for (const schema::GivenTensor& given : described.arguments[field].tensors) {
-      types.push_back({{.field = field}, given.type});
+  if (desc.family != nullptr) {
+    ANYDML_TRY(check_types(desc));
+  }
+  if (judged == Judged::not_yet) {
+    const bool by_element = desc.family == nullptr || desc.family->by_element;
+    const auto violations = schema::check_relations(described, facts::kNewestLevel, by_element);
+    if (!violations.empty()) {
+      return invalid(*desc.op, violations.front());
     }
   }
-  if (const auto differing = schema::check_same_types(*desc.op, types); !differing.empty()) {
-    return invalid(*desc.op, differing.front());
+  if (desc.family == nullptr) {  // a wrong description is told so first
+    return not_built(*described.op);
   }
   for (std::size_t i = 0; desc.family->by_element && i < desc.input_count; ++i) {
     if (desc.tensors[i].present) {

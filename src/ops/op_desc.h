@@ -45,10 +45,14 @@ struct OpDesc {
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
 [[nodiscard]] Error not_built(const facts::Operator& op);
 
-// How sizes go together. DirectML's rule, all sizes the same, is among the facts (schema/check.h), and whoever asks for
-// it has held it against the description already. The C API has NumPy's: an input is aligned to the output at the last
-// dimension, and a size of 1 or a missing dimension repeats. What keeps the first keeps the second too.
-[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described);
+// Whether everything that DirectML's documents ask was held against a description already, or is still to be: all but
+// what they ask of tensors at a level, since the C API has more types, ranks and sizes than they do.
+enum class Judged : std::uint8_t { by_schema, not_yet };
+
+// How sizes go together where a family works by element: DirectML's rule, all sizes the same, is among what its
+// documents ask. The C API has NumPy's: an input is aligned to the output at the last dimension, and a size of 1 or a
+// missing dimension repeats. What keeps the first keeps the second too.
+[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
 // Bit i: input i is copied to the temporary before an output is written.
 using StagedInputs = std::uint32_t;

@@ -2,9 +2,11 @@
 #include "schema/check.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
+#include "schema/rules.h"
 #include "schema/tensor_rules.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -33,14 +35,9 @@ std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32
                           : format_text(" (it takes this one from {})", facts::level_name(first->level));
 }
 
-// The documents have it among the sentences of an operator that an array must not be empty.
-bool may_be_empty(const facts::Operator& op, const facts::Field& array) {
-  const std::string_view count = op.fields[static_cast<std::size_t>(array.count_field)].name;
-  return std::ranges::find(op.constraints, format_text("value: {} > 0", count)) == op.constraints.end();
-}
-
 // What is known of a given tensor, and which of its faults were told.
 struct Seen {
+  const GivenTensor* tensor = nullptr;
   Place place;
   bool type_fits = false;  // the operator takes it
   bool rank_fits = false;
@@ -48,23 +45,28 @@ struct Seen {
   bool is_countable = false;  // and its reach fits
   bool size_told = false;
   bool rank_told = false;
-  std::int64_t sizes[kMaxRank] = {};
 };
 
 class Checker {
  public:
-  Checker(const facts::Operator& op, facts::FeatureLevel level, std::span<const FlatTensor> tensors)
-      : op_(op), level_(level), tensors_(tensors), seen_(tensors.size()) {}
+  Checker(const Described& described, facts::FeatureLevel level)
+      : described_(described), op_(*described.op), level_(level) {
+    for (std::size_t field = 0; field < op_.fields.size(); ++field) {
+      const auto& tensors = described.arguments[field].tensors;
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        seen_.push_back({.tensor = &tensors[i], .place = {field, facts::is_array(op_.fields[field].kind) ? i : kNone}});
+      }
+    }
+  }
 
-  std::vector<Violation> run() {
+  void check_tensors() {
     if (auto newer = check_level(op_, level_)) {
-      violations_.push_back(std::move(*newer));
+      findings_.add(newer->place, std::move(newer->reason));
     }
     std::size_t next = 0;
     for (std::size_t field = 0; field < op_.fields.size(); ++field) {
       const std::size_t first = next;
-      for (; next < tensors_.size() && tensors_[next].field == field; ++next) {
-        seen_[next].place = {field, facts::is_array(op_.fields[field].kind) ? next - first : kNone};
+      for (; next < seen_.size() && seen_[next].place.field == field; ++next) {
         check_alone(next);
       }
       if (next == first) {
@@ -75,47 +77,60 @@ class Checker {
     check_types();
     check_sizes();
     check_ranks();
-    return std::move(violations_);
   }
+
+  void check_relations(bool sizes_broadcast) {
+    for (Seen& seen : seen_) {
+      seen.type_fits = true;
+      seen.rank_fits = true;
+      seen.has_shape = seen.tensor->has_desc && seen.tensor->has_sizes && seen.tensor->rank <= kMaxRank;
+    }
+    check_types();
+    if (!sizes_broadcast) {
+      check_sizes();
+      check_ranks();
+    }
+  }
+
+  void check_rules() {
+    check_fields(described_, level_, findings_);
+    schema::check_rules(described_, level_, findings_);
+  }
+
+  std::vector<Violation> take() { return std::move(findings_.violations); }
 
  private:
-  void report(std::size_t tensor, std::string reason) {
-    violations_.push_back({seen_[tensor].place, std::move(reason)});
+  void report(std::size_t tensor, std::string reason) { findings_.add(seen_[tensor].place, std::move(reason)); }
+
+  [[nodiscard]] const GivenTensor& tensor(std::size_t i) const { return *seen_[i].tensor; }
+  [[nodiscard]] std::size_t field_of(std::size_t i) const { return seen_[i].place.field; }
+  [[nodiscard]] std::span<const std::int64_t> sizes_of(std::size_t i) const {
+    return std::span(tensor(i).sizes, tensor(i).rank);
   }
 
-  [[nodiscard]] std::span<const std::int64_t> sizes_of(std::size_t tensor) const {
-    return std::span(seen_[tensor].sizes, tensors_[tensor].rank);
-  }
-
+  // That an array must not be empty is a rule of the operators that say so.
   void check_absent(std::size_t index) {
     const facts::Field& field = op_.fields[index];
     const Place place{.field = index};
-    if (facts::is_attribute(field.kind)) {
-      return;
-    }
-    if (facts::is_array(field.kind)) {
-      if (!may_be_empty(op_, field)) {
-        violations_.push_back({place, "holds no tensor; expected 1 or more"});
-      }
-    } else if (field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output) {
-      violations_.push_back({place, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional"});
-    } else if (level_ < field.optional_since) {
-      violations_.push_back(
-          {place, format_text("the tensor is null; expected a DML_TENSOR_DESC, since it is optional only "
-                              "from feature level {}",
-                              facts::level_name(field.optional_since))});
+    if (field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output) {
+      findings_.add(place, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional");
+    } else if ((field.kind == facts::FieldKind::optional_input || field.kind == facts::FieldKind::optional_output) &&
+               level_ < field.optional_since) {
+      findings_.add(place, format_text("the tensor is null; expected a DML_TENSOR_DESC, since it is optional only "
+                                       "from feature level {}",
+                                       facts::level_name(field.optional_since)));
     }
   }
 
   void check_alone(std::size_t i) {
-    const FlatTensor& tensor = tensors_[i];
-    if (tensor.tensor_type != kBufferTensor) {
-      return report(i, format_text("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", tensor.tensor_type));
+    const GivenTensor& given = tensor(i);
+    if (given.tensor_type != kBufferTensor) {
+      return report(i, format_text("Type is {}; expected DML_TENSOR_TYPE_BUFFER (1)", given.tensor_type));
     }
-    if (!tensor.has_desc) {
+    if (!given.has_desc) {
       return report(i, "Desc is null; expected a DML_BUFFER_TENSOR_DESC");
     }
-    const auto admitted = facts::admitted(op_, tensor.field, level_);
+    const auto admitted = facts::admitted(op_, field_of(i), level_);
     check_type(i, admitted);
     check_flags(i);
     check_rank(i, admitted);
@@ -126,7 +141,7 @@ class Checker {
   [[nodiscard]] std::string at_level() const { return format_text(" at feature level {}", facts::level_name(level_)); }
 
   void check_type(std::size_t i, const std::optional<facts::Admitted>& admitted) {
-    const std::uint32_t type = tensors_[i].type;
+    const std::uint32_t type = tensor(i).type;
     const TypeSet types = admitted ? admitted->types : 0;
     Seen& seen = seen_[i];
     seen.type_fits = types == 0 ? element_bits(type) != 0 : type < 16 && (types >> type & 1) != 0;
@@ -137,21 +152,21 @@ class Checker {
       return report(i, format_text("DataType is {}; expected one of DirectML's, 1 (FLOAT32) to 13 (INT4)", type));
     }
     report(i, format_text("DataType is {}; expected {}{}{}", type_text(type), type_names(types), at_level(),
-                          taken_from(op_, tensors_[i].field, type, level_)));
+                          taken_from(op_, field_of(i), type, level_)));
   }
 
   void check_flags(std::size_t i) {
-    const std::uint32_t flags = tensors_[i].flags;
+    const std::uint32_t flags = tensor(i).flags;
     if ((flags & ~kOwnedByDml) != 0) {
       report(i, format_text("Flags is {:#x}; expected NONE (0) or OWNED_BY_DML (1)", flags));
     }
-    if ((flags & kOwnedByDml) != 0 && facts::is_output(op_.fields[tensors_[i].field].kind)) {
+    if ((flags & kOwnedByDml) != 0 && facts::is_output(op_.fields[field_of(i)].kind)) {
       report(i, "Flags is OWNED_BY_DML; expected NONE, since only inputs can be owned");
     }
   }
 
   void check_rank(std::size_t i, const std::optional<facts::Admitted>& admitted) {
-    const std::uint32_t rank = tensors_[i].rank;
+    const std::uint32_t rank = tensor(i).rank;
     const std::uint32_t least = admitted ? admitted->min_rank : 1;
     const std::uint32_t most = admitted ? admitted->max_rank : kMaxRank;
     seen_[i].rank_fits = rank >= least && rank <= most;
@@ -163,54 +178,53 @@ class Checker {
   }
 
   void check_shape(std::size_t i) {
-    const FlatTensor& tensor = tensors_[i];
+    const GivenTensor& given = tensor(i);
     Seen& seen = seen_[i];
-    if (tensor.rank == 0 || tensor.rank > kMaxRank) {
+    if (given.rank == 0 || given.rank > kMaxRank) {
       return;  // what Sizes points to may hold fewer
     }
-    if (tensor.sizes == nullptr) {
-      return report(i, format_text("Sizes is null; expected {} sizes", tensor.rank));
+    if (!given.has_sizes) {
+      return report(i, format_text("Sizes is null; expected {} sizes", given.rank));
     }
     seen.has_shape = true;
-    for (std::uint32_t k = 0; k < tensor.rank; ++k) {
-      seen.sizes[k] = tensor.sizes[k];
-      if (tensor.sizes[k] == 0) {
+    for (std::uint32_t k = 0; k < given.rank; ++k) {
+      if (given.sizes[k] <= 0) {
         seen.has_shape = false;
-        report(i, format_text("Sizes[{}] is 0; expected 1 or more", k));
+        report(i, format_text("Sizes[{}] is {}; expected 1 or more", k, given.sizes[k]));
       }
     }
-    if (!seen.has_shape || element_bits(tensor.type) == 0) {
+    for (std::uint32_t k = 0; given.has_strides && k < given.rank; ++k) {
+      if (given.strides[k] < 0) {
+        return report(i, format_text("Strides[{}] is {}; expected 0 or more", k, given.strides[k]));
+      }
+    }
+    if (!seen.has_shape || element_bits(given.type) == 0) {
       return;
     }
-    const auto least = implied_bytes(tensor.type, std::span(tensor.sizes, tensor.rank), tensor.strides);
+    const auto least = implied_bytes(given.type, sizes_of(i), given.has_strides ? given.strides : nullptr);
     if (!least || *least > kMaxTensorBytes) {
       return report(i, format_text("Sizes {} {}reach further than {} bytes, the most a tensor may have",
-                                   shape_text(seen.sizes, tensor.rank), strides_text(tensor), kMaxTensorBytes));
+                                   shape_text(given.sizes, given.rank), strides_text(given), kMaxTensorBytes));
     }
     seen.is_countable = true;
-    if (tensor.total_bytes > kMaxTensorBytes) {
+    if (given.total_bytes > kMaxTensorBytes) {
       return report(
-          i, format_text("TotalTensorSizeInBytes is {}; expected {} at most", tensor.total_bytes, kMaxTensorBytes));
+          i, format_text("TotalTensorSizeInBytes is {}; expected {} at most", given.total_bytes, kMaxTensorBytes));
     }
-    if (tensor.total_bytes < *least || tensor.total_bytes % 4 != 0) {
+    if (given.total_bytes < *least || given.total_bytes % 4 != 0) {
       report(i, format_text("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
                             "multiple of 4",
-                            tensor.total_bytes, *least));
+                            given.total_bytes, *least));
     }
   }
 
-  static std::string strides_text(const FlatTensor& tensor) {
-    if (tensor.strides == nullptr) {
-      return {};
-    }
-    std::int64_t strides[kMaxRank] = {};
-    std::copy_n(tensor.strides, tensor.rank, strides);
-    return format_text("with Strides {} ", shape_text(strides, tensor.rank));
+  static std::string strides_text(const GivenTensor& given) {
+    return given.has_strides ? format_text("with Strides {} ", shape_text(given.strides, given.rank)) : std::string();
   }
 
   void check_alignment(std::size_t i) {
-    const std::uint32_t alignment = tensors_[i].alignment;
-    const std::uint32_t bits = element_bits(tensors_[i].type);
+    const std::uint32_t alignment = tensor(i).alignment;
+    const std::uint32_t bits = element_bits(tensor(i).type);
     if (bits == 0 || alignment == 0) {
       return;
     }
@@ -223,7 +237,7 @@ class Checker {
   }
 
   void check_counts() {
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (auto reason = seen_[i].is_countable ? too_many_elements(sizes_of(i)) : std::nullopt) {
         report(i, std::move(*reason));
       }
@@ -232,13 +246,13 @@ class Checker {
 
   void check_types() {
     std::vector<TensorType> types;  // those that are wrong by themselves would only be so again
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
-        types.push_back({seen_[i].place, tensors_[i].type});
+        types.push_back({seen_[i].place, tensor(i).type});
       }
     }
     for (Violation& violation : check_same_types(op_, types)) {
-      violations_.push_back(std::move(violation));
+      findings_.add(violation.place, std::move(violation.reason));
     }
   }
 
@@ -246,12 +260,11 @@ class Checker {
   // one; rather one whose rank the operator takes.
   [[nodiscard]] std::size_t model_of(const facts::SameGroup& group) const {
     const auto worth = [&](std::size_t i) {
-      return seen_[i].rank_fits * 2 + facts::is_output(op_.fields[tensors_[i].field].kind);
+      return seen_[i].rank_fits * 2 + facts::is_output(op_.fields[field_of(i)].kind);
     };
-    std::size_t best = tensors_.size();
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      if (in_group(group, tensors_[i].field) && seen_[i].has_shape &&
-          (best == tensors_.size() || worth(i) > worth(best))) {
+    std::size_t best = seen_.size();
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (in_group(group, field_of(i)) && seen_[i].has_shape && (best == seen_.size() || worth(i) > worth(best))) {
         best = i;
       }
     }
@@ -260,32 +273,33 @@ class Checker {
 
   // Whether the tensor can be repeated to the sizes, for those who expect NumPy's rule.
   [[nodiscard]] bool may_repeat(std::size_t i, std::span<const std::int64_t> sizes) const {
-    return facts::is_input(op_.fields[tensors_[i].field].kind) &&
+    return facts::is_input(op_.fields[field_of(i)].kind) &&
            std::ranges::equal(sizes_of(i), sizes,
                               [](std::int64_t size, std::int64_t wanted) { return size == wanted || size == 1; });
   }
 
   void check_sizes() {
     for (const facts::SameGroup& group : op_.same) {
-      const std::size_t model = group.what == facts::Same::sizes ? model_of(group) : tensors_.size();
-      if (model == tensors_.size()) {
+      const std::size_t model = group.what == facts::Same::sizes ? model_of(group) : seen_.size();
+      if (model == seen_.size()) {
         continue;
       }
       const auto wanted = sizes_of(model);
-      for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
         Seen& seen = seen_[i];
-        if (!in_group(group, tensors_[i].field) || !seen.has_shape || seen.size_told ||
+        if (!in_group(group, field_of(i)) || !seen.has_shape || seen.size_told ||
             std::ranges::equal(sizes_of(i), wanted)) {
           continue;
         }
-        if (!seen.rank_fits && tensors_[i].rank != tensors_[model].rank) {
+        if (!seen.rank_fits && tensor(i).rank != tensor(model).rank) {
           continue;  // the rank was told, and with another the sizes are others
         }
         seen.size_told = true;
-        report(i, format_text(
-                      "sizes are {}; expected exactly {}, the sizes of {}{}", shape_text(seen.sizes, tensors_[i].rank),
-                      shape_text(wanted.data(), tensors_[model].rank), place_name(op_, seen_[model].place),
-                      may_repeat(i, wanted) ? "; to repeat it, give those sizes and a stride of 0 where it is 1" : ""));
+        report(i,
+               format_text(
+                   "sizes are {}; expected exactly {}, the sizes of {}{}", shape_text(tensor(i).sizes, tensor(i).rank),
+                   shape_text(wanted.data(), tensor(model).rank), place_name(op_, seen_[model].place),
+                   may_repeat(i, wanted) ? "; to repeat it, give those sizes and a stride of 0 where it is 1" : ""));
       }
     }
   }
@@ -295,28 +309,28 @@ class Checker {
       if (group.what != facts::Same::dimension_count) {
         continue;
       }
-      std::size_t first = tensors_.size();
-      for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      std::size_t first = seen_.size();
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
         Seen& seen = seen_[i];
-        if (!in_group(group, tensors_[i].field) || !seen.rank_fits || seen.size_told || seen.rank_told) {
+        if (!in_group(group, field_of(i)) || !seen.rank_fits || seen.size_told || seen.rank_told) {
           continue;
         }
-        if (first == tensors_.size()) {
+        if (first == seen_.size()) {
           first = i;
-        } else if (tensors_[i].rank != tensors_[first].rank) {
+        } else if (tensor(i).rank != tensor(first).rank) {
           seen.rank_told = true;
-          report(i, format_text("DimensionCount is {}; expected {}, the DimensionCount of {}", tensors_[i].rank,
-                                tensors_[first].rank, place_name(op_, seen_[first].place)));
+          report(i, format_text("DimensionCount is {}; expected {}, the DimensionCount of {}", tensor(i).rank,
+                                tensor(first).rank, place_name(op_, seen_[first].place)));
         }
       }
     }
   }
 
+  const Described& described_;
   const facts::Operator& op_;
   facts::FeatureLevel level_;
-  std::span<const FlatTensor> tensors_;
   std::vector<Seen> seen_;
-  std::vector<Violation> violations_;
+  Findings findings_;
 };
 
 }  // namespace
@@ -325,26 +339,57 @@ std::string place_name(const facts::Operator& op, Place place) {
   if (place.field == kNone) {
     return {};
   }
-  const std::string_view field = op.fields[place.field].name;
-  return place.index == kNone ? std::string(field) : format_text("{}[{}]", field, place.index);
+  const facts::Field& field = op.fields[place.field];
+  std::string name(field.name);
+  if (place.index != kNone) {
+    name += format_text("[{}]", place.index);
+  }
+  const bool is_size = field.type == facts::FieldType::size_2d;
+  switch (place.part) {
+    case Part::whole:
+      return name;
+    case Part::sizes:
+      return place.part_index == kNone ? name + ".Sizes" : name + format_text(".Sizes[{}]", place.part_index);
+    case Part::dimension_count:
+      return name + ".DimensionCount";
+    case Part::data_type:
+      return name + ".DataType";
+    case Part::flags:
+      return name + ".Flags";
+    case Part::first:
+      return name + (is_size ? ".Width" : ".Scale");
+    case Part::second:
+      return name + (is_size ? ".Height" : ".Bias");
+  }
+  return name;
 }
 
-std::vector<std::size_t> positions_of(const facts::Operator& op, std::span<const FlatTensor> tensors) {
+std::string sentence(const facts::Operator& op, const Violation& violation) {
+  const std::string where = place_name(op, violation.place);
+  if (where.empty()) {
+    return violation.reason;
+  }
+  const bool has_subject =
+      std::ranges::none_of(std::array<std::string_view, 4>{"is ", "holds ", "does ", "divides "},
+                           [&](std::string_view verb) { return violation.reason.starts_with(verb); });
+  return format_text("{}{}{}", where, has_subject ? ": " : " ", violation.reason);
+}
+
+std::vector<std::size_t> positions_of(const Described& described) {
   std::vector<std::size_t> positions;
-  positions.reserve(tensors.size());
   std::size_t inputs = 0;
   std::size_t outputs = 0;
-  for (std::size_t field = 0; field < op.fields.size(); ++field) {
-    const facts::FieldKind kind = op.fields[field].kind;
+  for (std::size_t field = 0; field < described.arguments.size(); ++field) {
+    const facts::FieldKind kind = described.op->fields[field].kind;
     if (facts::is_attribute(kind)) {
       continue;
     }
     std::size_t& next = facts::is_output(kind) ? outputs : inputs;
-    const std::size_t before = next;
-    while (positions.size() < tensors.size() && tensors[positions.size()].field == field) {
+    const std::size_t count = described.arguments[field].tensors.size();
+    for (std::size_t i = 0; i < count; ++i) {
       positions.push_back(next++);
     }
-    if (next == before && !facts::is_array(kind)) {
+    if (count == 0 && !facts::is_array(kind)) {
       ++next;  // it is absent, and its place stays empty
     }
   }
@@ -381,9 +426,24 @@ std::vector<Violation> check_same_types(const facts::Operator& op, std::span<con
   return violations;
 }
 
-std::vector<Violation> check_operator(const facts::Operator& op, facts::FeatureLevel level,
-                                      std::span<const FlatTensor> tensors) {
-  return Checker(op, level, tensors).run();
+std::vector<Violation> check_operator(const Described& described, facts::FeatureLevel level) {
+  Checker checker(described, level);
+  checker.check_tensors();
+  checker.check_rules();
+  return checker.take();
+}
+
+std::vector<Violation> check_tensors(const Described& described, facts::FeatureLevel level) {
+  Checker checker(described, level);
+  checker.check_tensors();
+  return checker.take();
+}
+
+std::vector<Violation> check_relations(const Described& described, facts::FeatureLevel level, bool sizes_broadcast) {
+  Checker checker(described, level);
+  checker.check_relations(sizes_broadcast);
+  checker.check_rules();
+  return checker.take();
 }
 
 }  // namespace anydml::schema

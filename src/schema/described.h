@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/scalar.h"
@@ -52,5 +53,12 @@ struct Described {
   const facts::Operator* op;
   std::vector<Argument> arguments;
 };
+
+// The number that a DML_SCALAR_UNION with these bits holds in a DML_TENSOR_DATA_TYPE; nothing where that is none.
+[[nodiscard]] std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits);
+
+// The field of type DML_TENSOR_DATA_TYPE, which says how the operator's scalar unions are read; kNoField without one.
+inline constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
+[[nodiscard]] std::size_t union_type_field(const facts::Operator& op);
 
 }  // namespace anydml::schema

@@ -33,9 +33,11 @@ std::uint32_t element_bits(std::uint32_t type) {
                                          : static_cast<std::uint32_t>(element_size(static_cast<DataType>(type)) * 8);
 }
 
-std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
-                                           const std::uint32_t* strides) {
-  if (std::ranges::find(sizes, 0U) != sizes.end()) {
+namespace {
+
+template <class T>
+std::optional<std::uint64_t> bytes_of(std::uint32_t type, std::span<const T> sizes, const T* strides) {
+  if (std::ranges::find(sizes, T{0}) != sizes.end()) {
     return 0;
   }
   std::optional<std::int64_t> count = 1;  // of elements up to the last
@@ -53,6 +55,18 @@ std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const s
                                 : checked_multiply(*count, bits / 8);
   const auto padded = bytes ? checked_add(*bytes, 3) : std::nullopt;
   return padded ? std::optional(static_cast<std::uint64_t>(*padded) & ~std::uint64_t{3}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
+                                           const std::uint32_t* strides) {
+  return bytes_of(type, sizes, strides);
+}
+
+std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::int64_t> sizes,
+                                           const std::int64_t* strides) {
+  return bytes_of(type, sizes, strides);
 }
 
 }  // namespace anydml

@@ -25,5 +25,8 @@ inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 // a multiple of 4. Strides are in elements; null: packed. Nothing when it does not fit 63 bits.
 [[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
                                                          const std::uint32_t* strides);
+// Sizes and strides that are not negative.
+[[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::int64_t> sizes,
+                                                         const std::int64_t* strides);
 
 }  // namespace anydml

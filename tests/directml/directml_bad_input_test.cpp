@@ -448,6 +448,106 @@ std::vector<Case> object_cases() {
   };
 }
 
+// Operators that are not built are judged as well.
+template <DML_OPERATOR_TYPE Type, class Desc, class Fill>
+std::function<HRESULT(Program&)> creating_other(Fill fill) {
+  return [fill](Program& p) {
+    Desc desc{};
+    fill(p, desc);
+    const DML_OPERATOR_DESC described{Type, &desc};
+    void* out = &out;
+    const HRESULT result = p.dml.device->CreateOperator(&described, __uuidof(IDMLOperator), &out);
+    EXPECT_EQ(out, nullptr);
+    return result;
+  };
+}
+
+template <class Fill>
+std::function<HRESULT(Program&)> creating_reduce(Fill fill) {
+  return creating_other<DML_OPERATOR_REDUCE, DML_REDUCE_OPERATOR_DESC>([fill](Program& p, auto& desc) {
+    static constexpr UINT kAxes[] = {0, 3};
+    resize(p.out, {1, 2, 3, 1});
+    desc = {DML_REDUCE_FUNCTION_SUM, &p.a.desc, &p.out.desc, 2, kAxes};
+    fill(desc);
+  });
+}
+
+template <class Fill>
+std::function<HRESULT(Program&)> creating_gemm(Fill fill) {
+  return creating_other<DML_OPERATOR_GEMM, DML_GEMM_OPERATOR_DESC>([fill](Program& p, auto& desc) {
+    resize(p.a, {2, 3});
+    resize(p.b, {3, 4});
+    resize(p.out, {2, 4});
+    desc.ATensor = &p.a.desc;
+    desc.BTensor = &p.b.desc;
+    desc.OutputTensor = &p.out.desc;
+    fill(desc);
+  });
+}
+
+std::vector<Case> rule_cases() {
+  return {
+      {"a right operator that is not built", kUnsupported, "REDUCE: an operator of DirectML that is not built here",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC&) {})},
+      {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
+         static constexpr UINT kAxes[] = {0, 4};
+         desc.Axes = kAxes;
+       })},
+      {"a size that does not follow from the others", E_INVALIDARG, "OutputTensor.Sizes[3] is 1; expected InputTensor",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.AxisCount = 1; })},
+      {"an array that is null", E_INVALIDARG, "REDUCE: Axes is null; expected 2 numbers",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.Axes = nullptr; })},
+      {"an array of 2^32 - 1 numbers", E_INVALIDARG, "REDUCE: AxisCount is 4294967295; expected 8 at most",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.AxisCount = UINT32_MAX; })},
+      {"a value that an enumeration does not have", E_INVALIDARG, "REDUCE: Function is 99; expected a DML_REDUCE",
+       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.Function = number_as<DML_REDUCE_FUNCTION>(99); })},
+      {"an array of 2^32 - 1 tensors", E_INVALIDARG, "JOIN: InputCount is 4294967295; expected 65536 at most",
+       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
+         desc = {UINT32_MAX, &p.a.desc, &p.out.desc, 0};
+       })},
+      {"an array of no tensor", E_INVALIDARG, "JOIN: InputTensors holds no tensor; expected 1 or more",
+       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
+         desc = {0, nullptr, &p.out.desc, 0};
+       })},
+      {"matrices that do not fit", E_INVALIDARG, "GEMM: ATensor.Sizes[1] is 3; expected OutputTensor.Sizes[0]",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) { desc.TransA = DML_MATRIX_TRANSFORM_TRANSPOSE; })},
+      {"an operator that cannot be fused", E_INVALIDARG, "FusedActivation: ELEMENT_WISE_ABS cannot be fused into GEMM",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+         static constexpr DML_ELEMENT_WISE_ABS_OPERATOR_DESC kAbs{};
+         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ELEMENT_WISE_ABS, &kAbs};
+         desc.FusedActivation = &kFused;
+       })},
+      {"a fused operator with a tensor", E_INVALIDARG, "ACTIVATION_RELU: InputTensor is given; expected null",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+         static DML_ACTIVATION_RELU_OPERATOR_DESC relu;
+         relu = {desc.ATensor, nullptr};
+         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, &relu};
+         desc.FusedActivation = &kFused;
+       })},
+      {"a fused operator of no type", E_INVALIDARG, "GEMM: FusedActivation: Type is 0; expected the number of an",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+         static constexpr DML_OPERATOR_DESC kFused{};
+         desc.FusedActivation = &kFused;
+       })},
+      {"a fused operator whose Desc is null", E_INVALIDARG, "GEMM: FusedActivation: Desc is null; expected a DML_ACTIV",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, nullptr};
+         desc.FusedActivation = &kFused;
+       })},
+      {"operators fused into one another without end", E_INVALIDARG, "is within an operator that is within another",
+       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+         static DML_GEMM_OPERATOR_DESC inner;
+         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_GEMM, &inner};
+         inner.FusedActivation = &kFused;
+         desc.FusedActivation = &kFused;
+       })},
+      {"a value whose type is UNKNOWN", E_INVALIDARG, "ValueDataType is UNKNOWN; expected the type of a number",
+       creating_other<DML_OPERATOR_FILL_VALUE_CONSTANT, DML_FILL_VALUE_CONSTANT_OPERATOR_DESC>(
+           [](Program& p, auto& desc) { desc.OutputTensor = &p.out.desc; })},
+  };
+}
+
 std::vector<Case> binding_cases() {
   return {
       {"BindInputs: too few", kRemoval, "bindingCount is 1; expected 2 bindings",
@@ -913,6 +1013,7 @@ void run_cases(const std::vector<Case>& cases) {
 }
 
 TEST(BadInput, Descriptions) { run_cases(description_cases()); }
+TEST(BadInput, Rules) { run_cases(rule_cases()); }
 TEST(BadInput, Objects) { run_cases(object_cases()); }
 TEST(BadInput, Bindings) { run_cases(binding_cases()); }
 

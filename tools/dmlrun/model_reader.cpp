@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/checked.h"
+#include "described.h"
 #include "npy.h"
 #include "operator_reader.h"
 #include "ops/family.h"
@@ -380,35 +381,19 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
     if (op.facts == nullptr) {
       continue;
     }
-    std::vector<schema::FlatTensor> tensors;
-    for (std::size_t i = 0; i < op.fields.size(); ++i) {
-      const auto* given = tensors_of(op.fields[i]);
-      for (const TensorValue& tensor : given == nullptr ? std::span<const TensorValue>() : std::span(*given)) {
-        tensors.push_back({.field = i,
-                           .tensor_type = tensor.tensor_type,
-                           .type = tensor.type,
-                           .flags = tensor.flags,
-                           .rank = static_cast<std::uint32_t>(tensor.sizes.size()),
-                           .sizes = tensor.sizes.data(),
-                           .strides = tensor.strides.empty() ? nullptr : tensor.strides.data(),
-                           .total_bytes = tensor.total_bytes,
-                           .alignment = tensor.alignment});
-      }
-      if (const auto* fused = std::get_if<std::vector<OperatorModel>>(&op.fields[i])) {
-        for (const OperatorModel& inner : *fused) {
-          if (const auto violation = inner.facts == nullptr ? std::nullopt : schema::check_level(*inner.facts, level)) {
-            problems.add(dispatchable.desc_path + path_step(op.facts->fields[i].name),
-                         format_text("{} {}", inner.facts->name, violation->reason));
-          }
-        }
-      }
-    }
-    for (const schema::Violation& violation : schema::check_operator(*op.facts, level, tensors)) {
+    const auto path_of = [&](std::string_view place) { return dispatchable.desc_path + "." + std::string(place); };
+    const schema::Described described =
+        describe(op, [&](const facts::Field& field) { return problems.any_under(path_of(field.name)); });
+    auto violations = schema::check_operator(described, level);
+    std::erase_if(violations, [&](const schema::Violation& violation) {
+      const schema::Place tensor{.field = violation.place.field, .index = violation.place.index};
+      // What could not be read is wrong for one reason already.
+      return tensor.field != schema::kNone && problems.any_under(path_of(schema::place_name(*op.facts, tensor)));
+    });
+    for (const schema::Violation& violation : violations) {
       const std::string place = schema::place_name(*op.facts, violation.place);
-      const std::string path = place.empty() ? dispatchable.desc_path : dispatchable.desc_path + "." + place;
-      if (place.empty() || !problems.any_under(path)) {  // what could not be read is wrong for one reason already
-        problems.add(path, place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
-      }
+      problems.add(place.empty() ? dispatchable.desc_path : path_of(place),
+                   place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
     }
   }
 }

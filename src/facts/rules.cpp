@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "facts/rules.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "facts/facts_tables.h"
+#include "facts/rules_tables.h"
+
+namespace anydml::facts {
+namespace {
+
+static_assert(std::size(tables::kRules) == std::size(tables::kOperators));
+
+// A mask of 32 bits has room for every field, and every constraint is judged somehow.
+constexpr bool tables_fit() {
+  for (std::size_t i = 0; i < std::size(tables::kOperators); ++i) {
+    const Operator& op = tables::kOperators[i];
+    if (op.fields.size() > 32 || op.constraints.size() != tables::kRules[i].judgements.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(tables_fit());
+
+const tables::RulesOfOperator& row_of(const Operator& op) {
+  const auto found = std::ranges::lower_bound(tables::kOperators, op.value, {}, &Operator::value);
+  return tables::kRules[static_cast<std::size_t>(found - std::begin(tables::kOperators))];
+}
+
+}  // namespace
+
+Rules rules_of(const Operator& op) { return row_of(op).rules; }
+
+std::span<const Judgement> judgements_of(const Operator& op) { return row_of(op).judgements; }
+
+std::span<const Fusable> fusable() { return tables::kFusable; }
+
+TypeSet extra_types(const Operator& op, std::size_t field) {
+  TypeSet types = 0;
+  for (const Extra& extra : tables::kExtra) {
+    types |= extra.op == op.value && extra.field == field ? extra.types : 0U;
+  }
+  return types;
+}
+
+std::span<const Enum> enums() { return tables::kEnums; }
+
+}  // namespace anydml::facts

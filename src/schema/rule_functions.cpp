@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Rules that no expression of data/rules.txt says: shapes that are put together from parts of others.
+#include <algorithm>
+#include <optional>
+
+#include "schema/rules.h"
+#include "schema/words.h"
+#include "text/format.h"
+
+namespace anydml::schema {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+// The fields that a function reads, by name, as far as they are there and nothing is wrong with them.
+class Fields {
+ public:
+  Fields(const Described& described, const Findings& findings) : described_(described), findings_(findings) {}
+
+  [[nodiscard]] std::size_t find(std::string_view name) const {
+    const auto& fields = described_.op->fields;
+    return static_cast<std::size_t>(std::ranges::find(fields, name, &facts::Field::name) - fields.begin());
+  }
+
+  [[nodiscard]] std::optional<Sizes> sizes(std::string_view name) const {
+    const Argument* argument = right(find(name));
+    if (argument == nullptr || argument->tensors.empty()) {
+      return std::nullopt;
+    }
+    const GivenTensor& tensor = argument->tensors.front();
+    if (!tensor.has_desc || !tensor.has_sizes || tensor.rank > kMaxRank) {
+      return std::nullopt;
+    }
+    return Sizes(tensor.sizes, tensor.sizes + tensor.rank);
+  }
+
+  // A number up to `most`; one beyond that other rules have told.
+  [[nodiscard]] std::optional<std::size_t> number(std::string_view name, std::size_t most) const {
+    const Argument* argument = right(find(name));
+    if (argument == nullptr || argument->numbers.empty()) {
+      return std::nullopt;
+    }
+    const auto found = argument->numbers.front().as<u64>();
+    return found <= most ? std::optional(static_cast<std::size_t>(found)) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] const Argument* right(std::size_t field) const {
+    return field < described_.arguments.size() && described_.arguments[field].present && !findings_.is_wrong(field)
+               ? &described_.arguments[field]
+               : nullptr;
+  }
+
+  const Described& described_;
+  const Findings& findings_;
+};
+
+Sizes last(const Sizes& sizes, std::size_t count) {
+  return {sizes.end() - static_cast<std::ptrdiff_t>(count), sizes.end()};
+}
+
+void append(Sizes& sizes, const Sizes& more, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
+    sizes.push_back(more[i]);
+  }
+}
+
+std::string text_of(const Sizes& sizes) { return shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())); }
+
+// Both aligned at the right; what one has more at the left must be 1.
+bool same_but_for_leading_ones(const Sizes& a, const Sizes& b) {
+  const Sizes& longer = a.size() > b.size() ? a : b;
+  const Sizes& shorter = a.size() > b.size() ? b : a;
+  const auto surplus = static_cast<std::ptrdiff_t>(longer.size() - shorter.size());
+  return std::all_of(longer.begin(), longer.begin() + surplus, [](std::int64_t size) { return size == 1; }) &&
+         std::equal(shorter.begin(), shorter.end(), longer.begin() + surplus);
+}
+
+void expect_sizes(std::size_t field, const Sizes& given, Sizes wanted, std::string_view why, Findings& findings) {
+  if (same_but_for_leading_ones(given, wanted)) {
+    return;
+  }
+  while (wanted.size() > given.size() && wanted.front() == 1) {
+    wanted.erase(wanted.begin());
+  }
+  while (wanted.size() < given.size()) {
+    wanted.insert(wanted.begin(), 1);
+  }
+  findings.violations.push_back(
+      {{.field = field}, format_text("sizes are {}; expected {}, {}", text_of(given), text_of(wanted), why)});
+}
+
+void gather_shape(const Described& described, Findings& findings) {
+  const Fields fields(described, findings);
+  const auto input = fields.sizes("InputTensor");
+  const auto indices = fields.sizes("IndicesTensor");
+  const auto output = fields.sizes("OutputTensor");
+  if (!input || !indices || !output || input->empty()) {
+    return;
+  }
+  const auto axis = fields.number("Axis", input->size() - 1);
+  const auto dimensions = fields.number("IndexDimensions", indices->size());
+  if (!axis || !dimensions) {
+    return;
+  }
+  Sizes wanted;
+  append(wanted, *input, 0, *axis);
+  append(wanted, last(*indices, *dimensions), 0, *dimensions);
+  append(wanted, *input, *axis + 1, input->size());
+  expect_sizes(fields.find("OutputTensor"), *output, std::move(wanted),
+               format_text("those of InputTensor with the last {} of IndicesTensor in place of number {}, its Axis",
+                           *dimensions, *axis),
+               findings);
+}
+
+// Of GATHER_ND, GATHER_ND1 and SCATTER_ND, where the tensor of the slices is the output or the updates.
+void nd_shape(const Described& described, std::string_view slices, Findings& findings) {
+  const Fields fields(described, findings);
+  const auto all_input = fields.sizes("InputTensor");
+  const auto all_indices = fields.sizes("IndicesTensor");
+  const auto given = fields.sizes(slices);
+  if (!all_input || !all_indices || !given) {
+    return;
+  }
+  const auto input_count = fields.number("InputDimensionCount", all_input->size());
+  const auto indices_count = fields.number("IndicesDimensionCount", all_indices->size());
+  if (!input_count || !indices_count || *input_count == 0 || *indices_count == 0) {
+    return;
+  }
+  const bool has_batch = fields.find("BatchDimensionCount") < described.op->fields.size();
+  const auto batch = has_batch ? fields.number("BatchDimensionCount", std::min(*input_count, *indices_count) - 1)
+                               : std::optional<std::size_t>(0);
+  const Sizes input = last(*all_input, *input_count);
+  const Sizes indices = last(*all_indices, *indices_count);
+  if (!batch || indices.back() < 0 || indices.back() > static_cast<std::int64_t>(input.size())) {
+    return;  // which another rule tells
+  }
+  const auto coordinates = static_cast<std::size_t>(indices.back());
+  if (coordinates + *batch > input.size()) {
+    findings.violations.push_back(
+        {{.field = fields.find("IndicesTensor"), .part = Part::sizes, .part_index = all_indices->size() - 1},
+         format_text("is {}; expected at most InputDimensionCount - BatchDimensionCount, which is {}", coordinates,
+                     input.size() - *batch)});
+    return;
+  }
+  Sizes wanted(indices.begin(), indices.end() - 1);
+  append(wanted, input, *batch + coordinates, input.size());
+  expect_sizes(fields.find(slices), *given, std::move(wanted),
+               format_text("the sizes of IndicesTensor but its last, then those of InputTensor that the {} coordinates "
+                           "leave",
+                           coordinates),
+               findings);
+}
+
+}  // namespace
+
+void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings) {
+  switch (function) {
+    case facts::RuleFunction::gather_shape:
+      return gather_shape(described, findings);
+    case facts::RuleFunction::gather_nd_shape:
+      return nd_shape(described, "OutputTensor", findings);
+    case facts::RuleFunction::scatter_nd_shape:
+      return nd_shape(described, "UpdatesTensor", findings);
+    case facts::RuleFunction::fused_activation:  // check_fields asks it of every operator within another
+    case facts::RuleFunction::none:
+      return;
+  }
+}
+
+}  // namespace anydml::schema

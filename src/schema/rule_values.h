@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The nodes of a rule over a described operator: what they are worth, and how sentences say them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "facts/rules.h"
+#include "schema/described.h"
+#include "schema/violation.h"
+
+namespace anydml::schema {
+
+struct RuleValue {
+  enum class State : std::uint8_t {
+    integer,
+    real,
+    absent,  // a field or an element that is not there
+    too_large,
+    divided_by_zero,
+  };
+  State state = State::absent;
+  std::int64_t integer = 0;
+  double real = 0;
+
+  [[nodiscard]] bool is_number() const { return state == State::integer || state == State::real; }
+};
+
+// The number that is kept for an attribute of the field's type.
+[[nodiscard]] RuleValue rule_value(const facts::Field& field, const Scalar& number);
+
+class RuleValues {
+ public:
+  RuleValues(const Described& described, facts::FeatureLevel level)
+      : described_(described), level_(level), nodes_(facts::rules_of(*described.op).nodes) {}
+
+  [[nodiscard]] const facts::RuleNode& node(std::uint16_t index) const { return nodes_[index]; }
+
+  [[nodiscard]] RuleValue value(std::uint16_t index) const;
+  // Of a comparison or a condition; nothing where it cannot be told.
+  [[nodiscard]] std::optional<bool> holds(std::uint16_t index) const;
+  // As holds, with values that were computed already.
+  [[nodiscard]] static bool compare(facts::RuleOp op, const RuleValue& a, const RuleValue& b);
+
+  void set(std::int64_t variable, std::optional<std::int64_t> number) const {
+    variables_[static_cast<std::size_t>(variable & 0xff) % variables_.size()] = number;
+  }
+
+  // The first field that the node names, with the numbers of its elements.
+  [[nodiscard]] Place place(std::uint16_t index) const;
+  // Whether place says all of it.
+  [[nodiscard]] bool is_plain(std::uint16_t index) const;
+
+  // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers where they are known.
+  [[nodiscard]] std::string text(std::uint16_t index) const { return text(index, 0); }
+  // What the node is worth: "4", "FLOAT32".
+  [[nodiscard]] std::string value_text(std::uint16_t index, const RuleValue& value) const;
+  [[nodiscard]] std::string value_text(std::uint16_t index) const { return value_text(index, value(index)); }
+
+ private:
+  [[nodiscard]] RuleValue tensor_value(const facts::RuleNode& node) const;
+  [[nodiscard]] RuleValue arithmetic(const facts::RuleNode& node) const;
+  [[nodiscard]] RuleValue over_range(const facts::RuleNode& node) const;
+  [[nodiscard]] const GivenTensor* tensor(const facts::RuleNode& node) const;
+  [[nodiscard]] std::string text(std::uint16_t index, int tightness) const;
+  [[nodiscard]] std::string index_text(std::uint16_t index) const;
+  [[nodiscard]] std::string tensor_text(const facts::RuleNode& node) const;
+  [[nodiscard]] std::string condition_text(std::uint16_t index) const;
+  [[nodiscard]] const facts::Enum* enumeration_of(const facts::RuleNode& node) const;
+
+  const Described& described_;
+  facts::FeatureLevel level_;
+  std::span<const facts::RuleNode> nodes_;
+  mutable std::array<std::optional<std::int64_t>, 4> variables_;  // sums set theirs while they are computed
+};
+
+}  // namespace anydml::schema

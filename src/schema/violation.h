@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A rule that a described operator breaks: where, and a sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "facts/facts.h"
+
+namespace anydml::schema {
+
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// A part of a field that can be named by itself.
+enum class Part : std::uint8_t {
+  whole,
+  sizes,            // of a tensor
+  dimension_count,  // of a tensor
+  data_type,        // of a tensor
+  flags,            // of a tensor
+  first,            // of a pair: Width, Scale
+  second,           // of a pair: Height, Bias
+};
+
+// Which field of an operator is meant, or what in it.
+struct Place {
+  std::size_t field = kNone;  // kNone: the operator as a whole
+  std::size_t index = kNone;  // in an array; kNone: the array as a whole, or no array
+  Part part = Part::whole;
+  std::size_t part_index = kNone;  // of sizes: which
+
+  bool operator==(const Place&) const = default;
+};
+
+// "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or nothing for the operator as
+// a whole.
+[[nodiscard]] std::string place_name(const facts::Operator& op, Place place);
+
+struct Violation {
+  Place place;
+  std::string reason;  // a sentence that does not say where
+};
+
+// With where: "Axis is 4; expected ...", "ATensor: DimensionCount is 2; expected ...".
+[[nodiscard]] std::string sentence(const facts::Operator& op, const Violation& violation);
+
+}  // namespace anydml::schema
