@@ -12,7 +12,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import rules
+sys.dont_write_bytecode = True  # the source may not be ours to write to
+import rules  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "src" / "facts" / "facts_tables.h"

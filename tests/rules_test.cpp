@@ -333,6 +333,18 @@ TEST(Rules, KnowWhenNumbersDoNotFit) {
             Sentences{"ValuesTensor holds more elements than fit 64 bits; expected 2 or more"});
 }
 
+TEST(Rules, TellOfThousandsOfTensorsAFew) {
+  Described join = parse_described("JOIN InputTensors=f32[3,2] OutputTensor=f32[3,4] Axis=1");
+  auto& tensors = join.arguments[1].tensors;
+  join.arguments[0].numbers = {Scalar(u64{65536})};
+  tensors[0].sizes[0] = 4;
+  tensors.assign(65536, tensors[0]);
+  const auto told = sentences(join, check_relations(join, facts::kNewestLevel, false));
+  EXPECT_EQ(told.size(), 65U);
+  EXPECT_EQ(told.front(), "InputTensors[0].Sizes[0] is 4; expected OutputTensor.Sizes[0], which is 3");
+  EXPECT_EQ(told.back(), "OutputTensor.Sizes[1] is 4; expected the sum of InputTensors[k].Sizes[1], which is 131072");
+}
+
 TEST(Rules, ReadUnionsInTheirType) {
   const auto number = [](u32 type, u64 bits) {
     return schema::union_number(type, bits).value_or(Scalar(-9.0)).as<f64>();

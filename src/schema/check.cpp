@@ -407,16 +407,18 @@ std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLe
 
 std::vector<Violation> check_same_types(const facts::Operator& op, std::span<const TensorType> tensors) {
   std::vector<Violation> violations;
+  std::vector<bool> told(tensors.size());
   for (const facts::SameGroup& group : op.same) {
     const TensorType* first = nullptr;
-    for (const TensorType& tensor : tensors) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorType& tensor = tensors[i];
       if (group.what != facts::Same::datatype || !in_group(group, tensor.place.field)) {
         continue;
       }
       if (first == nullptr) {
         first = &tensor;
-      } else if (tensor.type != first->type &&
-                 std::ranges::find(violations, tensor.place, &Violation::place) == violations.end()) {
+      } else if (tensor.type != first->type && !told[i]) {
+        told[i] = true;
         violations.push_back(
             {tensor.place, format_text("type is {}; expected {}, the type of {}", type_text(tensor.type),
                                        type_text(first->type), place_name(op, first->place))});

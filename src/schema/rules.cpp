@@ -14,6 +14,7 @@ using facts::RuleOp;
 using State = RuleValue::State;
 
 constexpr std::int64_t kMostSteps = 1 << 20;
+constexpr std::size_t kMostTold = 64;  // of one rule: an array may hold thousands of tensors
 
 // "no tensor", "1 tensor", "2 tensors"
 std::string number_of(std::int64_t count, std::string_view what) {
@@ -37,6 +38,7 @@ class RuleChecker {
       return Verdict::asks_nothing;
     }
     verdict_ = Verdict::asks_nothing;
+    told_ = 0;
     (void)judge(rule.root);
     for (const std::size_t field : blamed_) {
       findings_.mark(field);  // when the rule is through: each element that breaks it is told
@@ -55,7 +57,7 @@ class RuleChecker {
     return true;
   }
 
-  // False: something that it speaks of is not there, and the rest of the rule is not judged.
+  // False: something that it speaks of is not there, or enough was told, and the rest of the rule is not judged.
   bool judge(std::uint16_t index) {
     const RuleNode& node = values_.node(index);
     if (node.op == RuleOp::when) {
@@ -78,7 +80,7 @@ class RuleChecker {
     if (kept && verdict_ != Verdict::broken) {
       verdict_ = *kept ? Verdict::kept : Verdict::broken;
     }
-    return kept.has_value();
+    return kept.has_value() && told_ < kMostTold;
   }
 
   bool judge_each(const RuleNode& node) {
@@ -101,6 +103,7 @@ class RuleChecker {
     if (std::ranges::find(findings_.violations, place, &Violation::place) != findings_.violations.end()) {
       return;  // one fault of it is told
     }
+    ++told_;
     findings_.violations.push_back(
         {place, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text()});
     const bool is_tensor = described_.op->fields[place.field].type == facts::FieldType::tensors;
@@ -222,6 +225,7 @@ class RuleChecker {
   std::vector<std::uint16_t> conditions_;
   std::vector<std::size_t> blamed_;
   Verdict verdict_ = Verdict::asks_nothing;
+  std::size_t told_ = 0;
 };
 
 }  // namespace
