@@ -184,10 +184,14 @@ const Case kCases[] = {
      "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
      generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
     {"an operator that is not built", ANYDML_UNSUPPORTED,
-     "CONVOLUTION: an operator of DirectML that is not built here yet",
+     "ELEMENT_WISE_ATAN_YX: an operator of DirectML that is not built here yet",
+     generic([](Call& c) { c.op = "DML_OPERATOR_ELEMENT_WISE_ATAN_YX"; })},
+    {"one that is not built, and described wrongly", ANYDML_INVALID_ARGUMENT,
+     "CONVOLUTION: attribute Mode is missing; the operator takes Mode, Direction, Strides, Dilations, StartPadding, "
+     "EndPadding, OutputPadding, GroupCount, FusedActivation",
      generic([](Call& c) { c.op = "DML_OPERATOR_CONVOLUTION"; })},
-    {"one by the header's other name for it", ANYDML_UNSUPPORTED,
-     "SCATTER_ELEMENTS: an operator of DirectML that is not built here yet",
+    {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
+     "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},
     {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
      [](Call& c) {

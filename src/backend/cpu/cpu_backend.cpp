@@ -94,6 +94,11 @@ BackendStatus open(std::uint32_t index, const BackendSettings* settings, Backend
         status.code != BackendCode::ok) {
       return status;
     }
+    for (const cpu::Family* family : cpu::families()) {
+      if (family->open != nullptr) {
+        family->open(opened->target);
+      }
+    }
     opened->memory_bytes = read_memory_state().limit;
     opened->model = cpu_model();
     opened->pool = &ThreadPool::of_process(settings->threads);

@@ -41,6 +41,9 @@ class Prepared {
 
 struct Family {
   const char* name;
+  // Makes what steps for this target need, before the first of them; null: nothing. One call at a time, and no fork in
+  // its midst, so that it need not guard anything. May throw std::bad_alloc.
+  void (*open)(Target target);
   // Null: the step asks for something that the family has no kernel for. May throw std::bad_alloc.
   std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine);
 };

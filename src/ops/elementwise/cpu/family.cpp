@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <mutex>
+#include <memory>
 #include <vector>
 
 #include "ops/elementwise/cpu/kernels.h"
@@ -30,20 +30,21 @@ constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMostOfBuffer = 512;
 constexpr std::size_t kLeastOfBuffer = 64;
 
-const KernelTable& kernels_for(cpu::Target target) {
-  // Never destroyed, since threads that run them may outlive main.
-  static auto& made = *new std::array<std::once_flag, cpu::kTargets>;
-  static auto& tables = *new std::array<KernelTable, cpu::kTargets>;
-  const auto index = static_cast<std::size_t>(target);
-  std::call_once(made[index], [&] {
-    tables[index] = generic_kernels();
-    for (const KernelTarget& vectors : vector_targets()) {
-      if (vectors.target == target) {
-        vectors.replace(tables[index]);
-      }
+// One for each target that a device was opened for. Never destroyed, since threads that run them may outlive main.
+std::array<const KernelTable*, cpu::kTargets> g_tables{};
+
+void open(cpu::Target target) {
+  const KernelTable*& table = g_tables[static_cast<std::size_t>(target)];
+  if (table != nullptr) {
+    return;
+  }
+  auto made = std::make_unique<KernelTable>(generic_kernels());
+  for (const KernelTarget& vectors : vector_targets()) {
+    if (vectors.target == target) {
+      vectors.replace(*made);
     }
-  });
-  return tables[index];
+  }
+  table = made.release();
 }
 
 std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
@@ -354,7 +355,7 @@ bool is_single(const ElementwiseStep& step) {
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
   const ElementwiseStep step = read_elementwise(flat);
-  const KernelTable& kernels = kernels_for(machine.target);
+  const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
     const InnerLayout layout = step.nest->inner;
@@ -379,7 +380,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family elementwise_family;
-const Family elementwise_family = {.name = "elementwise", .prepare = prepare};
+const Family elementwise_family = {.name = "elementwise", .open = open, .prepare = prepare};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -178,7 +178,16 @@ __global__ void __launch_bounds__(Shape::kThreads)
     return;
   }
 
+  // All vectors are asked for before anything waits for one of them: elements that stay come after.
   u32 inputs[kVectors][Types::kInputs][4];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    Types::for_each_input([&]<class T, int kInput>() {
+      if (!stays(kInput)) {
+        load_access<kElements * sizeof(T), Shape::kStreaming>(addresses[i][kInput], inputs[i][kInput]);
+      }
+    });
+  }
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     Types::for_each_input([&]<class T, int kInput>() {
@@ -187,8 +196,6 @@ __global__ void __launch_bounds__(Shape::kThreads)
         fill_words<T>(load_element<T>(addresses[i][kInput], true), filled);
         inputs[i][kInput][0] = inputs[i][kInput][2] = filled[0];
         inputs[i][kInput][1] = inputs[i][kInput][3] = filled[1];
-      } else {
-        load_access<kElements * sizeof(T), Shape::kStreaming>(addresses[i][kInput], inputs[i][kInput]);
       }
     });
   }

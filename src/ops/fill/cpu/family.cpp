@@ -85,7 +85,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine&) {
 
 namespace cpu {
 extern const Family fill_family;
-const Family fill_family = {.name = "fill", .prepare = prepare};
+const Family fill_family = {.name = "fill", .open = nullptr, .prepare = prepare};
 }  // namespace cpu
 
 }  // namespace anydml
