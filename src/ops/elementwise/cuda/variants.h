@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ops/elementwise/rows.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
-#include "ops/elementwise/rows.h"
 
 namespace anydml::cuda {
 
