@@ -34,7 +34,8 @@ class Operator:
         self.name, self.attributes = _core.operator_name(name), attributes
 
     def __repr__(self):
-        return f"Operator({', '.join([repr(self.name), *(f'{key}={value!r}' for key, value in self.attributes.items())])})"
+        attributes = (f", {key}={value!r}" for key, value in self.attributes.items())
+        return f"Operator({self.name!r}{''.join(attributes)})"
 
 
 def given(**attributes):
@@ -49,8 +50,8 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     takes together, mostly one; Python's numbers take that of the arrays beside them. Element-wise operators broadcast
     them by NumPy's rule. Arrays of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
 
-    Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array for
-    the result, or a tuple of them where there are several: None there is a new array for a required output, and no
+    Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array
+    for the result, or a tuple of them where there are several: None there is a new array for a required output, and no
     output for an optional one, True a new array for that. `dtype` and `shape` are for new arrays of which the inputs do
     not say it, and tuples likewise.
 
@@ -112,7 +113,7 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
 
 
 class _Call:
-    """One call: its results as the operator's row has them, `outs` one for each, None or True where it is to be made."""
+    """One call. `outs` has an entry for each result, None or True where it is to be made."""
 
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")

@@ -77,8 +77,8 @@ def table():
                       np.ones((1,) * 9, "f4"), np.ndarray((2, 2), "f4", X.data, 0, (3, 1))):
             yield (f"{name}({type(value).__name__})", lambda value, function=function: function("ELEMENT_WISE_ADD", X, value),
                    (value,), (TypeError, ValueError), r"^inputs\[1\] is ")
-        yield (f"{name}(None)", lambda function=function: function("ELEMENT_WISE_ADD", X, None), (), (TypeError, ValueError),
-               "BTensor")
+        yield (f"{name}(None)", lambda function=function: function("ELEMENT_WISE_ADD", X, None), (),
+               (TypeError, ValueError), "BTensor")
         for out in ([1.0, 2.0], (1.0, 2.0), 5, "text", object(), X.astype(">f4"), Odd(), np.float32(1)):
             yield (f"{name}(out={type(out).__name__})", lambda out, function=function: function(ABS, X, out=out), (out,),
                    TypeError, r"^out is ")
