@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls of the C API have in common, whatever the arrays are: devices by name, attributes, errors as exceptions.
+// What calls of the C API have in common, whatever the arrays are: operators and devices by name, errors as exceptions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,6 @@
 
 #include <new>
 #include <string>
-#include <vector>
 
 #include "gil.h"
 
@@ -99,76 +98,5 @@ inline const anydml_device* find_device(nb::handle name) {
   }
   return device;
 }
-
-struct Attributes {
-  std::vector<std::string> names;
-  std::vector<anydml_attribute> all;
-
-  Attributes() = default;
-  explicit Attributes(const nb::dict& given) {
-    names.reserve(nb::len(given));
-    for (const auto& [name, value] : given) {
-      names.push_back(name_of(name, "an attribute's name", "a str"));
-      all.push_back(make(names.back(), value));
-    }
-  }
-  Attributes(const Attributes&) = delete;  // all points into names
-  Attributes& operator=(const Attributes&) = delete;
-
- private:
-  // A number is what Python takes for one: an integer by __index__, any other by __float__.
-  static anydml_attribute make(const std::string& name, nb::handle value) {
-    anydml_attribute attribute{};
-    attribute.name = name.c_str();
-    if (const nb::object integer = as_integer(value); integer.is_valid()) {
-      int overflow = 0;
-      attribute.type = ANYDML_INT64;
-      attribute.value.i64 = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
-      if (overflow > 0) {
-        attribute.type = ANYDML_UINT64;
-        attribute.value.u64 = PyLong_AsUnsignedLongLong(integer.ptr());
-      }
-      if (overflow < 0 || PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        raise(PyExc_ValueError, name + " is " + text_of(value) + ", an integer beyond 64 bits; expected one within");
-      }
-      return attribute;
-    }
-    attribute.type = ANYDML_FLOAT64;
-    const PyNumberMethods* methods = Py_TYPE(value.ptr())->tp_as_number;
-    if (methods != nullptr && methods->nb_float != nullptr && !is_complex(value)) {
-      attribute.value.f64 = in_python([&] { return PyFloat_AsDouble(value.ptr()); });
-      if (PyErr_Occurred() == nullptr) {
-        return attribute;
-      }
-      leave_type_errors_aside();
-    }
-    raise(PyExc_TypeError, name + " is " + text_of(value) + "; expected a number");
-  }
-
-  static nb::object as_integer(nb::handle value) {
-    if (PyFloat_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) {
-      return {};
-    }
-    nb::object integer = nb::steal(in_python([&] { return PyNumber_Index(value.ptr()); }));
-    if (!integer.is_valid()) {
-      leave_type_errors_aside();  // arrays and tensors of floats have an __index__ that gives none
-    }
-    return integer;
-  }
-
-  // NumPy's complex numbers have a __float__, which drops a part.
-  static bool is_complex(nb::handle value) {
-    return PyArray_Check(value.ptr()) != 0 ? PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(value.ptr()))
-                                           : PyArray_IsScalar(value.ptr(), ComplexFloating);
-  }
-
-  static void leave_type_errors_aside() {
-    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
-      throw nb::python_error();
-    }
-    PyErr_Clear();
-  }
-};
 
 }  // namespace anydml::python

@@ -11,17 +11,19 @@
 #include <anydml/anydml.h>
 
 #include <algorithm>
+#include <bit>
 #include <cfenv>
 #include <cstring>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "attributes.h"
 #include "base/element.h"
 #include "call.h"
 #include "device_arrays.h"
 #include "device_call.h"
+#include "facts/facts.h"
 #include "faults.h"
 #include "gil.h"
 #include "layout.h"
@@ -134,13 +136,6 @@ bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
 
 bool numpy_two = false;  // before it, the value of a number took part in choosing the type
 
-// Where an array is on a GPU, the result there; NotImplemented otherwise.
-nb::object try_on_device(const char* op, const nb::handle* inputs, std::size_t count, nb::handle out,
-                         const Attributes& attributes, nb::handle device) {
-  DeviceCall call;
-  return call.locate(inputs, count, out) ? call.run(op, attributes, device) : nb::borrow(Py_NotImplemented);
-}
-
 // Whether PyTorch has to be asked first.
 bool is_torch_subclass(nb::handle array) {
   const Library* library = library_of(array.ptr());
@@ -169,7 +164,8 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
     if (is_torch_subclass(a) || is_torch_subclass(b) || is_torch_subclass(out)) {
       return not_here();
     }
-    return try_on_device(kOperators[which], inputs, 2, out, Attributes(), nb::none());
+    DeviceCall call;
+    return call.locate(inputs, 2, &out, 1) ? call.run(kOperators[which], Attributes(), nb::none())[0] : not_here();
   }
   if ((a_is_array && !operands[0].take(as_array(a.ptr()))) || (b_is_array && !operands[1].take(as_array(b.ptr())))) {
     return not_here();
@@ -250,31 +246,47 @@ nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
 
 // ---- Any operator --------------------------------------------------------------------------------------------------
 
-struct Call {
-  std::vector<Operand> operands;  // the inputs, then the output
-  std::vector<anydml_tensor> tensors;
-  Attributes attributes;
-
-  Call(const std::vector<nb::object>& inputs, nb::handle out, const nb::dict& given)
-      : operands(inputs.size() + 1), tensors(inputs.size() + 1), attributes(given) {
-    for (std::size_t i = 0; i <= inputs.size(); ++i) {
-      take(operands[i], i < inputs.size() ? nb::handle(inputs[i]) : out, {i, inputs.size()});
-      tensors[i] = operands[i].tensor;
-    }
-    check_writable(out);
+std::vector<nb::object> list_of(nb::handle arrays) {
+  std::vector<nb::object> all;
+  all.reserve(nb::len(arrays));
+  for (const nb::handle array : arrays) {
+    all.push_back(nb::borrow(array));
   }
-  [[nodiscard]] std::size_t inputs() const { return tensors.size() - 1; }
+  return all;
+}
 
-  // Which of the arrays, for messages.
-  struct Which {
-    std::size_t number;
-    std::size_t inputs;
-    [[nodiscard]] std::string text() const {
-      return number < inputs ? "inputs[" + std::to_string(number) + "]" : "out";
+struct Call {
+  std::vector<nb::object> arrays;  // the inputs, then the outputs; None is absent
+  std::size_t inputs;
+  std::vector<Operand> operands;
+  std::vector<anydml_tensor> tensors;
+
+  Call(nb::handle given, nb::handle outs) : arrays(list_of(given)), inputs(arrays.size()) {
+    std::ranges::copy(list_of(outs), std::back_inserter(arrays));
+    operands.resize(arrays.size());
+    read();
+  }
+  [[nodiscard]] std::size_t outputs() const { return arrays.size() - inputs; }
+
+  void read() {
+    tensors.clear();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!arrays[i].is_none()) {  // otherwise its type is ANYDML_NONE
+        take(operands[i], arrays[i], name(i));
+        check_writable(i);
+      }
+      tensors.push_back(operands[i].tensor);
     }
-  };
+  }
 
-  static void take(Operand& operand, nb::handle array, Which which) {
+  // Of an array, for messages.
+  [[nodiscard]] std::string name(std::size_t i) const {
+    return i < inputs       ? "inputs[" + std::to_string(i) + "]"
+           : outputs() == 1 ? "out"
+                            : "out[" + std::to_string(i - inputs) + "]";
+  }
+
+  static void take(Operand& operand, nb::handle array, const std::string& name) {
     const bool is_array = PyArray_Check(array.ptr()) != 0;
     if (is_array && operand.take(as_array(array.ptr()))) {
       return;
@@ -283,74 +295,103 @@ struct Call {
                                        : "an array of " + plain_text(array.attr("dtype")) + " with " +
                                              std::to_string(PyArray_NDIM(as_array(array.ptr()))) +
                                              " dimensions and the strides " + plain_text(array.attr("strides"));
-    raise(PyExc_TypeError, which.text() + " is " + what +
+    raise(PyExc_TypeError, name + " is " + what +
                                "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or "
                                "uint8 to uint64, with at most eight dimensions and strides of whole elements");
   }
 
-  static void check_writable(nb::handle out) {
-    if (!PyArray_ISWRITEABLE(as_array(out.ptr()))) {
+  void check_writable(std::size_t i) const {
+    if (i >= inputs && !PyArray_ISWRITEABLE(as_array(arrays[i].ptr()))) {
       raise(PyExc_ValueError, "output array is read-only");
     }
   }
 };
 
-std::vector<nb::object> list_of(nb::handle inputs) {
-  std::vector<nb::object> all;
-  all.reserve(nb::len(inputs));
-  for (const nb::handle input : inputs) {
-    all.push_back(nb::borrow(input));
+// Whether all tensors have one shape, so that a call may be made in parts.
+bool has_one_shape(const facts::Operator* op) {
+  if (op == nullptr) {
+    return false;
   }
-  return all;
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  for (std::size_t i = 0; i < op->fields.size(); ++i) {
+    const facts::FieldKind kind = op->fields[i].kind;
+    inputs |= facts::is_input(kind) ? 1U << i : 0;
+    outputs |= facts::is_output(kind) ? 1U << i : 0;
+  }
+  return inputs != 0 && std::has_single_bit(outputs) &&
+         std::ranges::any_of(op->same, [&](const facts::SameGroup& group) {
+           return group.what == facts::Same::sizes && (group.fields & (inputs | outputs)) == (inputs | outputs);
+         });
 }
 
-void run_operator(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device) {
-  const std::string name = operator_name(op);
-  const anydml_device* on = find_device(device);
-  std::vector<nb::object> arrays = list_of(inputs);
-  std::optional<Call> call;
-  call.emplace(arrays, out, attributes);
-  const auto run = [&](const anydml_tensor* tensors) {
-    return anydml_run(on, name.c_str(), tensors, call->inputs(), &tensors[call->inputs()], 1,
-                      call->attributes.all.data(), call->attributes.all.size());
-  };
-  Part whole;
-  const bool in_parts = is_too_large(element_count(call->tensors.back()));
-  if (in_parts) {
-    const Operand& output = call->operands.back();
-    if (!has_nested_places(output)) {
-      raise(PyExc_ValueError, "out has elements that may share a place; expected none of " +
-                                  std::to_string(element_count(output.tensor)) + " to do so");
-    }
-    // A part must not be written where another is still to be read.
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (share_memory(call->operands[i], output) && !is_in_place(call->operands[i], output)) {
-        arrays[i] = nb::steal(in_python([&] { return PyArray_NewCopy(as_array(arrays[i].ptr()), NPY_KEEPORDER); }));
-        if (!arrays[i].is_valid()) {
-          throw nb::python_error();
-        }
+// Before a call in parts: none must be written where another is still to be read, or written.
+void separate(Call& call) {
+  const Operand& output = call.operands.back();
+  if (!has_nested_places(output)) {
+    raise(PyExc_ValueError, "out has elements that may share a place; expected none of " +
+                                std::to_string(element_count(output.tensor)) + " to do so");
+  }
+  for (std::size_t i = 0; i < call.inputs; ++i) {
+    if (!call.arrays[i].is_none() && share_memory(call.operands[i], output) && !is_in_place(call.operands[i], output)) {
+      call.arrays[i] =
+          nb::steal(in_python([&] { return PyArray_NewCopy(as_array(call.arrays[i].ptr()), NPY_KEEPORDER); }));
+      if (!call.arrays[i].is_valid()) {
+        throw nb::python_error();
       }
     }
-    call.emplace(arrays, out, attributes);
-    if (!whole.take(call->tensors.data(), call->tensors.size())) {
+  }
+  call.read();
+}
+
+void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& given, nb::handle device) {
+  const std::string name = operator_name(op);
+  const facts::Operator* known = facts::find_operator(name);
+  const anydml_device* on = find_device(device);
+  Call call(inputs, outs);
+  const Attributes attributes(known, given);
+  const auto run = [&](const anydml_tensor* tensors) {
+    return anydml_run(on, name.c_str(), tensors, call.inputs, &tensors[call.inputs], call.outputs(), attributes.data(),
+                      attributes.size());
+  };
+  Part whole;
+  const bool in_parts = call.outputs() == 1 && !call.arrays.back().is_none() &&
+                        is_too_large(element_count(call.tensors.back())) && has_one_shape(known);
+  if (in_parts) {
+    separate(call);
+    if (!whole.take(call.tensors.data(), call.tensors.size())) {
       raise(PyExc_ValueError, "the inputs cannot be broadcast to the shape of out");
     }
   }
   int code = ANYDML_OK;
   {
     const GilReleased released;
-    code = in_parts ? whole.run(run) : run(call->tensors.data());
+    code = in_parts ? whole.run(run) : run(call.tensors.data());
   }
   if (code != ANYDML_OK) {
     raise_last(code);
   }
 }
 
-nb::object run_on_device(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes,
-                         nb::handle device) {
-  const std::vector<nb::object> held = list_of(inputs);
-  const std::vector<nb::handle> handles(held.begin(), held.end());
-  return try_on_device(operator_name(op).c_str(), handles.data(), handles.size(), out, Attributes(attributes), device);
+// The results, in a list. same: inputs that have one type. rules: what is known of each output.
+nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& attributes, nb::handle device,
+                       nb::handle same, nb::handle rules) {
+  const std::string name = operator_name(op);
+  const std::vector<nb::object> given = list_of(inputs);
+  const std::vector<nb::object> targets = list_of(outs);
+  const std::vector<nb::handle> sources(given.begin(), given.end());
+  const std::vector<nb::handle> places(targets.begin(), targets.end());
+  const facts::Operator* known = facts::find_operator(name);
+  DeviceCall call;
+  call.set_rules(same, rules, has_one_shape(known));
+  if (!call.locate(sources.data(), sources.size(), places.data(), places.size())) {
+    raise(PyExc_TypeError, "no array is on a GPU");
+  }
+  nb::list results;
+  for (const nb::object& result : call.run(name.c_str(), Attributes(known, attributes), device)) {
+    results.append(result);
+  }
+  return results;
 }
 
 enum Place { kOfNumpy, kOfLibrary, kOnGpu };
@@ -369,36 +410,37 @@ int place_of(const nb::args& arrays) {
 // An operator over arrays of fixed types, shapes and strides.
 class Compiled {
  public:
-  Compiled(nb::handle op, nb::handle inputs, nb::handle out, const nb::dict& attributes, nb::handle device)
-      : call_(list_of(inputs), out, attributes) {
+  Compiled(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& given, nb::handle device)
+      : call_(inputs, outs) {
     const std::string name = operator_name(op);
+    const Attributes attributes(facts::find_operator(name), given);
     const int code =
-        anydml_compile(find_device(device), name.c_str(), call_.tensors.data(), call_.inputs(), &call_.tensors.back(),
-                       1, call_.attributes.all.data(), call_.attributes.all.size(), &compiled_);
+        anydml_compile(find_device(device), name.c_str(), call_.tensors.data(), call_.inputs,
+                       &call_.tensors[call_.inputs], call_.outputs(), attributes.data(), attributes.size(), &compiled_);
     if (code != ANYDML_OK) {
       raise_last(code);
+    }
+    for (nb::object& array : call_.arrays) {  // their memory is not needed, but which of them are absent
+      array = array.is_none() ? nb::none() : nb::borrow(Py_True);
     }
   }
   ~Compiled() { anydml_compiled_release(compiled_); }
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
-  void run(const nb::tuple& inputs, nb::handle out) const {
-    const std::size_t count = call_.inputs();
-    if (inputs.size() != count) {
-      raise(PyExc_ValueError, "the number of inputs is " + std::to_string(inputs.size()) + "; expected " +
-                                  std::to_string(count) + ", as it was compiled for");
+  void run(nb::handle inputs, nb::handle outs) const {
+    std::vector<nb::object> arrays = list_of(inputs);
+    check_count(arrays.size(), call_.inputs, "inputs");
+    std::ranges::copy(list_of(outs), std::back_inserter(arrays));
+    check_count(arrays.size() - call_.inputs, call_.outputs(), "outputs");
+    std::vector<void*> memory;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      memory.push_back(data_of(arrays[i], i));
     }
-    std::vector<const void*> sources(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      sources[i] = data_of(inputs[i], i);
-    }
-    void* targets[] = {data_of(out, count)};
-    Call::check_writable(out);
     int code = ANYDML_OK;
     {
       const GilReleased released;
-      code = anydml_compiled_run(compiled_, sources.data(), count, targets, 1);
+      code = anydml_compiled_run(compiled_, memory.data(), call_.inputs, memory.data() + call_.inputs, call_.outputs());
     }
     if (code != ANYDML_OK) {
       raise_last(code);
@@ -406,17 +448,30 @@ class Compiled {
   }
 
  private:
+  static void check_count(std::size_t count, std::size_t expected, const char* what) {
+    if (count != expected) {
+      raise(PyExc_ValueError, std::string("the number of ") + what + " is " + std::to_string(count) + "; expected " +
+                                  std::to_string(expected) + ", as it was compiled for");
+    }
+  }
+
   // An array's memory, if it is laid out as the one that was compiled for.
   [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const {
+    const bool absent = call_.arrays[which].is_none();
+    if (absent && array.is_none()) {
+      return nullptr;
+    }
     Operand operand;
-    const Call::Which argument{which, call_.inputs()};
-    Call::take(operand, array, argument);
+    Call::take(operand, array, call_.name(which));
     const Operand& expected = call_.operands[which];
     const auto rank = static_cast<std::size_t>(expected.tensor.rank);
-    if (operand.tensor.type != expected.tensor.type || operand.tensor.rank != expected.tensor.rank ||
+    if (absent || operand.tensor.type != expected.tensor.type || operand.tensor.rank != expected.tensor.rank ||
         !std::equal(operand.sizes, operand.sizes + rank, expected.sizes) ||
         !std::equal(operand.strides, operand.strides + rank, expected.strides)) {
-      raise(PyExc_ValueError, argument.text() + " has another type, shape or strides than it was compiled for");
+      raise(PyExc_ValueError, call_.name(which) + " has another type, shape or strides than it was compiled for");
+    }
+    if (which >= call_.inputs && !PyArray_ISWRITEABLE(as_array(array.ptr()))) {
+      raise(PyExc_ValueError, "output array is read-only");
     }
     return operand.tensor.data;
   }
@@ -488,10 +543,10 @@ NB_MODULE(_core, module) {
   module.attr("truncate_ufunc") = make_ufunc(1);
   module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
   module.def("operator_name", operator_name, nb::arg("op").none());
-  module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"),
+  module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"),
              nb::arg("device").none());
-  module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("out").none(),
-             nb::arg("attributes"), nb::arg("device").none());
+  module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
+             nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
   module.def("place_of", place_of);
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
@@ -505,6 +560,6 @@ NB_MODULE(_core, module) {
   module.def("operators", list_operators);
   nb::class_<Compiled>(module, "Compiled")
       .def(nb::init<nb::handle, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op").none(),
-           nb::arg("inputs"), nb::arg("out").none(), nb::arg("attributes"), nb::arg("device").none())
-      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("out").none());
+           nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"), nb::arg("device").none())
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"));
 }

@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,94 +20,16 @@
 #include <utility>
 #include <vector>
 
-#include "backend/core.h"
+#include "attributes.h"
 #include "call.h"
 #include "device_arrays.h"
+#include "device_memory.h"
 #include "dlpack.h"
 #include "gil.h"
 #include "layout.h"
 #include "operand.h"
 
 namespace anydml::python {
-
-// ---- Memory for libraries that give none ---------------------------------------------------------------------------
-
-// Memory of a device for a new array, which a library takes over by DLPack: one whose arrays are never written, such as
-// JAX, has no function to make one that somebody else may write to.
-class DeviceMemory {
- public:
-  DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes)
-      : id_(id), type_(type), sizes_(sizes, sizes + rank) {
-    std::uint64_t bytes = element_size(type);
-    for (const std::int64_t size : sizes_) {
-      bytes *= static_cast<std::uint64_t>(size);
-    }
-    const CoreTable& core = *anydml_private_core();
-    for (std::uint32_t i = 0; i < core.device_count(); ++i) {
-      if (anydml_device_at(i) == device) {
-        memory_ = std::make_shared<Memory>(core.device(i), bytes);
-      }
-    }
-  }
-  [[nodiscard]] void* address() const { return memory_->address; }
-  [[nodiscard]] nb::tuple device() const { return nb::make_tuple(dlpack::kCuda, id_); }
-
-  // The work that wrote it is done, so that no stream has to wait.
-  [[nodiscard]] nb::object capsule() const {
-    struct Export {
-      dlpack::Managed managed;
-      std::vector<std::int64_t> sizes;
-      std::shared_ptr<Memory> memory;
-    };
-    auto* made = new Export{{}, sizes_, memory_};
-    made->managed.tensor = {memory_->address,
-                            {dlpack::kCuda, id_},
-                            static_cast<std::int32_t>(sizes_.size()),
-                            dlpack::element_type(type_),
-                            made->sizes.data(),
-                            nullptr,
-                            0};
-    made->managed.context = made;
-    made->managed.deleter = [](dlpack::Managed* managed) { delete static_cast<Export*>(managed->context); };
-    PyObject* capsule = PyCapsule_New(&made->managed, "dltensor", [](PyObject* unused) {
-      if (PyCapsule_IsValid(unused, "dltensor") != 0) {
-        auto* managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(unused, "dltensor"));
-        managed->deleter(managed);
-      }
-    });
-    if (capsule == nullptr) {
-      delete made;
-      throw nb::python_error();
-    }
-    return nb::steal(capsule);
-  }
-
- private:
-  struct Memory {
-    Memory(const CoreDevice* of, std::uint64_t count) : device(of), bytes(count) {
-      const BackendStatus status = of->backend->allocate(of->handle, MemoryKind::temporary, bytes, &address);
-      if (status.code != BackendCode::ok) {
-        raise(status.code == BackendCode::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError, status.message);
-      }
-    }
-    ~Memory() {
-      if (address != nullptr) {
-        device->backend->release(device->handle, MemoryKind::temporary, bytes, address);
-      }
-    }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-
-    const CoreDevice* device;
-    std::uint64_t bytes;
-    void* address = nullptr;
-  };
-
-  std::int32_t id_;
-  DataType type_;
-  std::vector<std::int64_t> sizes_;
-  std::shared_ptr<Memory> memory_;
-};
 
 // ---- The call ------------------------------------------------------------------------------------------------------
 
@@ -161,70 +84,125 @@ inline const anydml_device* device_with_id(std::int32_t id) {
   return device;
 }
 
+// What is known of an output where there is no array for it.
+struct OutputRule {
+  bool wanted = true;             // an optional one need not be
+  std::vector<std::size_t> like;  // the inputs whose type it has
+  DataType type = DataType::unknown;
+  bool has_shape = false;  // otherwise the inputs' by NumPy's rule
+  std::vector<std::int64_t> shape;
+};
+
 class DeviceCall {
  public:
-  // out: None for a new array. False where no array is on a GPU.
-  bool locate(const nb::handle* inputs, std::size_t count, nb::handle out) {
+  // same: lists of inputs that have one type; rules: (wanted, like, name of a type, shape or None) for each output.
+  // Without them all arrays have one type and are broadcast to one shape.
+  void set_rules(nb::handle same, nb::handle rules, bool one_shape) {
+    const auto numbers = [](nb::handle list) {
+      std::vector<std::size_t> all;
+      for (const nb::handle one : list) {
+        all.push_back(nb::cast<std::size_t>(one));
+      }
+      return all;
+    };
+    for (const nb::handle group : same) {
+      same_.push_back(numbers(group));
+    }
+    for (const nb::handle given : rules) {
+      OutputRule& rule = rules_.emplace_back();
+      rule.wanted = nb::cast<bool>(given[0]);
+      rule.like = numbers(given[1]);
+      rule.type = type_named(nb::cast<std::string>(given[2]));
+      rule.has_shape = !nb::object(given[3]).is_none();
+      if (rule.has_shape) {
+        for (const std::size_t size : numbers(given[3])) {
+          rule.shape.push_back(static_cast<std::int64_t>(size));
+        }
+      }
+    }
+    one_shape_ = one_shape;
+  }
+
+  // outs: None for a new array. False where no array is on a GPU.
+  bool locate(const nb::handle* inputs, std::size_t count, const nb::handle* outs, std::size_t out_count) {
     count_ = count;
-    if (count > kMostInputs) {
-      raise(PyExc_ValueError, "the number of inputs is " + std::to_string(count) + "; no operator takes so many");
-    }
+    operands_.resize(count + out_count);
+    numbers_.resize(count);
     bool any = false;
-    for (std::size_t i = 0; i < count; ++i) {
-      operands_[i].locate(inputs[i]);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      operands_[i].locate(i < count ? inputs[i] : outs[i - count]);
       any |= operands_[i].on_gpu();
-    }
-    given_out_ = !out.is_none();
-    if (given_out_) {
-      operands_[count].locate(out);
-      any |= operands_[count].on_gpu();
     }
     return any;
   }
 
-  nb::object run(const char* op, const Attributes& attributes, nb::handle device_name) {
+  std::vector<nb::object> run(const char* op, const Attributes& attributes, nb::handle device_name) {
     choose_library();
     read_arrays();
     choose_device(device_name);
     read_numbers();
     broadcast();
-    std::optional<DeviceMemory> made;
-    const nb::object result = make_out(made);
-    launch(op, attributes);
-    if (!made) {
-      return result;
+    std::vector<nb::object> results;
+    std::vector<std::optional<DeviceMemory>> made(operands_.size() - count_);
+    for (std::size_t i = count_; i < operands_.size(); ++i) {
+      results.push_back(make_out(i, made[i - count_]));
     }
-    const nb::object memory = nb::cast(std::move(*made));
-    return in_python([&] { return home_->adopt(operands_[like_].given, memory); });
+    launch(op, attributes);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (made[i]) {
+        const nb::object memory = nb::cast(std::move(*made[i]));
+        results[i] = in_python([&] { return home_->adopt(operands_[like_].given, memory); });
+      }
+    }
+    return results;
   }
 
  private:
   static bool is_on_gpu(const DeviceOperand& one) { return one.on_gpu(); }
-  DeviceOperand& out() { return operands_[count_]; }
+  static DataType type_named(const std::string& name) {
+    for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
+      if (const auto found = static_cast<DataType>(type); type_text(found) == name) {
+        return found;
+      }
+    }
+    if (!name.empty()) {
+      raise(PyExc_TypeError, "dtype is " + name + "; expected float16/32/64, int8 to int64 or uint8 to uint64");
+    }
+    return DataType::unknown;
+  }
 
-  [[nodiscard]] std::size_t given() const { return count_ + (given_out_ ? 1 : 0); }
+  // Only where rules are known an input may be absent.
+  [[nodiscard]] bool is_absent(std::size_t i) const {
+    return operands_[i].given.is_none() && (i >= count_ || !rules_.empty());
+  }
+  [[nodiscard]] static DataType type_of(const DeviceOperand& one) {
+    return static_cast<DataType>(one.operand.tensor.type);
+  }
 
   // All arrays on one GPU; whose library and stream.
   void choose_library() {
-    const DeviceOperand* first = std::find_if(operands_, operands_ + given(), is_on_gpu);
+    const auto first = std::find_if(operands_.begin(), operands_.end(), is_on_gpu);
     id_ = first->device.id;
-    like_ = static_cast<std::size_t>(first - operands_);
+    like_ = static_cast<std::size_t>(first - operands_.begin());
     home_ = first->library;
     waits_ = !home_->tells_stream;
-    for (std::size_t i = 0; i < given(); ++i) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
       DeviceOperand& one = operands_[i];
+      if (is_absent(i)) {
+        continue;
+      }
       one.locate_pinned();
       if (one.on_gpu() && one.device.id != id_) {
         raise(PyExc_TypeError, "arrays are on cuda:" + std::to_string(id_) + " and cuda:" +
                                    std::to_string(one.device.id) + "; expected one device: move them yourself");
       }
-      if (!one.reached() && (i == count_ || !one.may_be_number())) {
+      if (!one.reached() && (i >= count_ || !one.may_be_number())) {
         refuse_mixture(one);
       }
       // Pinned memory is ordered by nobody's stream.
       waits_ = waits_ || one.device.type == dlpack::kCudaHost || (one.reached() && !one.library->self.is(home_->self));
     }
-    if (like_ == count_) {
+    if (like_ >= count_ && count_ > 0) {
       raise(PyExc_TypeError, "out is on cuda:" + std::to_string(id_) + ", and no input is; expected an array there");
     }
     if (!waits_) {
@@ -255,25 +233,56 @@ class DeviceCall {
   }
 
   void read_arrays() {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (operands_[i].reached()) {
-        read(operands_[i], false);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      DeviceOperand& one = operands_[i];
+      if (!one.reached()) {
+        continue;
       }
-    }
-    type_ = static_cast<DataType>(operands_[like_].operand.tensor.type);
-    if (given_out_) {
-      if (out().library->immutable) {
-        raise(PyExc_TypeError, "arrays of " + out().library->name + " are never written: out cannot be one");
+      if (i >= count_ && one.library->immutable) {
+        raise(PyExc_TypeError, "arrays of " + one.library->name + " are never written: out cannot be one");
       }
-      read(out(), true);
+      read(one, i >= count_);
     }
-    for (std::size_t i = 0; i < given(); ++i) {
-      const auto other = static_cast<DataType>(operands_[i].operand.tensor.type);
-      if (other != DataType::unknown && other != type_) {
-        raise(PyExc_TypeError, "arrays are of " + type_text(type_) + " and " + type_text(other) +
+    if (rules_.empty()) {
+      std::vector<std::size_t> all(operands_.size());
+      std::iota(all.begin(), all.end(), 0);
+      check_types(all);
+      return;
+    }
+    for (std::vector<std::size_t> group : same_) {
+      for (std::size_t i = 0; i < rules_.size(); ++i) {
+        if (!group.empty() && std::ranges::find(rules_[i].like, group.front()) != rules_[i].like.end()) {
+          group.push_back(count_ + i);
+        }
+      }
+      check_types(group);
+    }
+  }
+
+  void check_types(const std::vector<std::size_t>& group) const {
+    DataType first = DataType::unknown;
+    for (const std::size_t i : group) {
+      const DataType type = type_of(operands_[i]);
+      if (first != DataType::unknown && type != DataType::unknown && type != first) {
+        raise(PyExc_TypeError, "arrays are of " + type_text(first) + " and " + type_text(type) +
                                    "; expected one type: on a GPU none is converted to another");
       }
+      first = first == DataType::unknown ? type : first;
     }
+  }
+
+  // Of the arrays that a number stands beside.
+  [[nodiscard]] DataType type_beside(std::size_t number) const {
+    for (const std::vector<std::size_t>& group : same_) {
+      if (std::ranges::find(group, number) != group.end()) {
+        for (const std::size_t i : group) {
+          if (operands_[i].reached()) {
+            return type_of(operands_[i]);
+          }
+        }
+      }
+    }
+    return type_of(operands_[like_]);
   }
 
   void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? kDefaultOrder : kNoOrder, writes); }
@@ -282,28 +291,29 @@ class DeviceCall {
   void read_numbers() {
     for (std::size_t i = 0; i < count_; ++i) {
       DeviceOperand& one = operands_[i];
-      if (one.reached()) {
+      if (one.reached() || is_absent(i)) {
         continue;
       }
-      const std::optional<std::int64_t> bits = number_bits(one, type_);
+      const DataType type = type_beside(i);
+      const std::optional<std::int64_t> bits = number_bits(one, type);
       if (!bits) {
         refuse_mixture(one);
       }
-      const nb::object array = number_on_device(*bits);
+      const nb::object array = number_on_device(*bits, type);
       DeviceOperand read_back;
       read_back.fresh = true;
       read_back.locate(array);
       read(read_back, false);
       one = read_back;
-      one.operand.tensor = {static_cast<anydml_type>(type_), 0, nullptr, nullptr, read_back.operand.tensor.data};
+      one.operand.tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, read_back.operand.tensor.data};
       numbers_[i] = array;
     }
   }
 
   // Made anew each time, but on the default stream, which is always there: what it did for the number before comes
   // before this call. Another stream may be gone, and its address be another's.
-  nb::object number_on_device(std::int64_t bits) {
-    const std::size_t size = element_size(type_);
+  nb::object number_on_device(std::int64_t bits, DataType type) {
+    const std::size_t size = element_size(type);
     const auto make = [&] { return in_python([&] { return home_->number(operands_[like_].given, bits, size); }); };
     const auto stream = reinterpret_cast<std::uintptr_t>(stream_);
     if (waits_ || stream > 1) {
@@ -325,8 +335,11 @@ class DeviceCall {
     return made;
   }
 
-  // The shape of the result by NumPy's rule.
+  // The shape of the results by NumPy's rule, where it is that.
   void broadcast() {
+    if (!one_shape_ && std::ranges::all_of(rules_, &OutputRule::has_shape)) {
+      return;
+    }
     for (std::size_t i = 0; i < count_; ++i) {
       rank_ = std::max(rank_, operands_[i].operand.tensor.rank);
     }
@@ -356,64 +369,97 @@ class DeviceCall {
     return text;
   }
 
-  nb::object make_out(std::optional<DeviceMemory>& made) {
-    if (given_out_) {
-      return nb::borrow(out().given);
+  [[nodiscard]] DataType type_of_out(std::size_t i) const {
+    if (rules_.empty()) {
+      return type_of(operands_[like_]);
+    }
+    const OutputRule& rule = rules_[i - count_];
+    for (const std::size_t input : rule.like) {
+      if (rule.type == DataType::unknown && type_of(operands_[input]) != DataType::unknown) {
+        return type_of(operands_[input]);
+      }
+    }
+    if (rule.type == DataType::unknown) {
+      raise(PyExc_TypeError, "dtype is missing; expected one, or out");
+    }
+    return rule.type;
+  }
+
+  // Null where there is memory of ours for it; None where it is absent.
+  nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made) {
+    DeviceOperand& out = operands_[i];
+    if (!out.given.is_none()) {
+      return nb::borrow(out.given);
+    }
+    const OutputRule* rule = rules_.empty() ? nullptr : &rules_[i - count_];
+    if (rule != nullptr && !rule->wanted) {
+      return nb::none();
+    }
+    const DataType type = type_of_out(i);
+    const bool own_shape = rule != nullptr && rule->has_shape;
+    const int rank = own_shape ? static_cast<int>(rule->shape.size()) : rank_;
+    const std::int64_t* sizes = own_shape ? rule->shape.data() : sizes_;
+    if (rank > kMostDimensions) {
+      raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
     }
     if (home_->empty.is_none()) {
-      made.emplace(device_, id_, type_, rank_, sizes_);
-      Operand& packed = out().operand;
+      made.emplace(device_, id_, type, rank, sizes);
+      Operand& packed = out.operand;
       std::int64_t stride = 1;
-      for (int i = rank_ - 1; i >= 0; --i) {
-        packed.sizes[i] = sizes_[i];
-        packed.strides[i] = stride;
-        stride *= sizes_[i];
+      for (int k = rank - 1; k >= 0; --k) {
+        packed.sizes[k] = sizes[k];
+        packed.strides[k] = stride;
+        stride *= sizes[k];
       }
-      packed.tensor = {static_cast<anydml_type>(type_), rank_, packed.sizes, packed.strides, made->address()};
+      packed.tensor = {static_cast<anydml_type>(type), rank, packed.sizes, packed.strides, made->address()};
       return {};
     }
-    // In the order of an operand of the same shape, in C's otherwise.
-    nb::object result;
-    for (std::size_t i = 0; i < count_ && !result.is_valid(); ++i) {
-      const DeviceOperand& one = operands_[i];
-      if (one.on_gpu() && !numbers_[i].is_valid() && one.library->self.is(home_->self) &&
-          one.operand.tensor.rank == rank_ && std::equal(sizes_, sizes_ + rank_, one.operand.sizes)) {
-        result = in_python([&] { return home_->empty_like(one.given); });
-      }
-    }
-    if (!result.is_valid()) {
-      const nb::object shape = nb::steal(PyTuple_New(rank_));
-      for (int i = 0; i < rank_; ++i) {
-        PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes_[i]));
-      }
-      result = in_python([&] { return home_->empty(operands_[like_].given, shape); });
-    }
-    out().fresh = true;
-    out().locate(result);
-    read(out(), true);
+    const nb::object result = new_array(type, rank, sizes);
+    out.fresh = true;
+    out.locate(result);
+    read(out, true);
     return result;
   }
 
-  void launch(const char* op, const Attributes& attributes) {
-    anydml_tensor tensors[kMostInputs + 1];
-    for (std::size_t i = 0; i <= count_; ++i) {
-      const Operand& one = operands_[i].operand;
-      tensors[i] = one.tensor;
-      tensors[i].sizes = one.sizes;  // those of this copy of it
-      tensors[i].strides = one.strides;
+  // In the order of an operand of the same shape, in C's otherwise.
+  nb::object new_array(DataType type, int rank, const std::int64_t* sizes) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      const DeviceOperand& one = operands_[i];
+      if (one.on_gpu() && !numbers_[i].is_valid() && one.library->self.is(home_->self) && type_of(one) == type &&
+          one.operand.tensor.rank == rank && std::equal(sizes, sizes + rank, one.operand.sizes)) {
+        return in_python([&] { return home_->empty_like(one.given); });
+      }
     }
-    if (!is_too_large(element_count(tensors[count_]))) {
-      launch_part(op, attributes, tensors);
+    const nb::object shape = nb::steal(PyTuple_New(rank));
+    for (int i = 0; i < rank; ++i) {
+      PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes[i]));
+    }
+    const DeviceOperand& like = operands_[like_];
+    return type_of(like) == type
+               ? in_python([&] { return home_->empty(like.given, shape); })
+               : in_python([&] { return home_->empty(like.given, shape, nb::str(type_text(type).c_str())); });
+  }
+
+  void launch(const char* op, const Attributes& attributes) {
+    std::vector<anydml_tensor> tensors;
+    for (const DeviceOperand& one : operands_) {
+      tensors.push_back(one.operand.tensor);
+      tensors.back().sizes = one.operand.sizes;  // those of this copy of it
+      tensors.back().strides = one.operand.strides;
+    }
+    if (!one_shape_ || !is_too_large(element_count(tensors[count_]))) {
+      launch_part(op, attributes, tensors.data());
       return;
     }
     Part whole;
-    if (!whole.take(tensors, count_ + 1)) {
+    if (!whole.take(tensors.data(), tensors.size())) {
       raise(PyExc_ValueError, "the shapes of the arrays cannot be broadcast to that of out: " + shapes_text());
     }
-    bool mixes = !has_nested_places(out().operand);
+    const Operand& out = operands_[count_].operand;
+    bool mixes = !has_nested_places(out);
     for (std::size_t i = 0; i < count_; ++i) {
       const Operand& one = operands_[i].operand;
-      mixes = mixes || (share_memory(one, out().operand) && !is_in_place(one, out().operand));
+      mixes = mixes || (!is_absent(i) && share_memory(one, out) && !is_in_place(one, out));
     }
     if (mixes) {
       raise(PyExc_ValueError, "out has " + std::to_string(element_count(tensors[count_])) +
@@ -427,40 +473,36 @@ class DeviceCall {
   }
 
   void launch_part(const char* op, const Attributes& attributes, const anydml_tensor* tensors) {
-    const void* sources[kMostInputs] = {};
+    const std::size_t outputs = operands_.size() - count_;
+    std::vector<void*> memory;
     key_.clear();
     add(&device_, sizeof(device_));
-    for (std::size_t i = 0; i <= count_; ++i) {
+    add(&count_, sizeof(count_));
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
       const auto rank = static_cast<std::size_t>(tensors[i].rank);
       const std::int64_t kind[] = {static_cast<std::int64_t>(tensors[i].type), tensors[i].rank};
       add(kind, sizeof(kind));
       add(tensors[i].sizes, rank * sizeof(tensors[i].sizes[0]));
       add(tensors[i].strides, rank * sizeof(tensors[i].strides[0]));
-      if (i < count_) {
-        sources[i] = tensors[i].data;
-      }
+      memory.push_back(tensors[i].data);
     }
-    for (const anydml_attribute& attribute : attributes.all) {
-      key_.append(attribute.name).push_back('\0');
-      add(&attribute.type, sizeof(attribute.type));
-      add(&attribute.value, sizeof(attribute.value));
-    }
+    attributes.add_to(key_);
     key_ += op;
     const CompiledCalls::Compiled compiled = CompiledCalls::of_process().get(key_, [&] {
       anydml_compiled* fresh = nullptr;
-      const int failed = anydml_compile(device_, op, tensors, count_, &tensors[count_], 1, attributes.all.data(),
-                                        attributes.all.size(), &fresh);
+      const int failed = anydml_compile(device_, op, tensors, count_, &tensors[count_], outputs, attributes.data(),
+                                        attributes.size(), &fresh);
       if (failed != ANYDML_OK) {
         raise_last(failed);
       }
       return fresh;
     });
-    void* const targets[] = {tensors[count_].data};
     int code = ANYDML_OK;
     {
       const GilReleased released;  // a launch waits where many are under way
-      code = waits_ ? anydml_compiled_run(compiled.get(), sources, count_, targets, 1)
-                    : anydml_compiled_run_on_stream(compiled.get(), stream_, sources, count_, targets, 1);
+      void* const* outs = memory.data() + count_;
+      code = waits_ ? anydml_compiled_run(compiled.get(), memory.data(), count_, outs, outputs)
+                    : anydml_compiled_run_on_stream(compiled.get(), stream_, memory.data(), count_, outs, outputs);
     }
     if (code != ANYDML_OK) {
       raise_last(code);
@@ -477,17 +519,18 @@ class DeviceCall {
               "taken as they are");
   }
 
-  DeviceOperand operands_[kMostInputs + 1];  // the inputs, then the output
-  nb::object numbers_[kMostInputs];          // arrays made for numbers
+  std::vector<DeviceOperand> operands_;  // the inputs, then the outputs
+  std::vector<nb::object> numbers_;      // arrays made for numbers
+  std::vector<std::vector<std::size_t>> same_;
+  std::vector<OutputRule> rules_;  // none: all arrays have one type
+  bool one_shape_ = true;
   std::size_t count_ = 0;
-  bool given_out_ = false;
-  std::size_t like_ = 0;  // the first input on the GPU
+  std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;
   const anydml_device* device_ = nullptr;
   std::int32_t id_ = 0;
   bool waits_ = false;
   void* stream_ = nullptr;
-  DataType type_ = DataType::unknown;
   int rank_ = 0;
   std::int64_t sizes_[kMostDimensions] = {};
   std::string key_;

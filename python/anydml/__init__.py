@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exact modulus over NumPy arrays, and DirectML's elementwise operators by name.
+"""Exact modulus over NumPy arrays, and a function for each of DirectML's operators that is built.
 
 >>> import numpy as np, anydml
 >>> anydml.modulus_floor(np.array([7, -7]), 3)         # Python's %: the divisor's sign
@@ -9,12 +9,20 @@ array([ 1, -1])
 """
 import numpy as _np
 
-from . import _core, _libraries
+from . import _core, _libraries, _operators
+from ._calls import ON_GPU as _ON_GPU, OF_NUMPY as _OF_NUMPY, Compiled, Operator, compile, run
 
 __version__ = _core.__version__
 # NumPy pickles a ufunc by its name, in whichever module has it: Dask sends them to its workers.
 _core.modulus_floor, _core.modulus_truncate = _core.floor_ufunc, _core.truncate_ufunc
-__all__ = ["modulus_floor", "modulus_truncate", "run", "compile", "Compiled", "adapters", "operators", "__version__"]
+# Without the names that Python itself has, abs among them: those are attributes of this module alone.
+__all__ = ["modulus_floor", "modulus_truncate", "run", "Compiled", "Operator", "adapters", "operators", "__version__",
+           *_operators.__all__]
+for _name in (*_operators.__all__, *_operators.SHADOWING):
+    globals()[_name] = getattr(_operators, _name)
+for _public in (run, compile, Compiled, Operator, *(globals()[_name] for _name in _operators.__all__),
+                *(globals()[_name] for _name in _operators.SHADOWING)):
+    _public.__module__ = "anydml"  # as help and pickle show it
 
 
 # What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
@@ -62,62 +70,6 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
                      device)
 
 
-def run(op, *inputs, out=None, device=None, **attributes):
-    """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
-
-    The inputs must have the types that the operator takes together, mostly one; they are broadcast by NumPy's rule. Attributes are numbers, Python's or others'. Arrays
-    of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
-
-    >>> run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
-    array([-1. ,  0.5,  1. ], dtype=float32)
-    """
-    given = inputs if out is None else (*inputs, out)
-    place = _core.place_of(*given)
-    if place == _OF_NUMPY:
-        return _run(op, inputs, out, device, attributes)
-    options = {**attributes, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
-    result = _libraries.by_torch_function(run, given, (op, *inputs), options)
-    if result is not NotImplemented:
-        return result
-    if place == _ON_GPU:
-        return _core.run_on_device(op, inputs, out, attributes, device)
-    arrays, target, give = _libraries.borrow(inputs, out)
-    return give(_run(op, arrays, target, device, attributes))
-
-
-class Compiled:
-    """An operator over arrays of fixed types, shapes and strides, to be run many times without being checked anew."""
-
-    def __init__(self, op, inputs, out, device, attributes):
-        self.op = op
-        self._compiled = _core.Compiled(op, inputs, out, attributes, device)
-        self._like = out
-
-    def __call__(self, *inputs, out=None):
-        if out is None:
-            out = _np.empty_like(self._like)
-        self._compiled.run(inputs, out)
-        return out
-
-    def __repr__(self):
-        return f"<compiled {self.op} over {self._like.dtype}{list(self._like.shape)}>"
-
-
-def compile(op, *inputs, out=None, device=None, **attributes):
-    """Compiles an operator for arrays like these: the same types, shapes and strides. Their contents do not matter.
-
-    >>> step = compile("ELEMENT_WISE_MODULUS_FLOOR", np.empty(3), np.empty(3))
-    >>> step(np.array([5., 6., 7.]), np.array([3., 4., 5.]))
-    array([2., 2., 2.])
-    """
-    if _core.place_of(*inputs, out) == _ON_GPU:
-        raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
-                        "call run")
-    arrays, out, _ = _libraries.borrow(inputs, out)
-    arrays = _as_arrays(arrays)
-    return Compiled(op, arrays, _like(op, arrays) if out is None else out, device, attributes)
-
-
 def adapters():
     """The devices that operators run on, the default first.
 
@@ -136,42 +88,6 @@ def operators(built=None):
     if built is not None and not isinstance(built, (bool, _np.bool_)):
         raise TypeError(f"built is {built!r}; expected True, False or None")
     return [op for op in _core.operators() if built is None or op["built"] == built]
-
-
-_OF_NUMPY, _OF_LIBRARY, _ON_GPU = range(3)  # what _core.place_of says
-
-
-def _run(op, inputs, out, device, attributes):
-    """As run, over what NumPy takes."""
-    arrays = _as_arrays(inputs)
-    if out is None:
-        out = _like(op, arrays)
-    _core.run(op, arrays, out, attributes, device)
-    return out
-
-
-def _as_arrays(inputs):
-    arrays = []
-    try:
-        for one in inputs:
-            arrays.append(_np.asarray(one))
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"inputs[{len(arrays)}] is no array: {error}") from error
-    return arrays
-
-
-def _like(op, arrays):
-    if not arrays:
-        raise TypeError(f"{_core.operator_name(op)}: no input is given")
-    name = _core.operator_name(op).removeprefix("DML_OPERATOR_")
-    if name == "CAST":
-        raise TypeError("CAST: out is missing; expected an array, whose dtype says what to cast to")
-    if name == "ELEMENT_WISE_LOGICAL_EQUALS":
-        dtype = _np.uint8
-    else:  # of the first input, but that a condition is none
-        dtype = arrays[min(name == "ELEMENT_WISE_IF", len(arrays) - 1)].dtype
-    return _np.empty(_np.broadcast_shapes(*(array.shape for array in arrays)), dtype)
 
 
 def _warn(ufunc, a, b, result):
@@ -226,14 +142,14 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
         if place == _ON_GPU:
             if options:
                 raise TypeError("where, casting, order and dtype are for arrays in the CPU's memory alone")
-            return _core.run_on_device(op, (a, b), out, {}, device)
-        (a, b), out, give = _libraries.borrow((a, b), out)
+            return _core.run_on_device(op, (a, b), [out], {}, device, [[0, 1]], [(True, [0, 1], "", None)])[0]
+        (a, b), (out,), give = _libraries.borrow((a, b), [out])
     if device is not None and not _core.is_default_device(device):
         if options:
             raise ValueError("where, casting, order and dtype are taken on the default device alone")
-        a, b = _as_arrays((a, b))
+        a, b = _np.asarray(a), _np.asarray(b)
         kind = _np.result_type(a, b)
-        result = _run(op, (a.astype(kind, copy=False), b.astype(kind, copy=False)), out, device, {})
+        result = run(op, a.astype(kind, copy=False), b.astype(kind, copy=False), out=out, device=device)
     else:
         result = ufunc(a, b, **options) if out is None else ufunc(a, b, out=out, **options)
-    return result if give is None else give(result)
+    return result if give is None else give([result])[0]

@@ -16,7 +16,7 @@ class Library:
     immutable = False
     stream = None      # stream(device): its current stream there, an address as an int. None: it does not tell
     empty_like = None  # empty_like(array): a new one like it
-    empty = None       # empty(array, shape): one of its type, beside it. None: adopt() has to do
+    empty = None       # empty(array, shape, kind): beside it, of its type or that of this name. None: adopt() has to do
 
     def __init__(self, name):
         self.name = name
@@ -58,8 +58,9 @@ class Torch(Library):
         self._integers = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
         self.empty_like = torch.empty_like
 
-    def empty(self, array, shape):
-        return self._torch.empty(shape, dtype=array.dtype, device=array.device)
+    def empty(self, array, shape, kind=None):
+        dtype = array.dtype if kind is None else getattr(self._torch, kind)
+        return self._torch.empty(shape, dtype=dtype, device=array.device)
 
     def stream(self, device):
         return self._torch.cuda.current_stream(device).cuda_stream
@@ -87,8 +88,8 @@ class Cupy(Library):
     def empty_like(self, array):
         return self._beside(array, self._cupy.empty_like, array)
 
-    def empty(self, array, shape):
-        return self._beside(array, self._cupy.empty, shape, array.dtype)
+    def empty(self, array, shape, kind=None):
+        return self._beside(array, self._cupy.empty, shape, array.dtype if kind is None else kind)
 
     def stream(self, device):
         return self._cupy.cuda.get_current_stream(device).ptr
@@ -121,15 +122,17 @@ def _names_of(kind):
 
 # ---- Arrays in the CPU's memory -------------------------------------------------------------------------------------
 
-def borrow(inputs, out):
-    """NumPy's arrays over the memory of other libraries', and the function that makes of a result what is returned."""
+def borrow(inputs, outs):
+    """NumPy's arrays over the memory of other libraries', and the function that makes of results what is returned."""
     home = next((array for array in inputs if _is_foreign(array)), None)
-    arrays = [_to_numpy(array) for array in inputs]
-    if _is_foreign(out):
-        return arrays, _to_numpy(out, writes=True), lambda result: out
-    if home is None or out is not None:
-        return arrays, out, lambda result: result
-    return arrays, None, lambda result: _to_library(home, np.asarray(result))  # NumPy may have made a scalar of it
+
+    def give(results):
+        return [out if _is_foreign(out) else
+                result if home is None or result is None or (out is not None and out is not True) else
+                _to_library(home, np.asarray(result))  # NumPy may have made a scalar of it
+                for out, result in zip(outs, results)]
+
+    return [_to_numpy(array) for array in inputs], [_to_numpy(out, writes=True) for out in outs], give
 
 
 def by_torch_function(function, arrays, arguments, options):

@@ -25,9 +25,13 @@ except ImportError as _error:
 
 __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
-_ROWS = {"Abs": "ABS", "Add": "ADD", "Ceil": "CEIL", "Clip": "CLIP", "Div": "DIVIDE", "Floor": "FLOOR",
-         "Identity": "IDENTITY", "Mod": "MODULUS_FLOOR", "Mul": "MULTIPLY", "Neg": "NEGATE", "Sub": "SUBTRACT"}
+_ROWS = {"Abs": "ELEMENT_WISE_ABS", "Add": "ELEMENT_WISE_ADD", "Cast": "CAST", "Ceil": "ELEMENT_WISE_CEIL",
+         "Clip": "ELEMENT_WISE_CLIP", "ConstantOfShape": "FILL_VALUE_CONSTANT", "Div": "ELEMENT_WISE_DIVIDE",
+         "Equal": "ELEMENT_WISE_LOGICAL_EQUALS", "Floor": "ELEMENT_WISE_FLOOR", "Identity": "ELEMENT_WISE_IDENTITY",
+         "Mod": "ELEMENT_WISE_MODULUS_FLOOR", "Mul": "ELEMENT_WISE_MULTIPLY", "Neg": "ELEMENT_WISE_NEGATE",
+         "Sub": "ELEMENT_WISE_SUBTRACT", "Where": "ELEMENT_WISE_IF"}
 _ROW_TYPES = {row["name"]: row["types"] for row in _anydml.operators(built=True)}
+_WITH_TRUTHS = ("Cast", "ConstantOfShape", "Equal", "Where")  # bool too, as uint8
 _TENSOR_TYPES = {name.lower() for name in _onnx.TensorProto.DataType.keys()}
 _DEFAULT_DOMAIN = ("", "ai.onnx")
 _MOST_DIMENSIONS = 8
@@ -274,24 +278,38 @@ def _constant(node):
 
 
 def _check_types(node, types, opset):
-    """The type of a node's inputs, which is the type of its output."""
-    kinds = list(dict.fromkeys(types[name] for name in node.input if name))
+    """The type of a node's output, once those of its inputs are found right."""
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    given = [types[name] for name in node.input if name]
     schema_types = {kind for constraint in _onnx.defs.get_schema(node.op_type, opset, "").type_constraints
                     for kind in constraint.allowed_type_strs}
-    for kind in kinds:
+    result = given[0]
+    if node.op_type == "Cast":
+        result = _tensor_type(attributes["to"].i) if "to" in attributes else "nothing"
+    elif node.op_type == "ConstantOfShape":
+        result = _tensor_type(attributes["value"].t.data_type) if "value" in attributes else "float"
+    elif node.op_type == "Equal":
+        result = "bool"
+    elif node.op_type == "Where":
+        if given[0] != "bool":
+            raise TypeError(f"{_label(node)}: the condition must be bool, and is {given[0]}")
+        given, result = given[1:], given[1]
+    for kind in dict.fromkeys([*given, result]):
         if kind in _TENSOR_TYPES and f"tensor({kind})" not in schema_types:
             raise TypeError(f"{_label(node)}: ONNX has no {node.op_type} of {kind} in opset {opset}")
-        if _numpy_name(kind).upper() not in _ROW_TYPES[f"ELEMENT_WISE_{_ROWS[node.op_type]}"]:
+        row = "ELEMENT_WISE_IDENTITY" if node.op_type in _WITH_TRUTHS else _ROWS[node.op_type]
+        if not (kind == "bool" and node.op_type in _WITH_TRUTHS) and _numpy_name(kind).upper() not in _ROW_TYPES[row]:
             raise Unsupported(f"{_label(node)}: anydml has no {node.op_type} of {kind}", [f"{node.op_type} of {kind}"])
+    kinds = list(dict.fromkeys(given))
     if len(kinds) != 1:
         raise TypeError(f"{_label(node)}: the inputs must have one type, and have {', '.join(kinds)}")
-    return kinds[0]
+    return result
 
 
 def _computation(node, types, opset):
     """The function of arrays that a node is."""
     attributes = {attribute.name: _onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
-    row = f"ELEMENT_WISE_{_ROWS[node.op_type]}"
+    row = _ROWS[node.op_type]
     if node.op_type == "Mod":
         row = _mod_row(node, attributes.get("fmod", 0), types[node.input[0]], opset)
     if node.op_type == "Clip":
@@ -300,7 +318,16 @@ def _computation(node, types, opset):
             return _clip_by_inputs
         low, high = (_attribute_or_default(schema, attributes, name) for name in ("min", "max"))
         return _partial(_clip, low=low, high=high)
-    if node.op_type in ("Add", "Sub", "Mul", "Div") and opset < _FIRST_NUMPY_BROADCASTING:
+    if node.op_type == "Cast":
+        return _partial(_cast, _np.dtype(_numpy_name(types[node.output[0]])))
+    if node.op_type == "ConstantOfShape":
+        value = _array_of(attributes["value"]) if "value" in attributes else _np.zeros(1, _np.float32)
+        if value.size != 1:
+            raise ValueError(f"{_label(node)}: value must have one element, and has {value.size}")
+        return _partial(_constant_of_shape, value)
+    if node.op_type == "Where":
+        return _where
+    if node.op_type in ("Add", "Sub", "Mul", "Div", "Equal") and opset < _FIRST_NUMPY_BROADCASTING:
         return _partial(_with_old_broadcasting, row, attributes.get("broadcast", 0), attributes.get("axis"))
     return _partial(_dispatch, row)
 
@@ -321,7 +348,35 @@ def _dispatch(row, *arrays, **attributes):
     dimensions = max(array.ndim for array in arrays)
     if dimensions > _MOST_DIMENSIONS:
         raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {_MOST_DIMENSIONS}")
-    return _anydml.run(row, *arrays, **attributes)
+    result = _anydml.run(row, *map(_plain, arrays), **attributes)
+    return result.view(bool) if row == "ELEMENT_WISE_LOGICAL_EQUALS" else result
+
+
+def _plain(array):
+    """DirectML has no bool: it is a uint8, 1 or 0."""
+    return array.view(_np.uint8) if array.dtype == bool else array
+
+
+def _cast(dtype, x):
+    if dtype != bool:
+        return _dispatch("CAST", x, dtype=dtype)
+    zero = _np.zeros((), _plain(x).dtype)  # true is what does not equal 0
+    return _dispatch("ELEMENT_WISE_LOGICAL_EQUALS", _dispatch("ELEMENT_WISE_LOGICAL_EQUALS", x, zero), _np.uint8(0))
+
+
+def _where(condition, x, y):
+    result = _dispatch("ELEMENT_WISE_IF", condition, x, y)
+    return result.view(bool) if x.dtype == bool else result
+
+
+def _constant_of_shape(value, shape):
+    if shape.ndim != 1 or (shape < 0).any():
+        raise ValueError(f"the shape must be a list of sizes, 0 or more, and is {shape.tolist()}")
+    if len(shape) > _MOST_DIMENSIONS:
+        raise ValueError(f"a tensor has {len(shape)} dimensions, and anydml takes up to {_MOST_DIMENSIONS}")
+    result = _anydml.run("FILL_VALUE_CONSTANT", Value=value.item(), shape=tuple(shape.tolist()),
+                         dtype=_plain(value).dtype)
+    return result.view(value.dtype)
 
 
 def _with_old_broadcasting(row, broadcast, axis, a, b):

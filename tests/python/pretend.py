@@ -86,8 +86,8 @@ class Streams(_libraries.Library):
     def empty_like(self, array):
         return type(array)(np.empty_like(array.memory), array.index)
 
-    def empty(self, array, shape):
-        return type(array)(np.empty(shape, array.dtype), array.index)
+    def empty(self, array, shape, kind=None):
+        return type(array)(np.empty(shape, array.dtype if kind is None else kind), array.index)
 
     def number(self, array, bits, size):
         asked.append(("number", bits))

@@ -36,8 +36,8 @@ def table():
     """Each row: what is called, the error, and a pattern that its message has."""
     no_names = [5, None, 2.5, b"cpu", ["cpu"], object(), Odd(), X, anydml]
     calls_with_op = {"run": lambda op: anydml.run(op, X), "compile": lambda op: anydml.compile(op, X),
-                     "run without inputs": anydml.run, "_core.run": lambda op: _core.run(op, [X], X.copy(), {}, None),
-                     "_core.run_on_device": lambda op: _core.run_on_device(op, [X], None, {}, None)}
+                     "run without inputs": anydml.run, "_core.run": lambda op: _core.run(op, [X], [X.copy()], {}, None),
+                     "_core.run_on_device": lambda op: _core.run_on_device(op, [X], [None], {}, None, [], [])}
     for name, call in calls_with_op.items():
         for op in no_names:
             yield f"{name}({type(op).__name__})", call, (op,), TypeError, r"^op is "
@@ -70,13 +70,15 @@ def table():
             yield (f"{name}(**{{{attribute!a}: 1}})",
                    lambda attribute, function=function: function(ABS, X, **{attribute: 1}), (attribute,), ValueError,
                    r"^an attribute's name is '.*(NUL|no Unicode)")
-    yield ("_core.run({5: 1})", lambda: _core.run(ABS, [X], X.copy(), {5: 1}, None), (), TypeError,
+    yield ("_core.run({5: 1})", lambda: _core.run(ABS, [X], [X.copy()], {5: 1}, None), (), TypeError,
            "^an attribute's name is 5 ")
     for name, function in (("run", anydml.run), ("compile", anydml.compile)):
-        for value in (object(), "text", None, {1: 2}, [[1], [1, 2]], [object()], 1j, X.astype(">f4"), X.astype("M8[s]"),
+        for value in (object(), "text", {1: 2}, [[1], [1, 2]], [object()], 1j, X.astype(">f4"), X.astype("M8[s]"),
                       np.ones((1,) * 9, "f4"), np.ndarray((2, 2), "f4", X.data, 0, (3, 1))):
             yield (f"{name}({type(value).__name__})", lambda value, function=function: function("ELEMENT_WISE_ADD", X, value),
                    (value,), (TypeError, ValueError), r"^inputs\[1\] is ")
+        yield (f"{name}(None)", lambda function=function: function("ELEMENT_WISE_ADD", X, None), (),
+               (TypeError, ValueError), "BTensor")
         for out in ([1.0, 2.0], (1.0, 2.0), 5, "text", object(), X.astype(">f4"), Odd(), np.float32(1)):
             yield (f"{name}(out={type(out).__name__})", lambda out, function=function: function(ABS, X, out=out), (out,),
                    TypeError, r"^out is ")

@@ -182,6 +182,37 @@ def test_clip_bounds_are_scalars():
         run("Clip", np.float32([1]), np.float32([0]))
 
 
+def node(op, *arrays, **attributes):
+    names = [f"x{i}" for i in range(len(arrays))]
+    return backend.run_node(helper.make_node(op, names, ["y"], **attributes), list(arrays))[0]
+
+
+@pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
+def test_truths(dtype):
+    """Cast, Equal, Where and ConstantOfShape, with bool on either side."""
+    a, b = samples(dtype)
+    truths = a > b
+    same_bits(node("Equal", a, b), a == b)
+    same_bits(node("Where", truths, a, b), np.where(truths, a, b))
+    same_bits(node("Cast", a, to=TensorProto.BOOL), a.astype(bool))
+    same_bits(node("Cast", truths, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype))), truths.astype(dtype))
+    filled = node("ConstantOfShape", np.int64([2, 3]), value=numpy_helper.from_array(a[7:8]))
+    same_bits(filled, np.full((2, 3), a[7]))
+
+
+def test_truths_of_truths():
+    truths, others = np.array([True, False, True]), np.array([True, True, False])
+    same_bits(node("Equal", truths, others), truths == others)
+    same_bits(node("Where", others, truths, others), np.where(others, truths, others))
+    same_bits(node("Cast", truths, to=TensorProto.BOOL), truths)
+    same_bits(node("ConstantOfShape", np.int64([2])), np.zeros(2, np.float32))
+    same_bits(node("ConstantOfShape", np.int64([]), value=numpy_helper.from_array(truths[:1])), np.array(True))
+    with pytest.raises(backend.Unsupported, match="Cast of bfloat16"):
+        node("Cast", np.float32([1]), to=TensorProto.BFLOAT16)
+    with pytest.raises(ValueError, match=r"a list of sizes, 0 or more, and is \[-1\]"):
+        node("ConstantOfShape", np.int64([-1]))
+
+
 def test_broadcasting_scalars_and_empty_tensors():
     a = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     for b in (np.array(5, np.int32), np.int32([[2], [3], [4]]), np.int32([1, 2, 3, 4])):
@@ -406,7 +437,8 @@ def test_the_whole_suite_and_the_counts_of_the_document():
 
 def suite_of_rows():
     """ONNX's own tests of the operators that are here, each a test of its own."""
-    wanted = re.compile("test_(operator_)?(mod|add|sub|mul|div|abs|neg|floor|ceil|clip|identity)(_.*)?_cpu$")
+    wanted = re.compile("test_(operator_)?(mod|add|sub|mul|div|abs|neg|floor|ceil|clip|identity|cast|equal|where|"
+                        "constantofshape)(_.*)?_cpu$")
     cases = onnx_counts.suite(__name__).test_cases
     for case in cases.values():
         for name in [name for name in vars(case) if name.startswith("test_") and not wanted.match(name)]:

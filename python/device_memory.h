@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Memory of a GPU for the arrays of libraries that give none.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <anydml/anydml.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/core.h"
+#include "base/element.h"
+#include "call.h"
+#include "dlpack.h"
+
+namespace anydml::python {
+
+// Memory of a device for a new array, which a library takes over by DLPack: one whose arrays are never written, such as
+// JAX, has no function to make one that somebody else may write to.
+class DeviceMemory {
+ public:
+  DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes)
+      : id_(id), type_(type), sizes_(sizes, sizes + rank) {
+    std::uint64_t bytes = element_size(type);
+    for (const std::int64_t size : sizes_) {
+      bytes *= static_cast<std::uint64_t>(size);
+    }
+    const CoreTable& core = *anydml_private_core();
+    for (std::uint32_t i = 0; i < core.device_count(); ++i) {
+      if (anydml_device_at(i) == device) {
+        memory_ = std::make_shared<Memory>(core.device(i), bytes);
+      }
+    }
+  }
+  [[nodiscard]] void* address() const { return memory_->address; }
+  [[nodiscard]] nb::tuple device() const { return nb::make_tuple(dlpack::kCuda, id_); }
+
+  // The work that wrote it is done, so that no stream has to wait.
+  [[nodiscard]] nb::object capsule() const {
+    struct Export {
+      dlpack::Managed managed;
+      std::vector<std::int64_t> sizes;
+      std::shared_ptr<Memory> memory;
+    };
+    auto* made = new Export{{}, sizes_, memory_};
+    made->managed.tensor = {memory_->address,
+                            {dlpack::kCuda, id_},
+                            static_cast<std::int32_t>(sizes_.size()),
+                            dlpack::element_type(type_),
+                            made->sizes.data(),
+                            nullptr,
+                            0};
+    made->managed.context = made;
+    made->managed.deleter = [](dlpack::Managed* managed) { delete static_cast<Export*>(managed->context); };
+    PyObject* capsule = PyCapsule_New(&made->managed, "dltensor", [](PyObject* unused) {
+      if (PyCapsule_IsValid(unused, "dltensor") != 0) {
+        auto* managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(unused, "dltensor"));
+        managed->deleter(managed);
+      }
+    });
+    if (capsule == nullptr) {
+      delete made;
+      throw nb::python_error();
+    }
+    return nb::steal(capsule);
+  }
+
+ private:
+  struct Memory {
+    Memory(const CoreDevice* of, std::uint64_t count) : device(of), bytes(count) {
+      const BackendStatus status = of->backend->allocate(of->handle, MemoryKind::temporary, bytes, &address);
+      if (status.code != BackendCode::ok) {
+        raise(status.code == BackendCode::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError, status.message);
+      }
+    }
+    ~Memory() {
+      if (address != nullptr) {
+        device->backend->release(device->handle, MemoryKind::temporary, bytes, address);
+      }
+    }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    const CoreDevice* device;
+    std::uint64_t bytes;
+    void* address = nullptr;
+  };
+
+  std::int32_t id_;
+  DataType type_;
+  std::vector<std::int64_t> sizes_;
+  std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace anydml::python

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""The functions that data/generate_python.py makes: their names and signatures by the rule, and what they give."""
+import builtins
+import inspect
+import keyword
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anydml
+from anydml import _calls, _core
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "data"))
+import generate_python  # noqa: E402
+
+ALL = {op.name: op for op in generate_python.read_operators()}
+BUILT = [op["name"] for op in anydml.operators(built=True)]
+X = np.float32([-1.5, 0.25, 300, np.nan])
+Y = np.float32([-1.5, 0, 300, np.nan])
+# What is given to each operator in order to try it: inputs, attributes in Python's spelling, options.
+ONE, TWO = ((X,), {}, {}), ((X, Y), {}, {})
+CASES = {
+    "ELEMENT_WISE_IDENTITY": ONE, "ELEMENT_WISE_ABS": ONE, "ELEMENT_WISE_NEGATE": ONE, "ELEMENT_WISE_FLOOR": ONE,
+    "ELEMENT_WISE_CEIL": ONE, "ELEMENT_WISE_ADD": TWO, "ELEMENT_WISE_SUBTRACT": TWO, "ELEMENT_WISE_MULTIPLY": TWO,
+    "ELEMENT_WISE_DIVIDE": TWO, "ELEMENT_WISE_MODULUS_FLOOR": TWO, "ELEMENT_WISE_MODULUS_TRUNCATE": TWO,
+    "ELEMENT_WISE_LOGICAL_EQUALS": TWO, "ELEMENT_WISE_CLIP": ((X,), {"min": -1, "max": 1.5, "scale": 2, "bias": 1}, {}),
+    "ELEMENT_WISE_IF": ((np.uint8([0, 1, 2, 0]), X, Y), {}, {}), "CAST": ((X,), {}, {"dtype": "int8"}),
+    "FILL_VALUE_CONSTANT": ((), {"value": 7}, {"shape": (2, 3), "dtype": "float16"}),
+}
+# Where a short name is not the operator's own, and why.
+RENAMED = {
+    "ELEMENT_WISE_IF": "element_wise_if", "ELEMENT_WISE_MAX": "element_wise_max", "ELEMENT_WISE_MIN": "element_wise_min",
+    "ELEMENT_WISE_MEAN": "element_wise_mean", "ELEMENT_WISE_ROUND": "element_wise_round", "SLICE": "slice_",
+    "ELEMENT_WISE_IDENTITY": "element_wise_identity", "ACTIVATION_IDENTITY": "activation_identity",
+    "ELEMENT_WISE_TANH": "element_wise_tanh", "ACTIVATION_TANH": "activation_tanh",
+}
+
+
+def test_the_generated_files_are_current():
+    subprocess.run([sys.executable, SOURCE / "data" / "generate_python.py", "--check"], check=True, stdout=subprocess.PIPE)
+
+
+def test_names_follow_the_rule():
+    for op in ALL.values():
+        short = re.sub("^(element_wise|activation)_", "", op.name.lower())
+        assert op.python == RENAMED.get(op.name, short) and not keyword.iskeyword(op.python), op.name
+    assert ALL["JOIN"].python == "join" and ALL["ACTIVATION_SOFTMAX1"].python == "softmax1"
+
+
+def test_words_of_python_and_numpy_are_judged():
+    """A function of NumPy's, or a builtin, with an operator's short name is either the same or something else."""
+    short = {generate_python.short_name(name) for name in ALL}
+    theirs = {name for name in short if hasattr(builtins, name) or callable(getattr(np, name, None))}
+    judged = generate_python.SAME_MEANING | generate_python.OTHER_MEANING
+    assert theirs <= judged, f"put these into one of the sets of data/generate_python.py: {theirs - judged}"
+    assert judged <= short and not generate_python.SAME_MEANING & generate_python.OTHER_MEANING
+
+
+def test_what_is_built_has_a_function():
+    assert set(BUILT) == generate_python.built_names() == set(_calls.SPECS) == set(CASES)
+    for name in BUILT:
+        function = getattr(anydml, ALL[name].python)
+        assert function.__module__ == "anydml" and function.__name__ == ALL[name].python
+        assert (function.__name__ in anydml.__all__) == (not hasattr(builtins, function.__name__))
+    assert not [name for name in anydml.__all__ if hasattr(builtins, name)]
+    assert not {op.python for op in ALL.values() if op.name not in BUILT} & set(dir(anydml))
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILT) - generate_python.HAND_WRITTEN))
+def test_signatures(name):
+    op, parameters = ALL[name], inspect.signature(getattr(anydml, ALL[name].python)).parameters
+    kinds = {kind: [one.name for one in parameters.values() if one.kind == kind] for kind in inspect._ParameterKind}
+    assert kinds[inspect.Parameter.POSITIONAL_ONLY] == [one.name for one in op.inputs]
+    keywords = kinds[inspect.Parameter.KEYWORD_ONLY]
+    assert keywords == [one.name for one in op.attributes] + generate_python.options(op)
+    for one in op.attributes:
+        assert parameters[one.name].default is (None if one.optional else inspect.Parameter.empty)
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_functions_give_what_run_gives(name):
+    (inputs, attributes, options), function = CASES[name], getattr(anydml, ALL[name].python)
+    fields = {one.name: one.field for one in ALL[name].attributes}
+    theirs = anydml.run(name, *inputs, **{fields[key]: value for key, value in attributes.items()}, **options)
+    with np.errstate(all="ignore"):
+        mine = function(*inputs, **attributes, **options)
+        assert mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
+        out = np.empty_like(theirs)
+        assert function(*inputs, **attributes, out=out) is out and out.tobytes() == theirs.tobytes()
+    assert name in function.__doc__ or name in generate_python.HAND_WRITTEN
+
+
+def everything():
+    """All 177 functions, made as those that are built are, over a `run` that keeps what it is given."""
+    calls = []
+    text = generate_python.module_text(list(ALL.values()))
+    text = text.replace(text[text.index("from ._calls"):text.index("\n\n__all__")], "")
+    specs = {}
+    space = {"_run": lambda *inputs, **options: calls.append((inputs, options)), "_given": _calls.given,
+             "_SPECS": specs, "_Output": _calls.Output, "_Spec": _calls.Spec}
+    exec(compile(text, "all operators", "exec"), space)
+    return space, specs, calls
+
+
+def test_functions_of_operators_to_come():
+    space, specs, calls = everything()
+    assert set(specs) == set(ALL)
+    relu = anydml.Operator("ACTIVATION_RELU")
+    space["convolution"](1, 2, mode="cross_correlation", direction=0, strides=[1, 1], dilations=[1, 1],
+                         start_padding=[0, 0], end_padding=[0, 0], output_padding=[0, 0], group_count=1,
+                         fused_activation=relu, shape=(1, 1, 2, 2))
+    (inputs, options) = calls.pop()
+    assert inputs == ("CONVOLUTION", 1, 2, None) and options["FusedActivation"] is relu and "DimensionCount" not in options
+    space["join"]([1, 2, 3], axis=0)
+    assert calls.pop()[0] == ("JOIN", 1, 2, 3)
+    space["multihead_attention"](1, mask=2, scale=1, mask_filter_value=0, head_count=1, mask_type="none")
+    assert calls.pop()[0] == ("MULTIHEAD_ATTENTION", 1, *[None] * 6, 2, *[None] * 3)
+    space["matrix_multiply_integer"](1, None, 2)
+    assert calls.pop()[0] == ("MATRIX_MULTIPLY_INTEGER", 1, None, 2, None)
+    assert "padding_value_data_type" not in inspect.signature(space["padding1"]).parameters
+
+
+@pytest.fixture
+def core_run(monkeypatch):
+    """All rows, and a library that takes every operator: the calls that it gets."""
+    calls = []
+    monkeypatch.setattr(_calls, "SPECS", everything()[1])
+    monkeypatch.setattr(_core, "run", lambda *arguments: calls.append(arguments))
+    return calls
+
+
+def test_several_outputs(core_run):
+    values, places = anydml.run("TOP_K", X, Axis=0, K=2, shape=((2,), (2,)))
+    assert values.dtype == np.float32 and places.dtype == np.uint32 and places.shape == (2,)
+    _, places = anydml.run("TOP_K", X, Axis=0, K=2, shape=(2, 2), dtype=(None, "u8"))
+    assert places.dtype == np.uint64
+    out = np.empty(2, "f4"), np.empty(2, "u4")
+    given = anydml.run("TOP_K", X, Axis=0, K=2, out=out)
+    assert given[0] is out[0] and given[1] is out[1]
+    image = np.ones((1, 1, 4, 4), "f4")
+    assert anydml.run("MAX_POOLING1", image, shape=((1, 1, 2, 2), None))[1] is None  # optional, and not asked for
+    both = anydml.run("MAX_POOLING1", image, shape=((1, 1, 2, 2),) * 2, out=(None, True))
+    assert both[1].dtype == np.uint32 and both[1].shape == (1, 1, 2, 2)
+    parts = anydml.run("SPLIT", X, Axis=0, shape=[(1,), (3,)])
+    assert [part.shape for part in parts] == [(1,), (3,)] and len(core_run[-1][2]) == 2
+    for error, message, options in ((TypeError, "shape of output_value is missing", {}),
+                                    (ValueError, "shape has 1 entries; expected 2", {"shape": (2,)}),
+                                    (TypeError, "out is of type ndarray; expected a tuple", {"out": X}),
+                                    (TypeError, "dtype and shape are for a new array", {"out": out, "shape": (2, 2)})):
+        with pytest.raises(error, match=message):
+            anydml.run("TOP_K", X, Axis=0, K=2, **options)
+
+
+def test_types_and_places_of_inputs(core_run):
+    joined = anydml.run("JOIN", X, Y, Axis=0, shape=8)
+    assert joined.dtype == np.float32 and len(core_run[-1][1]) == 2
+    with pytest.raises(TypeError, match="QUANTIZE_LINEAR: dtype is missing"):
+        anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), None)
+    assert anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), np.int8(1)).dtype == np.int8
+    assert anydml.run("ELEMENT_WISE_IS_INFINITY", X, InfinityMode="either").dtype == np.uint8
+    assert anydml.run("GEMM", np.ones((2, 3)), np.ones((3, 4)), None, shape=(2, 4)).shape == (2, 4)
+    with pytest.raises(TypeError, match="GEMM: shape is missing; expected one, or out"):
+        anydml.run("GEMM", np.ones((2, 3)), np.ones((3, 4)))
+
+
+def test_numbers_beside_arrays_take_their_type():
+    assert anydml.add(np.int8([1, 2]), 3).dtype == np.int8 and anydml.add(2, X).dtype == np.float32
+    assert anydml.element_wise_if([True, False, True, False], X, 0).dtype == np.float32
+    assert anydml.element_wise_if(X > 0, 1.0, X).tolist()[1:3] == [1, 1]
+    with pytest.raises(TypeError, match=r"inputs\[1\] is 2.5 \(float\) beside arrays of int8; expected an int"):
+        anydml.add(np.int8([1]), 2.5)
+    with pytest.raises(OverflowError, match="Python integer 300 out of bounds for uint8"):
+        anydml.add(np.uint8([1]), 300)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_fill(kind):
+    filled = anydml.fill_value_constant(value=7, shape=(2, 3), dtype=kind)
+    assert filled.dtype == kind and filled.tolist() == [[7] * 3] * 2
+    out = np.zeros((4, 6), kind)
+    anydml.fill_value_constant(value=np.int64(5), out=out[::2, ::3])
+    assert out.sum() == 5 * 4 and (out[::2, ::3] == 5).all()
+    step = anydml.compile("FILL_VALUE_CONSTANT", Value=3, shape=4, dtype=kind)
+    assert step().tolist() == [3] * 4
+    assert anydml.fill_value_constant(value=1, shape=(), dtype=kind).shape == ()
+
+
+def test_what_is_wrong_is_named():
+    for error, message, call in (
+            (TypeError, "missing 2 required keyword-only arguments: 'min' and 'max'", lambda: anydml.clip(X)),
+            (TypeError, "^Min is None", lambda: anydml.clip(X, min=None, max=1)),
+            (TypeError, "^Scale is 'a' .str.; expected a number", lambda: anydml.abs(X, scale="a", bias=1)),
+            (ValueError, "Bias", lambda: anydml.abs(X, scale=2)),
+            (TypeError, "^FILL_VALUE_CONSTANT: shape is missing", lambda: anydml.fill_value_constant(value=1, dtype="f4")),
+            (TypeError, "^FILL_VALUE_CONSTANT: dtype is missing", lambda: anydml.fill_value_constant(value=1, shape=3)),
+            (TypeError, "dtype and shape are for a new array",
+             lambda: anydml.cast(X, dtype="i4", out=np.empty(4, "i4"))),
+            (TypeError, "^out is an array of complex64", lambda: anydml.cast(X, dtype="c8")),
+            (TypeError, "^Strides is 5 .int.; expected a sequence of numbers",
+             lambda: anydml.run("CONVOLUTION", X, X, Strides=5)),
+            (TypeError, r"^Strides\[1\] is 'a' .str.", lambda: anydml.run("CONVOLUTION", X, X, Strides=[1, "a"])),
+            (TypeError, "^Mode is None .*; expected the name of a value, a str, or its number",
+             lambda: anydml.run("CONVOLUTION", X, X, Mode=None)),
+            (TypeError, "^FusedActivation is 'RELU' .*; expected an anydml.Operator",
+             lambda: anydml.run("GEMM", X, X, FusedActivation="RELU")),
+            (TypeError, "^ActivationDescs is .*; expected a sequence of anydml.Operator",
+             lambda: anydml.run("RNN", X, X, X, ActivationDescs=5)),
+            (TypeError, r"^ActivationDescs\[0\] is 5 ", lambda: anydml.run("RNN", X, X, X, ActivationDescs=[5])),
+            (TypeError, "^Alpha is 'x'", lambda: anydml.run(
+                "GEMM", X, X, FusedActivation=anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
+            (NotImplementedError, "GEMM: .*not built", lambda: anydml.run(
+                "GEMM", X, X, TransA="transpose", FusedActivation=anydml.Operator("ACTIVATION_ELU", Alpha=1))),
+            (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_help_reads_well():
+    text = anydml.clip.__doc__
+    assert text.startswith("DirectML's ELEMENT_WISE_CLIP: max(Min, min(input, Max)), element by element.")
+    assert "``input * scale + bias``" in text and max(map(len, text.splitlines())) <= 120
+
+
+def test_the_readme_counts_and_names_what_is_built():
+    text = (SOURCE / "README.md").read_text()
+    assert f"{len(ALL) - len(BUILT)} of DirectML's {len(ALL)} operators are not built" in text
+    row = re.search(r"^\| works \|.*$", text, re.MULTILINE)[0]
+    assert {name.removeprefix("ELEMENT_WISE_") for name in BUILT} <= set(re.findall(r"[A-Z_]{2,}", row))
+
+
+def test_stubs(tmp_path):
+    """What type checkers see is what there is."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text("import numpy as np\nimport anydml\nx = np.ones(3)\n"
+                       "reveal_type(anydml.add(x, 2))\nreveal_type(anydml.cast(x, dtype='f4', device='cpu'))\n"
+                       "reveal_type(anydml.fill_value_constant(value=1, shape=3, dtype='f4'))\n"
+                       "reveal_type(anydml.abs(x, out=x))\nreveal_type(anydml.modulus_floor(x, 2))\n"
+                       "anydml.clip(x)\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path, program], capture_output=True, text=True)
+    revealed = re.findall(r'Revealed type is "(.*?)"', done.stdout)
+    assert len(revealed) == 5 and all("ndarray" in one for one in revealed), done.stdout
+    assert re.search('Missing named argument|No overload variant of "clip"', done.stdout), done.stdout
+    checked = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "--strict",
+                              Path(anydml.__file__).parent / "_operators.pyi",
+                              Path(anydml.__file__).parent / "__init__.pyi"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
