@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The kernels of both modulus operators, once for each target that Highway compiles this file for.
+// The kernels of both modulus operators, once for each target that Highway compiles this file for, and the table of all
+// vector kernels.
 #include "ops/elementwise/cpu/vector_kernels.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+
+#include "ops/elementwise/cpu/row_groups.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/vector_kernels.cpp"
@@ -12,6 +16,7 @@
 
 #if ANYDML_TARGET
 
+#include "ops/elementwise/cpu/row_groups-inl.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/cpu/vector_floats-inl.h"
 #include "ops/elementwise/cpu/vector_integers-inl.h"
@@ -267,7 +272,11 @@ void replace_types(KernelTable& table) {
   (replace_type<Types, false>(table), ...);
 }
 
-void replace(KernelTable& table) { replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table); }
+void replace(KernelTable& table) {
+  replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
+  [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
+  (std::make_index_sequence<kRowGroups>{});
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml

@@ -10,24 +10,29 @@ namespace anydml {
 
 template <class T>
 struct Clip {
-  T min;
-  T max;
+  compute_t<T> min;
+  compute_t<T> max;
 
   ANYDML_HOST_DEVICE constexpr explicit Clip(const Attributes& attributes)
-      : min(attributes.values[0].as<T>()), max(attributes.values[1].as<T>()) {}
-
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const {
+      : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())) {
     if constexpr (is_float<T>) {
-      if (is_nan(x) || is_nan(min) || is_nan(max)) {
-        return quiet_nan<T>();
+      // Nothing is below or above a NaN, so two of them are what every x comes to.
+      if (is_nan(min) || is_nan(max)) {
+        min = max = quiet_nan<compute_t<T>>();
       }
-      const T low = widen(x) < widen(max) ? x : max;
-      return widen(low) > widen(min) ? low : min;
-    } else {
-      const T low = x < max ? x : max;
-      return low > min ? low : min;
     }
   }
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
+    const compute_t<T> low = x < max ? x : max;
+    const compute_t<T> result = low > min ? low : min;
+    if constexpr (is_float<T>) {
+      return x != x ? x : result;
+    } else {
+      return result;
+    }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return narrow<T>(compute(widen(x))); }
 };
 
 }  // namespace anydml
