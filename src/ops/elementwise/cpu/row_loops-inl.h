@@ -48,6 +48,7 @@ HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* cons
   const std::byte* const from[] = {inputs[kInputs]...};
   const Scalar own = scalar;  // which no store below can reach
 #pragma GCC ivdep
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < count; ++i) {
     store_element<Output>(output + i * sizeof(Output),
                           own(load_element<typename Types::template Input<kInputs>>(

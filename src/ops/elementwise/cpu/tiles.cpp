@@ -216,6 +216,8 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The tiles of all operands together.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
+// Elements of a tile where nothing is in it but one repeated: filling it is all that costs.
+inline constexpr std::size_t kRepeatedElements = 1024;
 // A row of a tile is at least this many vectors long, or else several are computed as one.
 inline constexpr std::size_t kRowVectors = 2;
 
@@ -231,6 +233,11 @@ struct Walk {
   bool constant[kMaxInputs] = {};  // one element throughout: its tile is filled once
 
   [[nodiscard]] std::int64_t size(std::size_t operand) const { return row.sizes[operand]; }
+
+  [[nodiscard]] bool is_constant(std::size_t input) const {
+    const KernelArguments::Input& of = arguments.inputs[input];
+    return of.stride == 0 && (of.row_stride == 0 || arguments.rows == 1);
+  }
 
   void tile(std::size_t first_row, std::size_t first_column, std::size_t rows, std::size_t columns) noexcept;
 };
@@ -316,11 +323,11 @@ HWY_NOINLINE void run_in_tiles(Walk& walk) {
   const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
   const std::size_t high = std::min(arguments.rows, walk.elements / wide);
   for (std::size_t i = 0; i < walk.row.inputs; ++i) {
-    const KernelArguments::Input& input = arguments.inputs[i];
-    walk.constant[i] = input.stride == 0 && (input.row_stride == 0 || arguments.rows == 1);
+    walk.constant[i] = walk.is_constant(i);
     if (walk.constant[i]) {
+      const std::byte* const element = arguments.inputs[i].data;
       with_size(walk.row.sizes[i],
-                [&]<std::size_t kSize>() HWY_ATTR { repeat_row<kSize>(walk.tiles[i], input.data, wide * high); });
+                [&]<std::size_t kSize>() HWY_ATTR { repeat_row<kSize>(walk.tiles[i], element, wide * high); });
     }
   }
   for (std::size_t row = 0; row < arguments.rows; row += high) {
@@ -335,11 +342,13 @@ void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void
   std::size_t bytes = row.output_size();  // of one element of every operand
   std::size_t least = row.output_size();
   bool contiguous = arguments.output.stride == walk.size(row.inputs);
+  bool near = contiguous;  // but for what is one element throughout
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
     least = std::min<std::size_t>(least, row.sizes[i]);
     walk.narrow = walk.narrow || crosses(arguments.inputs[i], walk.size(i));
     contiguous = contiguous && arguments.inputs[i].stride == walk.size(i);
+    near = near && (arguments.inputs[i].stride == walk.size(i) || walk.is_constant(i));
   }
   if (arguments.rows == 0 || arguments.columns == 0) {
     return;
@@ -349,6 +358,9 @@ void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void
     return;
   }
   walk.elements = kTileBytes / bytes / 64 * 64;
+  if (near && arguments.columns >= kRepeatedElements) {
+    walk.elements = std::min(walk.elements, kRepeatedElements);
+  }
   const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
   walk.by_rows = wide * least >= kRowVectors * HWY_LANES(u8);
   run_in_tiles(walk);

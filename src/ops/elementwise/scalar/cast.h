@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/float_bits.h"
+#include "ops/elementwise/scalar/lanes.h"
 
 namespace anydml {
 
@@ -37,7 +38,6 @@ struct Cast {
   static constexpr To kMost = std::numeric_limits<To>::max();
   static constexpr int kDigits = std::numeric_limits<To>::digits;
 
-  // Selections alone, no branch, so that a loop over this becomes vectors.
   ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
     using Wide = std::conditional_t<sizeof(To) == 8, f64, Input>;
     using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // what machines convert to
@@ -48,12 +48,12 @@ struct Cast {
         kLimit - (kDigits > kPrecision ? static_cast<Wide>(u64{1} << (kDigits > kPrecision ? kDigits - kPrecision : 0))
                                        : Wide{1});
     constexpr Wide kLowest = static_cast<Wide>(kLeast);
-    const Wide value = x != x ? Wide{0} : static_cast<Wide>(x);
-    const Wide below = value < kBelowLimit ? value : kBelowLimit;
-    const Wide within = below > kLowest ? below : kLowest;
+    const Wide value = select(x == x, static_cast<Wide>(x), Wide{0});
+    const Wide below = select(value >= kBelowLimit, kBelowLimit, value);
+    const Wide within = select(below <= kLowest, kLowest, below);
     const To result = static_cast<To>(static_cast<Whole>(within));
     if constexpr (kDigits > kPrecision) {
-      return value >= kLimit ? kMost : result;
+      return select(value >= kLimit, kMost, result);
     } else {
       return result;
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/float_bits.h"
-#include "ops/elementwise/scalar/rounding.h"
+#include "ops/elementwise/scalar/lanes.h"
 
 namespace anydml {
 

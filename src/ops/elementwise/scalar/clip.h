@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/scalar.h"
+#include "ops/elementwise/scalar/lanes.h"
 
 namespace anydml {
 
@@ -12,24 +13,22 @@ template <class T>
 struct Clip {
   compute_t<T> min;
   compute_t<T> max;
+  compute_t<T> last;  // of floats, added to the result: NaN where a bound is one, else -0, which changes nothing
 
   ANYDML_HOST_DEVICE constexpr explicit Clip(const Attributes& attributes)
-      : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())) {
+      : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())), last(0) {
     if constexpr (is_float<T>) {
-      // Nothing is below or above a NaN, so two of them are what every x comes to.
-      if (is_nan(min) || is_nan(max)) {
-        min = max = quiet_nan<compute_t<T>>();
-      }
+      last = is_nan(min) || is_nan(max) ? quiet_nan<compute_t<T>>() : -compute_t<T>{0};
     }
   }
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
-    const compute_t<T> low = x < max ? x : max;
-    const compute_t<T> result = low > min ? low : min;
     if constexpr (is_float<T>) {
-      return x != x ? x : result;
+      const compute_t<T> low = select(x >= max, max, x);  // a NaN fails both comparisons and passes through
+      return select(low <= min, min, low) + last;
     } else {
-      return result;
+      const T low = x < max ? x : max;
+      return low > min ? low : min;
     }
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return narrow<T>(compute(widen(x))); }
