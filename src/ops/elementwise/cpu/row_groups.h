@@ -11,6 +11,7 @@
 namespace anydml {
 
 inline constexpr std::size_t kRowGroups = 4;  // files row_group_N.cpp
+// A row goes to the group in whose share its first variant is.
 inline constexpr std::size_t kVariantsOfGroup = 75;
 // The modulus has kernels of its own.
 inline constexpr std::size_t kNoRowGroup = kRowGroups;
@@ -21,14 +22,24 @@ inline constexpr auto kGroups = [] {
   std::array<std::size_t, kRowCount> groups{};
   std::size_t next = 0;
   std::size_t before = 0;
-#define ANYDML_ROW(op, Definition, ulp)       \
-  groups[next++] = before / kVariantsOfGroup; \
+#define ANYDML_ROW(op, Definition, ulp)                                                                  \
+  groups[next++] = before / kVariantsOfGroup < kRowGroups ? before / kVariantsOfGroup : kNoRowGroup + 1; \
   for_each_variant<Definition>([&before]<class Scalar>() { ++before; });
 #include "ops/elementwise/elementwise.def"
   groups[static_cast<std::size_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR)] = kNoRowGroup;
   groups[static_cast<std::size_t>(RowId::ELEMENT_WISE_MODULUS_TRUNCATE)] = kNoRowGroup;
   return groups;
 }();
+static_assert(
+    [] {
+      for (const std::size_t group : kGroups) {
+        if (group > kNoRowGroup) {
+          return false;
+        }
+      }
+      return true;
+    }(),
+    "one more file row_group_N.cpp is needed");
 
 }  // namespace detail
 
