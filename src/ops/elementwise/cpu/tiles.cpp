@@ -162,19 +162,22 @@ HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, st
     gather_crossed<kSize>(tile, from, rows, columns);
     return;
   }
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::byte* source = from.data + static_cast<std::ptrdiff_t>(row) * from.row_stride;
-    std::byte* target = tile + row * row_bytes;
-    if (from.stride == kStride) {
-      copy_row(target, source, row_bytes);
-    } else if (from.stride == 0) {
-      repeat_row<kSize>(target, source, columns);
+  const std::byte* source = from.data;
+  if (from.stride == kStride) {
+    for (std::size_t row = 0; row < rows; ++row, source += from.row_stride, tile += row_bytes) {
+      copy_row(tile, source, row_bytes);
+    }
+    return;
+  }
+  for (std::size_t row = 0; row < rows; ++row, source += from.row_stride, tile += row_bytes) {
+    if (from.stride == 0) {
+      repeat_row<kSize>(tile, source, columns);
     } else if (from.stride == 2 * kStride) {
-      copy_every_other<kSize>(target, source, columns);
+      copy_every_other<kSize>(tile, source, columns);
     } else {
 #pragma GCC unroll 4
       for (std::size_t column = 0; column < columns; ++column) {
-        copy_element<kSize>(target + column * kSize, source + static_cast<std::ptrdiff_t>(column) * from.stride);
+        copy_element<kSize>(tile + column * kSize, source + static_cast<std::ptrdiff_t>(column) * from.stride);
       }
     }
   }
@@ -311,59 +314,61 @@ HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& argumen
   row.plain(block);
 }
 
-// Apart from run_tiled, whose other path needs no memory for tiles.
-HWY_NOINLINE void run_in_tiles(Walk& walk) {
-  const KernelArguments& arguments = walk.arguments;
-  alignas(64) std::byte memory[kTileBytes];
-  std::byte* next = memory;
-  for (std::size_t i = 0; i <= walk.row.inputs; ++i) {
-    walk.tiles[i] = next;
-    next += walk.elements * walk.row.sizes[i];
-  }
-  const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
-  const std::size_t high = std::min(arguments.rows, walk.elements / wide);
-  for (std::size_t i = 0; i < walk.row.inputs; ++i) {
-    walk.constant[i] = walk.is_constant(i);
-    if (walk.constant[i]) {
-      const std::byte* const element = arguments.inputs[i].data;
-      with_size(walk.row.sizes[i],
-                [&]<std::size_t kSize>() HWY_ATTR { repeat_row<kSize>(walk.tiles[i], element, wide * high); });
-    }
-  }
-  for (std::size_t row = 0; row < arguments.rows; row += high) {
-    for (std::size_t column = 0; column < arguments.columns; column += wide) {
-      walk.tile(row, column, std::min(high, arguments.rows - row), std::min(wide, arguments.columns - column));
-    }
-  }
-}
-
-void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept {
+// Apart from run_tiled, whose other path needs none of this.
+HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
   std::size_t bytes = row.output_size();  // of one element of every operand
   std::size_t least = row.output_size();
-  bool contiguous = arguments.output.stride == walk.size(row.inputs);
-  bool near = contiguous;  // but for what is one element throughout
+  bool near = arguments.output.stride == walk.size(row.inputs);  // all but what is one element throughout
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
     least = std::min<std::size_t>(least, row.sizes[i]);
     walk.narrow = walk.narrow || crosses(arguments.inputs[i], walk.size(i));
-    contiguous = contiguous && arguments.inputs[i].stride == walk.size(i);
-    near = near && (arguments.inputs[i].stride == walk.size(i) || walk.is_constant(i));
-  }
-  if (arguments.rows == 0 || arguments.columns == 0) {
-    return;
-  }
-  if (contiguous && (arguments.rows == 1 || arguments.columns * least >= HWY_LANES(u8))) {
-    run_in_place(row, arguments, scalar);
-    return;
+    walk.constant[i] = walk.is_constant(i);
+    near = near && (arguments.inputs[i].stride == walk.size(i) || walk.constant[i]);
   }
   walk.elements = kTileBytes / bytes / 64 * 64;
   if (near && arguments.columns >= kRepeatedElements) {
     walk.elements = std::min(walk.elements, kRepeatedElements);
   }
   const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
+  const std::size_t high = std::min(arguments.rows, walk.elements / wide);
   walk.by_rows = wide * least >= kRowVectors * HWY_LANES(u8);
-  run_in_tiles(walk);
+  alignas(64) std::byte memory[kTileBytes];
+  std::byte* next = memory;
+  for (std::size_t i = 0; i <= row.inputs; ++i) {
+    walk.tiles[i] = next;
+    next += walk.elements * row.sizes[i];
+    if (i < row.inputs && walk.constant[i]) {
+      const std::byte* const element = arguments.inputs[i].data;
+      with_size(row.sizes[i],
+                [&]<std::size_t kSize>() HWY_ATTR { repeat_row<kSize>(walk.tiles[i], element, wide * high); });
+    }
+  }
+  for (std::size_t first_row = 0; first_row < arguments.rows; first_row += high) {
+    for (std::size_t column = 0; column < arguments.columns; column += wide) {
+      walk.tile(first_row, column, std::min(high, arguments.rows - first_row),
+                std::min(wide, arguments.columns - column));
+    }
+  }
+}
+
+void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept {
+  if (arguments.rows == 0 || arguments.columns == 0) {
+    return;
+  }
+  std::size_t least = row.output_size();
+  bool contiguous = arguments.output.stride == static_cast<std::int64_t>(least);
+  for (std::size_t i = 0; i < row.inputs; ++i) {
+    const std::size_t size = row.sizes[i];
+    least = std::min(least, size);
+    contiguous = contiguous && arguments.inputs[i].stride == static_cast<std::int64_t>(size);
+  }
+  if (contiguous && (arguments.rows == 1 || arguments.columns * least >= HWY_LANES(u8))) {
+    run_in_place(row, arguments, scalar);
+  } else {
+    run_in_tiles(row, arguments, scalar);
+  }
 }
 
 // ---- FLOAT16 ----
