@@ -1,48 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The kernels of both modulus operators, once for each target that Highway compiles this file for.
+// The kernels of both modulus operators, once for each target that Highway compiles this file for, and the table of all
+// vector kernels.
 #include "ops/elementwise/cpu/vector_kernels.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
-// Enabled is what was run: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the floats does not hold.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "ops/elementwise/cpu/row_groups.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/vector_kernels.cpp"
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-#pragma GCC diagnostic pop
+#include "ops/elementwise/cpu/each_target.h"
 
-#if HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if ANYDML_TARGET
 
+#include "ops/elementwise/cpu/row_groups-inl.h"
+#include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/cpu/vector_floats-inl.h"
 #include "ops/elementwise/cpu/vector_integers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
-
-// Through bytes, since tensors lie at any address.
-template <class D>
-HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* address) {
-  const hn::Repartition<u8, D> d_bytes;
-  return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(address)));
-}
-
-template <class D>
-HWY_INLINE void store_bytes(D d, hn::Vec<D> lanes, std::byte* address) {
-  const hn::Repartition<u8, D> d_bytes;
-  hn::StoreU(hn::BitCast(d_bytes, lanes), d_bytes, reinterpret_cast<u8*>(address));
-  static_cast<void>(d);
-}
 
 template <class T>
 HWY_INLINE T load_element(const std::byte* address) {
@@ -58,12 +39,6 @@ HWY_INLINE auto repeated(T value) {
   } else {
     return hn::Set(hn::ScalableTag<T>(), value);
   }
-}
-
-// A hint, so that the address may lie beyond the tensor.
-HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
-  __builtin_prefetch(
-      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
 }
 
 enum class Operand {
@@ -231,7 +206,15 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   }
 }
 
-// The same as calls, for the rows of tiles.
+template <class T, bool kFloor>
+void run_plain_rows(const RowBlock& block) noexcept {
+  RowCursor<2> row(block);
+  do {
+    run_row<T, kFloor, Operand::tensor, Operand::tensor>(row.inputs[0], row.inputs[1], row.output, block.columns);
+  } while (row.next());
+}
+
+// A call for each row: as a part of the loop over rows it runs slower.
 template <class T, bool kFloor>
 HWY_NOINLINE void run_stepped_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count,
                                   Steps steps) {
@@ -239,206 +222,19 @@ HWY_NOINLINE void run_stepped_row(const std::byte* a, const std::byte* b, std::b
 }
 
 template <class T, bool kFloor>
-HWY_NOINLINE void run_plain_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count, Steps) {
-  run_row<T, kFloor, Operand::tensor, Operand::tensor>(a, b, out, count);
+void run_stepped_rows(const RowBlock& block) noexcept {
+  const Steps steps{block.steps[0], block.steps[1]};
+  RowCursor<2> row(block);
+  do {
+    run_stepped_row<T, kFloor>(row.inputs[0], row.inputs[1], row.output, block.columns, steps);
+  } while (row.next());
 }
 
-// Bytes that do not overlap, mostly few of them: a row of a tile. In units of a fixed size, of which the last may
-// repeat a part of the one before: a call of memcpy costs more than the copy.
-template <std::size_t kUnit>
-HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
-  for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
-    std::memcpy(to + n, from + n, kUnit);
-  }
-  std::memcpy(to + bytes - kUnit, from + bytes - kUnit, kUnit);
-}
-
-HWY_INLINE void copy_row(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes >= 16) {
-    copy_units<16>(to, from, bytes);
-  } else if (bytes >= 4) {
-    copy_units<4>(to, from, bytes);
-  } else {
-    copy_units<1>(to, from, bytes);
-  }
-}
-
-// A tile is rows x columns elements, packed, in the first-level cache.
-inline constexpr std::size_t kTileBytes = 16384;
-
-template <class T>
-HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
-  std::memcpy(to, from, sizeof(T));
-}
-
-// The columns of a crossed operand lie far from one another, where no hardware looks ahead: this does. The addresses
-// may lie beyond the tensor, which a prefetch does not mind.
-inline constexpr std::ptrdiff_t kColumnsAhead = 4;
-inline constexpr std::ptrdiff_t kRowsAhead = 2;
-
-template <class T>
-HWY_INLINE bool crosses(const KernelArguments::Input& input) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  return input.row_stride == kSize && input.stride != kSize && input.stride != 0;
-}
-
-// An operand that is contiguous along the rows: a few columns at a time, each read as it lies.
-template <class T>
-HWY_NOINLINE void gather_crossed(std::byte* tile, const KernelArguments::Input& from, std::size_t rows,
-                                 std::size_t columns) {
-  constexpr std::size_t kTogether = 4;
-  const std::size_t row_bytes = columns * sizeof(T);
-  std::size_t column = 0;
-  for (; column + kTogether <= columns; column += kTogether) {
-    const std::byte* sources[kTogether];
-    for (std::size_t k = 0; k < kTogether; ++k) {
-      sources[k] = from.data + static_cast<std::ptrdiff_t>(column + k) * from.stride;
-      for (std::size_t n = 0; n < rows * sizeof(T); n += 64) {
-        fetch(sources[k] + n, kColumnsAhead * from.stride);
-      }
-    }
-    std::byte* target = tile + column * sizeof(T);
-    std::size_t row = 0;
-    if constexpr (sizeof(T) == 4) {
-      const hn::FixedTag<u32, 4> d;
-      for (; row + 4 <= rows; row += 4) {
-        const auto load4 = [&](std::size_t k) HWY_ATTR { return load_bytes(d, sources[k] + row * sizeof(T)); };
-        const auto v0 = load4(0);
-        const auto v1 = load4(1);
-        const auto v2 = load4(2);
-        const auto v3 = load4(3);
-        const auto low02 = hn::InterleaveLower(d, v0, v2);
-        const auto low13 = hn::InterleaveLower(d, v1, v3);
-        const auto high02 = hn::InterleaveUpper(d, v0, v2);
-        const auto high13 = hn::InterleaveUpper(d, v1, v3);
-        store_bytes(d, hn::InterleaveLower(d, low02, low13), target);
-        store_bytes(d, hn::InterleaveUpper(d, low02, low13), target + row_bytes);
-        store_bytes(d, hn::InterleaveLower(d, high02, high13), target + 2 * row_bytes);
-        store_bytes(d, hn::InterleaveUpper(d, high02, high13), target + 3 * row_bytes);
-        target += 4 * row_bytes;
-      }
-    }
-    for (; row < rows; ++row) {
-      for (std::size_t k = 0; k < kTogether; ++k) {
-        copy_element<T>(target + k * sizeof(T), sources[k] + row * sizeof(T));
-      }
-      target += row_bytes;
-    }
-  }
-  for (; column < columns; ++column) {
-    const std::byte* source = from.data + static_cast<std::ptrdiff_t>(column) * from.stride;
-    for (std::size_t row = 0; row < rows; ++row) {
-      copy_element<T>(tile + row * row_bytes + column * sizeof(T), source + row * sizeof(T));
-    }
-  }
-}
-
-template <class T>
-HWY_NOINLINE void gather(std::byte* tile, const KernelArguments::Input& from, std::size_t rows, std::size_t columns) {
-  const std::size_t row_bytes = columns * sizeof(T);
-  if (crosses<T>(from)) {
-    gather_crossed<T>(tile, from, rows, columns);
-    return;
-  }
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::byte* source = from.data + static_cast<std::ptrdiff_t>(row) * from.row_stride;
-    if (from.stride == static_cast<std::int64_t>(sizeof(T))) {
-      copy_row(tile + row * row_bytes, source, row_bytes);
-      continue;
-    }
-#pragma GCC unroll 4
-    for (std::size_t column = 0; column < columns; ++column) {
-      copy_element<T>(tile + row * row_bytes + column * sizeof(T),
-                      source + static_cast<std::ptrdiff_t>(column) * from.stride);
-    }
-  }
-}
-
-template <class T>
-HWY_NOINLINE void scatter(const std::byte* tile, const KernelArguments::Output& to, std::size_t rows,
-                          std::size_t columns) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  const std::size_t row_bytes = columns * sizeof(T);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::byte* source = tile + row * row_bytes;
-    std::byte* target = to.data + static_cast<std::ptrdiff_t>(row) * to.row_stride;
-    if (to.stride == kSize) {
-      copy_row(target, source, row_bytes);
-      continue;
-    }
-#pragma GCC unroll 4
-    for (std::ptrdiff_t column = 0; column < static_cast<std::ptrdiff_t>(columns); ++column) {
-      copy_element<T>(target + column * to.stride, source + column * kSize);
-    }
-  }
-}
-
-// Any strides, and rows too short for vectors: gathered into tiles, and scattered from them. Where rows are long
-// enough, the tile is computed row by row, and inputs of which every or every other element is taken stay where they
-// are.
 template <class T, bool kFloor>
-void strided_kernel(const KernelArguments& arguments) noexcept {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  constexpr std::size_t kElements = kTileBytes / sizeof(T);
-  alignas(64) std::byte a_tile[kTileBytes];
-  alignas(64) std::byte b_tile[kTileBytes];
-  alignas(64) std::byte out_tile[kTileBytes];
-  const auto& a = arguments.inputs[0];
-  const auto& b = arguments.inputs[1];
-  const auto& out = arguments.output;
-  const bool narrow = crosses<T>(a) || crosses<T>(b);
-  const std::size_t wide = std::min(arguments.columns, narrow ? std::size_t{64} : kElements);
-  const std::size_t high = std::min(arguments.rows, kElements / wide);
-  const bool by_rows = wide * sizeof(T) >= 2 * HWY_LANES(u8);
-  for (std::size_t row = 0; row < arguments.rows; row += high) {
-    for (std::size_t column = 0; column < arguments.columns; column += wide) {
-      const std::size_t rows = std::min(high, arguments.rows - row);
-      const std::size_t columns = std::min(wide, arguments.columns - column);
-      const auto row_bytes = static_cast<std::ptrdiff_t>(columns) * kSize;
-      // The part of an operand in this tile: where its rows can be read or written as they are, or the packed tile.
-      const auto part_of = [row, column](auto operand) {
-        operand.data += static_cast<std::ptrdiff_t>(row) * operand.row_stride +
-                        static_cast<std::ptrdiff_t>(column) * operand.stride;
-        return operand;
-      };
-      const auto input = [&](const KernelArguments::Input& operand, std::byte* tile) {
-        KernelArguments::Input part = part_of(operand);
-        const bool near = operand.stride == kSize || (by_rows && operand.stride == 2 * kSize);
-        if (!near || !(by_rows || rows == 1 || operand.row_stride == row_bytes)) {
-          gather<T>(tile, part, rows, columns);
-          part = {tile, row_bytes, kSize};
-        }
-        return part;
-      };
-      const KernelArguments::Input x = input(a, a_tile);
-      const KernelArguments::Input y = input(b, b_tile);
-      const KernelArguments::Output part = part_of(out);
-      const bool direct = out.stride == kSize && (by_rows || rows == 1 || out.row_stride == row_bytes);
-      const KernelArguments::Output result = direct ? part : KernelArguments::Output{out_tile, row_bytes, kSize};
-      const Steps steps{static_cast<std::size_t>(x.stride / kSize), static_cast<std::size_t>(y.stride / kSize)};
-      const auto row_function = steps.a == 1 && steps.b == 1 ? run_plain_row<T, kFloor> : run_stepped_row<T, kFloor>;
-      const auto is_packed = [row_bytes](const auto& operand) {
-        return operand.stride == kSize && operand.row_stride == row_bytes;
-      };
-      const bool packed = rows == 1 || (is_packed(x) && is_packed(y) && is_packed(result));
-      const std::size_t runs = packed ? 1 : rows;
-      for (std::size_t run = 0; run < runs; ++run) {
-        const auto nth = static_cast<std::ptrdiff_t>(run);
-        if (narrow) {  // some rows ahead: they are too short for the hardware to notice
-          for (std::ptrdiff_t n = 0; n < row_bytes; n += 64) {
-            fetch(x.data + n, (nth + kRowsAhead) * x.row_stride);
-            fetch(y.data + n, (nth + kRowsAhead) * y.row_stride);
-            fetch(result.data + n, (nth + kRowsAhead) * result.row_stride);
-          }
-        }
-        row_function(x.data + nth * x.row_stride, y.data + nth * y.row_stride, result.data + nth * result.row_stride,
-                     packed ? rows * columns : columns, steps);
-      }
-      if (!direct) {
-        scatter<T>(out_tile, part, rows, columns);
-      }
-    }
-  }
+void tiled_kernel(const KernelArguments& arguments) noexcept {
+  static constexpr TiledRow kRow{
+      run_plain_rows<T, kFloor>, run_stepped_rows<T, kFloor>, 2, {sizeof(T), sizeof(T), sizeof(T)}};
+  run_tiled(kRow, arguments, nullptr);
 }
 
 template <class T, bool kFloor, Operand kA, Operand kB>
@@ -446,7 +242,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   const auto& a = arguments.inputs[0];
   const auto& b = arguments.inputs[1];
   if (arguments.rows > 1 && arguments.columns * sizeof(T) < HWY_LANES(u8)) {
-    strided_kernel<T, kFloor>(arguments);
+    tiled_kernel<T, kFloor>(arguments);
     return;
   }
   for (std::size_t row = 0; row < arguments.rows; ++row) {
@@ -462,12 +258,12 @@ void replace_type(KernelTable& table) {
   auto& slots = table.at(anydml::row(row), find_variant(anydml::row(row), kDataTypeOf<T>));
   // Unsigned numbers have no sign to round towards: one kernel for both.
   constexpr bool kRounds = kFloor && !std::is_unsigned_v<T>;
-  slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<T, kRounds, Operand::tensor, Operand::tensor>;
+  slots[static_cast<std::size_t>(InnerLayout::contiguous)] = tiled_kernel<T, kRounds>;
   slots[static_cast<std::size_t>(InnerLayout::first_broadcast)] =
       kernel<T, kRounds, Operand::repeated, Operand::tensor>;
   slots[static_cast<std::size_t>(InnerLayout::second_broadcast)] =
       kernel<T, kRounds, Operand::tensor, Operand::repeated>;
-  slots[static_cast<std::size_t>(InnerLayout::strided)] = strided_kernel<T, kRounds>;
+  slots[static_cast<std::size_t>(InnerLayout::strided)] = tiled_kernel<T, kRounds>;
 }
 
 template <class... Types>
@@ -476,7 +272,11 @@ void replace_types(KernelTable& table) {
   (replace_type<Types, false>(table), ...);
 }
 
-void replace(KernelTable& table) { replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table); }
+void replace(KernelTable& table) {
+  replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
+  [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
+  (std::make_index_sequence<kRowGroups>{});
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml

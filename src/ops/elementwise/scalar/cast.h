@@ -6,20 +6,29 @@
 #include <limits>
 
 #include "base/float_bits.h"
+#include "ops/elementwise/scalar/lanes.h"
 
 namespace anydml {
 
 template <class From, class To>
 struct Cast {
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr To operator()(From x) const {
-    if constexpr (is_float<From> && is_float<To>) {
-      return float_to_float(x);
-    } else if constexpr (is_float<From>) {
+  using Input = compute_t<From>;
+  using Output = compute_t<To>;  // of a cast to FLOAT16: a FLOAT32 that rounds to the result
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr Output compute(Input x) const {
+    if constexpr (std::is_same_v<To, f16>) {
+      return before_f16(x);
+    } else if constexpr (is_float<From> && !is_float<To>) {
       return float_to_integer(x);
-    } else if constexpr (is_float<To>) {
-      return integer_to_float(x);
     } else {
-      return static_cast<To>(x);
+      return static_cast<To>(x);  // integers wrap; floats round once, in the machine
+    }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr To operator()(From x) const {
+    if constexpr (std::is_same_v<From, To>) {
+      return x;
+    } else {
+      return narrow<To>(compute(widen(x)));
     }
   }
 
@@ -27,65 +36,53 @@ struct Cast {
   // Constants, not calls: CUDA device code may not call numeric_limits.
   static constexpr To kLeast = std::numeric_limits<To>::min();
   static constexpr To kMost = std::numeric_limits<To>::max();
+  static constexpr int kDigits = std::numeric_limits<To>::digits;
 
-  ANYDML_HOST_DEVICE static constexpr To float_to_float(From x) {
-    if constexpr (std::is_same_v<From, To>) {
-      return x;
-    } else if constexpr (sizeof(From) > sizeof(To)) {
-      return round_to<To>(x);
-    } else {
-      return widen_to<To>(x);
-    }
-  }
-
-  ANYDML_HOST_DEVICE static constexpr To float_to_integer(From x) {
-    if (is_nan(x)) {
-      return To{0};
-    }
-    const f64 value = widen_to_f64(x);  // exact
+  ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
+    using Wide = std::conditional_t<sizeof(To) == 8, f64, Input>;
+    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // what machines convert to
+    constexpr int kPrecision = FloatParts<Wide>::kFractionBits + 1;
     // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
-    constexpr f64 kLimit = 2.0 * static_cast<f64>(u64{1} << (std::numeric_limits<To>::digits - 1));
-    if (value >= kLimit) {
-      return kMost;
+    constexpr Wide kLimit = Wide{2} * static_cast<Wide>(u64{1} << (kDigits - 1));
+    constexpr Wide kBelowLimit =
+        kLimit - (kDigits > kPrecision ? static_cast<Wide>(u64{1} << (kDigits > kPrecision ? kDigits - kPrecision : 0))
+                                       : Wide{1});
+    constexpr Wide kLowest = static_cast<Wide>(kLeast);
+    const Wide value = select(x == x, static_cast<Wide>(x), Wide{0});
+    const Wide below = select(value >= kBelowLimit, kBelowLimit, value);
+    const Wide within = select(below <= kLowest, kLowest, below);
+    const To result = static_cast<To>(static_cast<Whole>(within));
+    if constexpr (kDigits > kPrecision) {
+      return select(value >= kLimit, kMost, result);
+    } else {
+      return result;
     }
-    return value <= static_cast<f64>(kLeast) ? kLeast : static_cast<To>(value);
   }
 
-  ANYDML_HOST_DEVICE static constexpr f64 widen_to_f64(From x) {
-    if constexpr (std::is_same_v<From, f64>) {
+  // A FLOAT32 whose rounding to FLOAT16 is that of x.
+  ANYDML_HOST_DEVICE static constexpr f32 before_f16(Input x) {
+    if constexpr (std::is_same_v<Input, f64>) {
+      // FLOAT32's digits of x, with the last one set where any beyond it is: too many digits of FLOAT16's to be taken
+      // for a tie. Out of FLOAT32's range it is out of FLOAT16's too.
+      constexpr int kDropped = FloatParts<f64>::kFractionBits - FloatParts<f32>::kFractionBits;
+      constexpr u64 kLast = u64{1} << kDropped;
+      const u64 bits = to_bits(x);
+      const u64 sticky = (bits & (kLast - 1)) != 0 ? kLast : 0;
+      return static_cast<f32>(from_bits<f64>((bits & ~(kLast - 1)) | sticky));
+    } else if constexpr (is_float<From>) {
       return x;
+    } else if constexpr (sizeof(From) >= 4) {
+      // All integers beyond 65519 become infinities, and up to 2^24 FLOAT32 has every one.
+      constexpr From kInfinite = From{1} << 20;
+      const From below = x < kInfinite ? x : kInfinite;
+      if constexpr (std::is_signed_v<From>) {
+        return static_cast<f32>(static_cast<i32>(below > -kInfinite ? below : -kInfinite));
+      } else {
+        return static_cast<f32>(static_cast<i32>(below));
+      }
     } else {
-      return widen_to<f64>(x);
+      return static_cast<f32>(x);
     }
-  }
-
-  // In integers, whatever the machine's rounding mode.
-  ANYDML_HOST_DEVICE static constexpr To integer_to_float(From x) {
-    using F = FloatParts<To>;
-    using Bits = typename F::Bits;
-    bool negative = false;
-    if constexpr (std::is_signed_v<From>) {
-      negative = x < 0;
-    }
-    u64 magnitude = negative ? u64{0} - static_cast<u64>(x) : static_cast<u64>(x);
-    if (magnitude == 0) {
-      return from_bits<To>(Bits{0});
-    }
-    const int width = 64 - leading_zeros(magnitude);
-    const int drop = width - (F::kFractionBits + 1);
-    if (drop > 0) {
-      const u64 lost = magnitude & ((u64{1} << drop) - 1);
-      const u64 half = u64{1} << (drop - 1);
-      magnitude >>= drop;
-      magnitude += lost > half || (lost == half && (magnitude & 1) != 0) ? 1 : 0;
-    } else {
-      magnitude <<= -drop;
-    }
-    // The hidden bit adds one to the exponent, and so does a carry out of the rounding.
-    const u64 exponent = static_cast<u64>(width - 1 + F::kBias - 1);
-    u64 bits = (exponent << F::kFractionBits) + magnitude;
-    bits = bits > F::kInfinity ? u64{F::kInfinity} : bits;
-    return from_bits<To>(static_cast<Bits>(bits | (negative ? u64{F::kSign} : 0)));
   }
 };
 

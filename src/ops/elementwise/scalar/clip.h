@@ -5,29 +5,33 @@
 #pragma once
 
 #include "base/scalar.h"
+#include "ops/elementwise/scalar/lanes.h"
 
 namespace anydml {
 
 template <class T>
 struct Clip {
-  T min;
-  T max;
+  compute_t<T> min;
+  compute_t<T> max;
+  compute_t<T> last;  // of floats, added to the result: NaN where a bound is one, else -0, which changes nothing
 
   ANYDML_HOST_DEVICE constexpr explicit Clip(const Attributes& attributes)
-      : min(attributes.values[0].as<T>()), max(attributes.values[1].as<T>()) {}
-
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const {
+      : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())), last(0) {
     if constexpr (is_float<T>) {
-      if (is_nan(x) || is_nan(min) || is_nan(max)) {
-        return quiet_nan<T>();
-      }
-      const T low = widen(x) < widen(max) ? x : max;
-      return widen(low) > widen(min) ? low : min;
+      last = is_nan(min) || is_nan(max) ? quiet_nan<compute_t<T>>() : -compute_t<T>{0};
+    }
+  }
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
+    if constexpr (is_float<T>) {
+      const compute_t<T> low = select(x >= max, max, x);  // a NaN fails both comparisons and passes through
+      return select(low <= min, min, low) + last;
     } else {
       const T low = x < max ? x : max;
       return low > min ? low : min;
     }
   }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return narrow<T>(compute(widen(x))); }
 };
 
 }  // namespace anydml

@@ -9,9 +9,9 @@ namespace anydml {
 
 template <class T>
 struct Divide {
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> a, compute_t<T> b) const {
     if constexpr (is_float<T>) {
-      return narrow<T>(widen(a) / widen(b));
+      return a / b;
     } else {
       if (b == 0) {
         return 0;
@@ -23,6 +23,9 @@ struct Divide {
       }
       return static_cast<T>(a / b);
     }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return narrow<T>(compute(widen(a), widen(b)));
   }
 };
 

@@ -10,7 +10,19 @@ template <class T, class Truth>
 struct LogicalEquals {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Truth operator()(T a, T b) const
       requires(std::is_same_v<Truth, u8> || std::is_same_v<Truth, u32>) {
-    return widen(a) == widen(b) ? Truth{1} : Truth{0};
+    return equal(a, b) ? Truth{1} : Truth{0};
+  }
+
+ private:
+  ANYDML_HOST_DEVICE static constexpr bool equal(T a, T b) {
+    if constexpr (std::is_same_v<T, f16>) {
+      // By bits, since a conversion costs more. All bitwise operators, so that no branch is left.
+      const auto both = static_cast<u16>(a.bits | b.bits);
+      const bool zeros = (both & FloatParts<f16>::kMagnitude) == 0;
+      return zeros | ((a.bits == b.bits) & !is_nan(a));
+    } else {
+      return a == b;
+    }
   }
 };
 

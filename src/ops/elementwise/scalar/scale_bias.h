@@ -16,9 +16,12 @@ struct ScaleBias {
   ANYDML_HOST_DEVICE constexpr explicit ScaleBias(const Attributes& attributes)
       : scale(attributes.values[0].as<compute_t<T>>()), bias(attributes.values[1].as<compute_t<T>>()) {}
 
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
+    const compute_t<T> product = x * scale;
+    return product + bias;
+  }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
-    const compute_t<T> product = widen(x) * scale;
-    return narrow<T>(product + bias);
+    return narrow<T>(compute(widen(x)));
   }
 };
 

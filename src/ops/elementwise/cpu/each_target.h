@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Compiles the file that includes this once for each of Highway's targets: that file is named by HWY_TARGET_INCLUDE,
+// and what it says once for each target stands in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and
+// HWY_AFTER_NAMESPACE, where ANYDML_TARGET is 1. No include guard: it is read again each time.
+//
+// A function is compiled for the target within whose lines it is written; a template too, wherever it is made from. So
+// the scalar definitions, which are written elsewhere, may be called here: a copy of one that is not inlined is
+// compiled for every machine, in whatever file, and the linker may keep any. What is compiled for one target has that
+// target's namespace in its name.
+
+// Enabled is what was run: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the modulus of floats does
+// not hold.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#pragma GCC diagnostic pop
+
+#undef ANYDML_TARGET
+#if HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#define ANYDML_TARGET 1
+#else
+#define ANYDML_TARGET 0
+#endif

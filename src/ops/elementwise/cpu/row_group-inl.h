@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The kernels of some of the rows, as one file: row_group_N.cpp defines ANYDML_ROW_GROUP as N and includes this, which
+// is then compiled once for each of Highway's targets. Rows are shared out by how many variants come before them, so
+// that no file takes long to compile; a new row needs nothing here until the last group is full.
+#include <cstddef>
+
+#include "ops/elementwise/cpu/row_groups.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/elementwise/cpu/row_group-inl.h"
+#include "ops/elementwise/cpu/each_target.h"
+
+#if ANYDML_TARGET
+
+#include "ops/elementwise/cpu/row_groups-inl.h"
+#include "ops/elementwise/cpu/row_loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+
+template <>
+void replace_rows<ANYDML_ROW_GROUP>(KernelTable& table) {
+#define ANYDML_ROW(op, Definition, ulp)                                                        \
+  if constexpr (row_group(RowId::op) == ANYDML_ROW_GROUP) {                                    \
+    replace_row(table, RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
+  }
+#include "ops/elementwise/elementwise.def"
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif

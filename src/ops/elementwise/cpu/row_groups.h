@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Which file compiles the vector kernels of a row.
+#pragma once
+
+#include <array>
+
+#include "ops/elementwise/rows.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
+
+namespace anydml {
+
+inline constexpr std::size_t kRowGroups = 4;  // files row_group_N.cpp
+// A row goes to the group in whose share its first variant is.
+inline constexpr std::size_t kVariantsOfGroup = 75;
+// The modulus has kernels of its own.
+inline constexpr std::size_t kNoRowGroup = kRowGroups;
+
+namespace detail {
+
+inline constexpr auto kGroups = [] {
+  std::array<std::size_t, kRowCount> groups{};
+  std::size_t next = 0;
+  std::size_t before = 0;
+#define ANYDML_ROW(op, Definition, ulp)                                                                  \
+  groups[next++] = before / kVariantsOfGroup < kRowGroups ? before / kVariantsOfGroup : kNoRowGroup + 1; \
+  for_each_variant<Definition>([&before]<class Scalar>() { ++before; });
+#include "ops/elementwise/elementwise.def"
+  groups[static_cast<std::size_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR)] = kNoRowGroup;
+  groups[static_cast<std::size_t>(RowId::ELEMENT_WISE_MODULUS_TRUNCATE)] = kNoRowGroup;
+  return groups;
+}();
+static_assert(
+    [] {
+      for (const std::size_t group : kGroups) {
+        if (group > kNoRowGroup) {
+          return false;
+        }
+      }
+      return true;
+    }(),
+    "one more file row_group_N.cpp is needed");
+
+}  // namespace detail
+
+[[nodiscard]] consteval std::size_t row_group(RowId id) { return detail::kGroups[static_cast<std::size_t>(id)]; }
+
+}  // namespace anydml

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, of which the compiler
+// makes the target's vectors. So the same source says what an element is, what a vector is and what a thread of a GPU
+// computes; a definition has only to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at
+// a time: the conversions are vectors written by hand, since compilers make none.
+//
+// Not a vocabulary of vectors that definitions are written over: g++ does not let a template that is written outside a
+// target's lines call what is written within them.
+#if defined(ANYDML_ROW_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYDML_ROW_LOOPS_INL
+#undef ANYDML_ROW_LOOPS_INL
+#else
+#define ANYDML_ROW_LOOPS_INL
+#endif
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "ops/elementwise/cpu/same_bits.h"
+#include "ops/elementwise/cpu/tiles-inl.h"
+#include "ops/elementwise/signature.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+
+// Through memcpy: tensors come at any address, and the compiler makes one instruction of it.
+template <class T>
+HWY_INLINE T load_element(const std::byte* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(T));
+  return value;
+}
+
+template <class T>
+HWY_INLINE void store_element(std::byte* address, T value) {
+  std::memcpy(address, &value, sizeof(T));
+}
+
+// One row. All that the definition calls becomes part of the loop (flatten), or else there would be no vectors. An
+// output that is an input lies at the same address, so no element waits for another's (ivdep).
+template <class Scalar, std::size_t... kInputs>
+HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* const* inputs, std::byte* output,
+                                     std::size_t count, std::index_sequence<kInputs...>) {
+  using Types = Signature<Scalar>;
+  using Output = typename Types::Output;
+  const std::byte* const from[] = {inputs[kInputs]...};
+  const Scalar own = scalar;  // which no store below can reach
+#pragma GCC ivdep
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < count; ++i) {
+    store_element<Output>(output + i * sizeof(Output),
+                          own(load_element<typename Types::template Input<kInputs>>(
+                              from[kInputs] + i * sizeof(typename Types::template Input<kInputs>))...));
+  }
+}
+
+// A definition's inner part, between the types in which it computes.
+template <class Scalar, class Types = SignatureOf<decltype(&Scalar::compute)>>
+struct Computed;
+template <class Scalar, class Result, class... Inputs>
+struct Computed<Scalar, SignatureOf<Result (Scalar::*)(Inputs...) const>> {
+  Scalar scalar;
+  Result operator()(Inputs... inputs) const { return scalar.compute(inputs...); }
+};
+
+template <class Scalar>
+concept HasHalves = []<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
+  using Types = Signature<Scalar>;
+  return std::is_same_v<typename Types::Output, f16> ||
+         (std::is_same_v<typename Types::template Input<kInputs>, f16> || ...);
+}
+(std::make_index_sequence<Signature<Scalar>::kInputs>{});
+
+// Computes in FLOAT32 where FLOAT16 goes in or out, and says so; the rest are loops over the elements as they are.
+template <class Scalar>
+concept Staged = HasHalves<Scalar> && requires {
+  &Scalar::compute;
+};
+
+inline constexpr std::size_t kStage = 512;  // elements, in the first-level cache
+
+template <class Scalar, std::size_t... kInputs>
+HWY_INLINE void run_staged(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,
+                           std::index_sequence<kInputs...> indices) {
+  using Types = Signature<Scalar>;
+  using Output = typename Types::Output;
+  constexpr bool kNarrows = std::is_same_v<Output, f16>;
+  alignas(64) f32 wide[sizeof...(kInputs)][kStage];
+  alignas(64) f32 results[kStage];
+  for (std::size_t first = 0; first < count; first += kStage) {
+    const std::size_t part = std::min(kStage, count - first);
+    const auto staged = [&]<std::size_t i>() HWY_ATTR -> const std::byte* {
+      using Input = typename Types::template Input<i>;
+      const std::byte* const from = inputs[i] + first * sizeof(Input);
+      if constexpr (std::is_same_v<Input, f16>) {
+        widen_halves(from, wide[i], part);
+        return reinterpret_cast<const std::byte*>(wide[i]);
+      } else {
+        return from;
+      }
+    };
+    const std::byte* const from[] = {staged.template operator()<kInputs>()...};
+    std::byte* const to = output + first * sizeof(Output);
+    run_loop(Computed<Scalar>{scalar}, from, kNarrows ? reinterpret_cast<std::byte*>(results) : to, part, indices);
+    if constexpr (kNarrows) {
+      narrow_halves(results, to, part);
+    }
+  }
+}
+
+template <class Scalar>
+void run_rows(const RowBlock& block) noexcept {
+  constexpr std::size_t kInputs = Signature<Scalar>::kInputs;
+  constexpr auto kIndices = std::make_index_sequence<kInputs>{};
+  const Scalar& scalar = *static_cast<const Scalar*>(block.scalar);
+  RowCursor<kInputs> row(block);
+  do {
+    if constexpr (Staged<Scalar>) {
+      run_staged(scalar, row.inputs, row.output, block.columns, kIndices);
+    } else {
+      run_loop(scalar, row.inputs, row.output, block.columns, kIndices);
+    }
+  } while (row.next());
+}
+
+template <class Scalar>
+constexpr TiledRow tiled_row() {
+  using Types = Signature<Scalar>;
+  TiledRow row{run_rows<Scalar>, nullptr, Types::kInputs, {}};
+  [&]<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
+    ((row.sizes[kInputs] = sizeof(typename Types::template Input<kInputs>)), ...);
+  }
+  (std::make_index_sequence<Types::kInputs>{});
+  row.sizes[Types::kInputs] = sizeof(typename Types::Output);
+  return row;
+}
+
+// One for every layout, since the walk looks at the strides.
+template <class Scalar>
+void kernel(const KernelArguments& arguments) noexcept {
+  static constexpr TiledRow kRow = tiled_row<Scalar>();
+  const Scalar scalar = make_scalar<Scalar>(*arguments.attributes);
+  run_tiled(kRow, arguments, &scalar);
+}
+
+// Puts the kernels of a row's variants over those of the table.
+template <class ForEach>
+void replace_row(KernelTable& table, RowId id, const ForEach& for_each) {
+  const Row& of = row(id);
+  std::uint32_t variant = 0;
+  for_each([&]<class Scalar>() { table.at(of, variant++).fill(kernel<SameBits<Scalar>>); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif

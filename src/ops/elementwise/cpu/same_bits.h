@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Which other definition gives the same bits for the same bits, so that several variants share one kernel: what moves
+// bits goes by their number alone, and integers that wrap need no sign. And definitions that are other ways to the same
+// bits, of which compilers make vectors. The tests hold the kernels against the definitions themselves.
+#pragma once
+
+#include "ops/elementwise/scalars.h"
+
+namespace anydml {
+
+template <class T>
+struct BitsOf {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+requires is_float<T>
+struct BitsOf<T> {
+  using type = float_bits_t<T>;
+};
+template <class T>
+using bits_t = typename BitsOf<T>::type;
+
+// Integers of up to 16 bits as FLOAT32, of 32 as FLOAT64: the quotient of two integers that is none itself is at least
+// 1 / b from the next, which is more than the rounding of a / b while a has fewer bits than the float.
+template <class T>
+struct DivideAsFloats {
+  using Float = std::conditional_t<sizeof(T) <= 2, f32, f64>;
+  using Whole = std::conditional_t<sizeof(T) <= 2, i32, i64>;  // which the least by -1 does not overflow
+
+  [[nodiscard]] constexpr T operator()(T a, T b) const {
+    const Float quotient = static_cast<Float>(a) / static_cast<Float>(b == 0 ? T{1} : b);
+    const T result = static_cast<T>(static_cast<Whole>(quotient));
+    return b == 0 ? T{0} : result;
+  }
+};
+
+template <class Scalar>
+struct SameBitsAs {
+  using type = Scalar;
+};
+template <class T>
+struct SameBitsAs<Identity<T>> {
+  using type = Identity<bits_t<T>>;
+};
+template <class T>
+struct SameBitsAs<If<T>> {
+  using type = If<bits_t<T>>;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct SameBitsAs<Add<T>> {
+  using type = Add<bits_t<T>>;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct SameBitsAs<Subtract<T>> {
+  using type = Subtract<bits_t<T>>;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct SameBitsAs<Multiply<T>> {
+  using type = Multiply<bits_t<T>>;
+};
+template <class T>
+requires(std::is_integral_v<T> && sizeof(T) <= 4) struct SameBitsAs<Divide<T>> {
+  using type = DivideAsFloats<T>;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct SameBitsAs<Negate<T>> {
+  using type = Negate<bits_t<T>>;
+};
+template <class T>
+requires std::is_unsigned_v<T>
+struct SameBitsAs<Abs<T>> {
+  using type = Identity<T>;
+};
+template <class T, class Truth>
+requires std::is_integral_v<T>
+struct SameBitsAs<LogicalEquals<T, Truth>> {
+  using type = LogicalEquals<bits_t<T>, Truth>;
+};
+template <class T>
+struct SameBitsAs<Cast<T, T>> {
+  using type = Identity<bits_t<T>>;
+};
+// Of integers only those that become wider show a sign.
+template <class From, class To>
+requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
+         !std::is_same_v<From, To>) struct SameBitsAs<Cast<From, To>> {
+  using type =
+      std::conditional_t<sizeof(From) == sizeof(To), Identity<bits_t<To>>,
+                         Cast<std::conditional_t<(sizeof(From) > sizeof(To)), bits_t<From>, From>, bits_t<To>>>;
+};
+
+template <class Scalar>
+using SameBits = typename SameBitsAs<Scalar>::type;
+
+}  // namespace anydml

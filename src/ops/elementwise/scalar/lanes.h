@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The words from which a definition is best put together, so that a compiler makes vectors of a loop over it: one
+// machine operation each, and no branch. Arithmetic, comparisons of integers and conversions need no word.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+// `condition ? a : b`, by bits. Where the condition compares floats, g++ 12 would turn it round and then ask for NaN
+// too, which takes Arm seven instructions.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
+  if constexpr (is_float<T>) {
+    using Bits = float_bits_t<T>;
+    const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
+    return from_bits<T>(static_cast<Bits>((to_bits(a) & mask) | (to_bits(b) & static_cast<Bits>(~mask))));
+  } else {
+    const T mask = static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(condition));
+    return static_cast<T>((a & mask) | (b & static_cast<T>(~mask)));
+  }
+}
+
+// IEEE 754's roundings to an integer. Zeros keep their sign, infinities and NaN stay; the machine's rounding mode plays
+// no part.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_down(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::floor(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_floorf(x);
+  } else {
+    return __builtin_floor(x);
+  }
+#endif
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_up(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::ceil(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_ceilf(x);
+  } else {
+    return __builtin_ceil(x);
+  }
+#endif
+}
+
+}  // namespace anydml
