@@ -132,7 +132,7 @@ void nd_shape(const Described& described, std::string_view slices, Findings& fin
                                : std::optional<std::size_t>(0);
   const Sizes input = last(*all_input, *input_count);
   const Sizes indices = last(*all_indices, *indices_count);
-  if (!batch || indices.back() < 0 || indices.back() > static_cast<std::int64_t>(input.size())) {
+  if (!batch || indices.empty() || indices.back() < 0 || indices.back() > static_cast<std::int64_t>(input.size())) {
     return;  // which another rule tells
   }
   const auto coordinates = static_cast<std::size_t>(indices.back());
