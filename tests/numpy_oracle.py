@@ -108,6 +108,11 @@ def remainder(a, b, function):
 CLIP = (("Min", -2.5), ("Max", 100.25))
 
 
+def greater(a, b):
+    """NumPy's, but that +0 is above -0, which it leaves open."""
+    return np.where((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)), a.dtype.type(0), np.maximum(a, b))
+
+
 def clip(x):
     low, high = (np.array(bound).astype(x.dtype) if x.dtype.kind == "f" else
                  x.dtype.type(max(np.iinfo(x.dtype).min, int(bound))) for _, bound in CLIP)
@@ -128,6 +133,7 @@ ORACLES = {
     "ELEMENT_WISE_FLOOR": np.floor,
     "ELEMENT_WISE_CEIL": np.ceil,
     "ELEMENT_WISE_CLIP": clip,
+    "ELEMENT_WISE_MAX": greater,
 }
 ATTRIBUTES = {"ELEMENT_WISE_CLIP": CLIP}
 

@@ -4,8 +4,8 @@ in src/ops: edit those.
 """
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 
-__all__ = ["add", "cast", "ceil", "clip", "divide", "element_wise_identity", "element_wise_if", "fill_value_constant",
-           "floor", "logical_equals", "multiply", "negate", "subtract"]
+__all__ = ["add", "cast", "ceil", "clip", "divide", "element_wise_identity", "element_wise_if", "element_wise_max",
+           "fill_value_constant", "floor", "logical_equals", "multiply", "negate", "subtract"]
 SHADOWING = ["abs"]  # Python's own names: never by import *
 
 _SPECS.update({
@@ -17,6 +17,7 @@ _SPECS.update({
     "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_LOGICAL_EQUALS": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_MAX": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_SUBTRACT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "CAST": _Spec(1, [_Output("output", sizes=(0,))]),
@@ -111,6 +112,17 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     The result has the type uint8, or ``dtype``: uint8 and uint32.
     """
     return _run("ELEMENT_WISE_LOGICAL_EQUALS", a, b, out=out, dtype=dtype, device=device)
+
+
+def element_wise_max(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_MAX: max(a, b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_MAX", a, b, out=out, device=device)
 
 
 def multiply(a, b, /, *, out=None, device=None):

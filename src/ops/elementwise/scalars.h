@@ -12,6 +12,7 @@
 #include "ops/elementwise/scalar/identity.h"
 #include "ops/elementwise/scalar/if.h"
 #include "ops/elementwise/scalar/logical_equals.h"
+#include "ops/elementwise/scalar/max.h"
 #include "ops/elementwise/scalar/modulus_floor.h"
 #include "ops/elementwise/scalar/modulus_truncate.h"
 #include "ops/elementwise/scalar/multiply.h"

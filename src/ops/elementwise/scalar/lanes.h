@@ -21,6 +21,28 @@ template <class T>
   }
 }
 
+// The greater and the less of two: a NaN in either wins, and +0 is above -0.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
+  if constexpr (is_float<T>) {
+    const T both = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(a) & to_bits(b)));  // of zeros: -0 if both are
+    const T result = select(a == b, both, select(a > b, a, b));  // b where there is a NaN
+    return select(a != a, a, result);
+  } else {
+    return a > b ? a : b;
+  }
+}
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T less_of(T a, T b) {
+  if constexpr (is_float<T>) {
+    const T both = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(a) | to_bits(b)));
+    const T result = select(a == b, both, select(a < b, a, b));
+    return select(a != a, a, result);
+  } else {
+    return a < b ? a : b;
+  }
+}
+
 // IEEE 754's roundings to an integer. Zeros keep their sign, infinities and NaN stay; the machine's rounding mode plays
 // no part.
 template <class T>
