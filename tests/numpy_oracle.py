@@ -160,6 +160,8 @@ def typed_cases(draw):
         a[::3] = b[::3]
         for truth in (np.uint8, np.uint32):
             yield "ELEMENT_WISE_LOGICAL_EQUALS", [a, b], np.equal(a, b).astype(truth)
+            if dtype.kind == "f":
+                yield "ELEMENT_WISE_IS_NAN", [a], np.isnan(a).astype(truth)
         condition = draw(np.dtype(np.uint8)) % 3
         yield "ELEMENT_WISE_IF", [condition, a, b], np.where(condition != 0, a, b)
 
@@ -195,7 +197,7 @@ def check_fills(library):
     return compared
 
 
-TYPED = {"CAST", "ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_IF"}
+TYPED = {"CAST", "ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_IF", "ELEMENT_WISE_IS_NAN"}
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
 FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "operators.json").read_text())
 TAKES_SCALE_BIAS = {operator["name"].removeprefix("DML_OPERATOR_") for operator in FACTS["operators"]

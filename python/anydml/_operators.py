@@ -5,7 +5,7 @@ in src/ops: edit those.
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 
 __all__ = ["add", "cast", "ceil", "clip", "divide", "element_wise_identity", "element_wise_if", "element_wise_max",
-           "fill_value_constant", "floor", "logical_equals", "multiply", "negate", "subtract"]
+           "fill_value_constant", "floor", "is_nan", "logical_equals", "multiply", "negate", "subtract"]
 SHADOWING = ["abs"]  # Python's own names: never by import *
 
 _SPECS.update({
@@ -21,6 +21,7 @@ _SPECS.update({
     "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_SUBTRACT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "CAST": _Spec(1, [_Output("output", sizes=(0,))]),
+    "ELEMENT_WISE_IS_NAN": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
     "ELEMENT_WISE_IF": _Spec(3, [_Output("output", like=(1, 2), sizes=(0, 1, 2))], same=[(1, 2)], truths=(0,)),
     "ELEMENT_WISE_MODULUS_TRUNCATE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MODULUS_FLOOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
@@ -154,6 +155,15 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
     """
     return _run("CAST", input, out=out, dtype=dtype, device=device)
+
+
+def is_nan(input, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_IS_NAN: isnan(input) ? 1 : 0, element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_IS_NAN", input, out=out, dtype=dtype, device=device)
 
 
 def element_wise_if(condition, a, b, /, *, out=None, device=None):

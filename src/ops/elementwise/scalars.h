@@ -17,5 +17,6 @@
 #include "ops/elementwise/scalar/modulus_truncate.h"
 #include "ops/elementwise/scalar/multiply.h"
 #include "ops/elementwise/scalar/negate.h"
+#include "ops/elementwise/scalar/predicates.h"
 #include "ops/elementwise/scalar/scale_bias.h"
 #include "ops/elementwise/scalar/subtract.h"
