@@ -197,6 +197,33 @@ def check_fills(library):
     return compared
 
 
+def sequence(dtype, count, start, delta):
+    """What element i is, each step rounded in the type that is computed in."""
+    if dtype.kind != "f":
+        bits = 8 * dtype.itemsize
+        wide = (int(start) + np.arange(count, dtype=object) * int(delta)) % 2**bits
+        return wide.astype(np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    wide = np.float64 if dtype == np.float64 else np.float32
+    return (wide(dtype.type(start)) + np.arange(count).astype(wide) * wide(dtype.type(delta))).astype(dtype)
+
+
+def check_sequences(library):
+    compared = 0
+    for _, dtype in TYPES.values():
+        for start, delta in ((0, 1), (5, 3), (100, 0)) + (((-0.1, 0.3), (1e4, -0.77)) if np.dtype(dtype).kind == "f" else
+                                                          ((1, -1),) if np.dtype(dtype).kind == "i" else ()):
+            for shape, axes in (((1,), (0,)), ((100_003,), (0,)), ((30, 40, 50), (2, 0, 1)), ((7, 9), (1, 0))):
+                base = np.zeros([shape[axis] for axis in axes] + [2], dtype)
+                part = base[..., 0].transpose(np.argsort(axes))
+                expected = sequence(np.dtype(dtype), part.size, start, delta).reshape(part.shape)
+                library.run("FILL_VALUE_SEQUENCE", [], part, (("ValueStart", start), ("ValueDelta", delta)))
+                if count_different(np.ascontiguousarray(part), expected).any() or base[..., 1].any():
+                    sys.exit(f"FILL_VALUE_SEQUENCE {base.dtype} {part.shape} from {start} by {delta}: not as NumPy has it")
+                compared += part.size
+    return compared
+
+
+FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 TYPED = {"CAST", "ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_IF", "ELEMENT_WISE_IS_NAN"}
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
 FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "operators.json").read_text())
@@ -256,8 +283,8 @@ def main(path):
     for name, input_count, types in library.built_operators():
         if name in TYPED:
             continue
-        if name == "FILL_VALUE_CONSTANT":
-            compared = check_fills(library)
+        if name in FILLS:
+            compared = FILLS[name](library)
             total += compared
             print(f"  {name:32} {compared:9} elements of {len(TYPES):2} types, none different")
             continue

@@ -5,7 +5,8 @@ in src/ops: edit those.
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 
 __all__ = ["add", "cast", "ceil", "clip", "divide", "element_wise_identity", "element_wise_if", "element_wise_max",
-           "fill_value_constant", "floor", "is_nan", "logical_equals", "multiply", "negate", "subtract"]
+           "fill_value_constant", "fill_value_sequence", "floor", "is_nan", "logical_equals", "multiply", "negate",
+           "subtract"]
 SHADOWING = ["abs"]  # Python's own names: never by import *
 
 _SPECS.update({
@@ -26,6 +27,7 @@ _SPECS.update({
     "ELEMENT_WISE_MODULUS_TRUNCATE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MODULUS_FLOOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "FILL_VALUE_CONSTANT": _Spec(0, [_Output("output")]),
+    "FILL_VALUE_SEQUENCE": _Spec(0, [_Output("output")]),
     "ELEMENT_WISE_NEGATE": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
 })
 
@@ -184,6 +186,17 @@ def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None)
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
     """
     return _run("FILL_VALUE_CONSTANT", Value=value, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape=None, device=None):
+    """DirectML's FILL_VALUE_SEQUENCE: out[i] = ValueStart + i * ValueDelta   (i = element index).
+
+    ``value_start``: a number.
+    ``value_delta``: a number.
+    The result has the type ``dtype``: float16, float32, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+    """
+    return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
+                shape=shape, device=device)
 
 
 def negate(input, /, *, out=None, device=None):

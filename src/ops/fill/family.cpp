@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <vector>
 
 #include "base/scalar.h"
 #include "ops/fill/step.h"
@@ -13,8 +14,13 @@
 namespace anydml {
 namespace {
 
-constexpr std::string_view kNames[] = {
-#define ANYDML_FILL_ROW(op) #op,
+struct FillRow {
+  std::string_view name;
+  std::size_t numbers;
+};
+
+constexpr FillRow kRows[] = {
+#define ANYDML_FILL_ROW(op, numbers) {#op, numbers},
 #include "ops/fill/fill.def"
 };
 
@@ -28,25 +34,43 @@ std::uint64_t bits_of(const Scalar& value, DataType type) {
   });
 }
 
-// What was given for the operator's scalar union.
-const schema::Argument& value_of(const OpDesc& desc) {
-  const auto found = std::ranges::find(desc.op->fields, facts::FieldType::scalar_union, &facts::Field::type);
-  return desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())];
+// What was given for the operator's scalar unions, in their order.
+std::vector<Scalar> numbers_of(const OpDesc& desc) {
+  std::vector<Scalar> numbers;
+  for (std::size_t i = 0; i < desc.op->fields.size(); ++i) {
+    if (desc.op->fields[i].type == facts::FieldType::scalar_union && !desc.arguments[i].numbers.empty()) {
+      numbers.push_back(desc.arguments[i].numbers.front());
+    }
+  }
+  return numbers;
 }
 
 Status check(const OpDesc& desc) {
-  if (value_of(desc).numbers.size() != 1) {
-    return invalid({desc.op->name, "Value"}, "is missing; expected a number");
+  if (numbers_of(desc).size() != std::ranges::find(kRows, desc.op->name, &FillRow::name)->numbers) {
+    return invalid({desc.op->name, {}}, "a number is missing");
   }
   return {};
 }
 
+// The output's elements counted in row-major order, as if they were a tensor of bytes: what the loops make of its
+// strides is the index.
+TensorDesc index_of(const TensorDesc& output) {
+  TensorDesc index = output;
+  index.type = DataType::UINT8;
+  static_cast<void>(set_packed_strides(index));  // as many as a tensor may have always fit
+  return index;
+}
+
 void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const PlacedTensor& output = tensors.back();
-  const FillStep step{.nest = normalise(std::span(&output.tensor, 1)),
-                      .bits = bits_of(value_of(desc).numbers.front(), output.tensor.type),
-                      .element_bytes = static_cast<std::uint32_t>(element_size(output.tensor.type)),
-                      .reserved = 0};
+  const auto numbers = numbers_of(desc);
+  const bool is_sequence = numbers.size() > 1;
+  const TensorDesc walked[] = {index_of(output.tensor), output.tensor};
+  const FillStep step{.nest = normalise(std::span(walked).subspan(is_sequence ? 0 : 1)),
+                      .bits = bits_of(numbers.front(), output.tensor.type),
+                      .delta = bits_of(numbers.back(), output.tensor.type),
+                      .type = output.tensor.type,
+                      .is_sequence = is_sequence ? 1U : 0U};
   const Operand operand[] = {output.operand()};
   plan.add(static_cast<std::uint32_t>(FamilyId::fill), operand, std::as_bytes(std::span(&step, 1)));
 }
@@ -56,7 +80,8 @@ void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan
 extern const Family fill_family;
 const Family fill_family = {
     .name = "fill",
-    .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
+    .has =
+        [](const facts::Operator& op) { return std::ranges::find(kRows, op.name, &FillRow::name) != std::end(kRows); },
     .types =
         [](const facts::Operator&, std::size_t) {
           TypeSet all = 0;

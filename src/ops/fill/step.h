@@ -4,15 +4,17 @@
 
 #include <cstdint>
 
+#include "base/element.h"
 #include "plan/loop_nest.h"
 
 namespace anydml {
 
 struct FillStep {
-  LoopNest nest;
-  std::uint64_t bits;           // of an element, the first byte lowest
-  std::uint32_t element_bytes;  // 1, 2, 4 or 8
-  std::uint32_t reserved;
+  LoopNest nest;       // of the output; of a sequence before it the index, as if it were a tensor of bytes
+  std::uint64_t bits;  // of an element, the first byte lowest: the value, or where a sequence starts
+  std::uint64_t delta;
+  DataType type;
+  std::uint32_t is_sequence;
 };
 
 }  // namespace anydml

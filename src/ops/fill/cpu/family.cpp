@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ops/fill/scalar/sequence.h"
 #include "ops/fill/step.h"
 #include "plan/tiling.h"
 
@@ -13,13 +14,17 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kTileBytes = 256 << 10;
+constexpr std::int64_t kSequenceTile = 16 << 10;  // elements
 
 class FillRun final : public cpu::Prepared {
  public:
   FillRun(const FillStep& step, const Tiling& tiling)
-      : Prepared(static_cast<std::uint64_t>(tiling.tiles)), step_(step), tiling_(tiling) {
-    for (std::size_t at = 0; at < sizeof(pattern_); at += step.element_bytes) {
-      std::memcpy(pattern_ + at, &step.bits, step.element_bytes);
+      : Prepared(static_cast<std::uint64_t>(tiling.tiles)),
+        step_(step),
+        tiling_(tiling),
+        bytes_(element_size(step.type)) {
+    for (std::size_t at = 0; at < sizeof(pattern_); at += bytes_) {
+      std::memcpy(pattern_ + at, &step.bits, bytes_);
     }
   }
 
@@ -30,8 +35,8 @@ class FillRun final : public cpu::Prepared {
       const std::int64_t rows = step_.nest.rank >= 2 ? step_.nest.loops[step_.nest.rank - 2].strides[0] : 0;
       for (std::int64_t row = 0; row < block.rows; ++row) {
         std::byte* const to = operands[0] + block.offsets[0] + row * rows;
-        if (stride == step_.element_bytes) {
-          fill_row(to, static_cast<std::size_t>(block.columns) * step_.element_bytes);
+        if (stride == static_cast<std::int64_t>(bytes_)) {
+          fill_row(to, static_cast<std::size_t>(block.columns) * bytes_);
         } else {
           scatter_row(to, block.columns, stride);
         }
@@ -58,7 +63,7 @@ class FillRun final : public cpu::Prepared {
         std::memcpy(to, &value, sizeof(value));
       }
     };
-    switch (step_.element_bytes) {
+    switch (bytes_) {
       case 1:
         return each(static_cast<std::uint8_t>(step_.bits));
       case 2:
@@ -72,13 +77,56 @@ class FillRun final : public cpu::Prepared {
 
   FillStep step_;
   Tiling tiling_;
+  std::size_t bytes_;  // of an element
   alignas(64) std::byte pattern_[64];
+};
+
+template <class T>
+class SequenceRun final : public cpu::Prepared {
+ public:
+  SequenceRun(const FillStep& step, const Tiling& tiling)
+      : Prepared(static_cast<std::uint64_t>(tiling.tiles)), nest_(step.nest), tiling_(tiling) {
+    std::memcpy(&sequence_.start, &step.bits, sizeof(T));
+    std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
+  }
+
+  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
+    const auto tile = static_cast<std::int64_t>(piece);
+    const Loop& inner = nest_.innermost();
+    for_each_tile(nest_, tiling_, tile, tile + 1, [&](const Block& block) {
+      for (std::int64_t row = 0; row < block.rows; ++row) {
+        const Loop& outer = nest_.loops[nest_.rank >= 2 ? nest_.rank - 2 : 0];
+        const std::int64_t first = block.offsets[0] + row * outer.strides[0];
+        std::byte* to = operands[0] + block.offsets[1] + row * outer.strides[1];
+        for (std::int64_t column = 0; column < block.columns; ++column, to += inner.strides[1]) {
+          const T value = sequence_(static_cast<std::uint64_t>(first + column * inner.strides[0]));
+          std::memcpy(to, &value, sizeof(value));
+        }
+      }
+    });
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%u loop%s, sequence", nest_.rank, nest_.rank == 1 ? "" : "s");
+  }
+
+ private:
+  LoopNest nest_;
+  Tiling tiling_;
+  Sequence<T> sequence_;
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine&) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  return std::make_unique<FillRun>(step, make_tiling(step.nest, kTileBytes / step.element_bytes));
+  const auto bytes = static_cast<std::int64_t>(element_size(step.type));
+  if (step.is_sequence == 0) {
+    return std::make_unique<FillRun>(step, make_tiling(step.nest, kTileBytes / bytes));
+  }
+  const Tiling tiling = make_tiling(step.nest, kSequenceTile);
+  return visit_type(step.type, [&]<class T>() -> std::unique_ptr<cpu::Prepared> {
+    return std::make_unique<SequenceRun<T>>(step, tiling);
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "backend/cuda/family.h"
 #include "backend/cuda/kernels/device.cuh"
+#include "ops/fill/scalar/sequence.h"
 #include "ops/fill/step.h"
 
 namespace anydml::cuda {
@@ -55,9 +56,77 @@ __global__ void __launch_bounds__(kThreads) fill_strided(const __grid_constant__
   }
 }
 
+struct Indices {
+  std::byte* to;
+  u32 count;
+  u32 rank;
+  FastDivisor sizes[kMaxRank];
+  std::int64_t strides[kMaxRank][2];  // of the index, and of the output
+  std::int64_t first;                 // index
+};
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    fill_sequence(const __grid_constant__ Indices indices, const __grid_constant__ Sequence<T> sequence, bool aligned) {
+  const u32 thread = blockIdx.x * kThreads + threadIdx.x;
+  for (u64 n = thread; n < indices.count; n += u64{gridDim.x} * kThreads) {
+    auto rest = static_cast<u32>(n);
+    std::int64_t index = indices.first;
+    std::int64_t offset = 0;
+    for (u32 loop = indices.rank; loop-- > 0;) {
+      const Quotient parts = divide(rest, indices.sizes[loop]);
+      index += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][0];
+      offset += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][1];
+      rest = parts.quotient;
+    }
+    const T value = sequence(static_cast<u64>(index));
+    store_element<T>(indices.to + offset, __builtin_bit_cast(bits_t<T>, value), aligned);
+  }
+}
+
+[[nodiscard]] u32 blocks_for(u64 threads) {
+  return static_cast<u32>(std::clamp<u64>((threads + kThreads - 1) / kThreads, 1, kMostBlocks));
+}
+
+template <class T>
+class SequenceRun final : public PreparedStep {
+ public:
+  explicit SequenceRun(const FillStep& step) : output_(step.nest.offsets[1]) {
+    indices_.count = static_cast<u32>(step.nest.count);
+    indices_.rank = step.nest.rank;
+    indices_.first = step.nest.offsets[0];
+    for (u32 loop = 0; loop < step.nest.rank; ++loop) {
+      indices_.sizes[loop] = make_divisor(static_cast<u32>(step.nest.loops[loop].size));
+      std::copy_n(step.nest.loops[loop].strides, 2, indices_.strides[loop]);
+    }
+    std::memcpy(&sequence_.start, &step.bits, sizeof(T));
+    std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+    Indices indices = indices_;
+    indices.to = bases[0] + output_;
+    u64 all = reinterpret_cast<std::uintptr_t>(indices.to);
+    for (u32 loop = 0; loop < indices.rank; ++loop) {
+      all |= static_cast<u64>(indices.strides[loop][1]);
+    }
+    fill_sequence<T><<<blocks_for(indices.count), kThreads, 0, stream>>>(indices, sequence_, all % sizeof(T) == 0);
+    return cudaGetLastError();
+  }
+  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "sequence, %u loop%s", indices_.rank, indices_.rank == 1 ? "" : "s");
+  }
+
+ private:
+  Indices indices_{};
+  std::int64_t output_;
+  Sequence<T> sequence_{};
+};
+
 class FillRun final : public PreparedStep {
  public:
-  explicit FillRun(const FillStep& step) : step_(step) {
+  explicit FillRun(const FillStep& step) : step_(step), bytes_(static_cast<u32>(element_size(step.type))) {
     places_.count = static_cast<u32>(step.nest.count);
     places_.rank = step.nest.rank;
     for (u32 loop = 0; loop < step.nest.rank; ++loop) {
@@ -69,19 +138,19 @@ class FillRun final : public PreparedStep {
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
     std::byte* const to = bases[0] + step_.nest.offsets[0];
     const auto address = reinterpret_cast<std::uintptr_t>(to);
-    if (is_contiguous() && address % step_.element_bytes == 0) {
-      const u64 bytes = u64{places_.count} * step_.element_bytes;
+    if (is_contiguous() && address % bytes_ == 0) {
+      const u64 bytes = u64{places_.count} * bytes_;
       const u64 head = std::min<u64>((kVectorBytes - address % kVectorBytes) % kVectorBytes, bytes);
       uint4 pattern;
       auto* const words = reinterpret_cast<std::byte*>(&pattern);
-      for (u32 at = 0; at < kVectorBytes; at += step_.element_bytes) {
-        std::memcpy(words + at, &step_.bits, step_.element_bytes);
+      for (u32 at = 0; at < kVectorBytes; at += bytes_) {
+        std::memcpy(words + at, &step_.bits, bytes_);
       }
       fill_vectors<<<blocks_for(bytes / kVectorBytes + 1), kThreads, 0, stream>>>(to, bytes, head, pattern, step_.bits,
-                                                                                  step_.element_bytes);
+                                                                                  bytes_);
       return cudaGetLastError();
     }
-    switch (step_.element_bytes) {
+    switch (bytes_) {
       case 1:
         return launch_strided<u8>(to, stream);
       case 2:
@@ -102,10 +171,7 @@ class FillRun final : public PreparedStep {
 
  private:
   [[nodiscard]] bool is_contiguous() const {
-    return places_.rank == 1 && places_.strides[0] == static_cast<std::int64_t>(step_.element_bytes);
-  }
-  [[nodiscard]] static u32 blocks_for(u64 threads) {
-    return static_cast<u32>(std::clamp<u64>((threads + kThreads - 1) / kThreads, 1, kMostBlocks));
+    return places_.rank == 1 && places_.strides[0] == static_cast<std::int64_t>(bytes_);
   }
 
   template <class T>
@@ -122,6 +188,7 @@ class FillRun final : public PreparedStep {
   }
 
   FillStep step_;
+  u32 bytes_;  // of an element
   Places places_{};
 };
 
@@ -133,6 +200,11 @@ const Family fill_family = {
     .prepare = [](const Step& flat, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
+      if (step.is_sequence != 0) {
+        return visit_type(step.type, [&]<class T>() -> std::unique_ptr<PreparedStep> {
+          return std::make_unique<SequenceRun<T>>(step);
+        });
+      }
       return std::make_unique<FillRun>(step);
     },
     .launch_at_once = nullptr,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// FILL_VALUE_SEQUENCE: ValueStart + i * ValueDelta for element i, counted in row-major order. Floats are computed in
+// FLOAT32 (FLOAT64 for FLOAT64): i, the product and the sum are rounded one after another, and the sum then to the
+// tensor's type. Integers wrap.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+template <class T>
+struct Sequence {
+  T start;
+  T delta;
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(u64 index) const {
+    if constexpr (is_float<T>) {
+      const auto product = static_cast<compute_t<T>>(index) * widen(delta);
+      return narrow<T>(widen(start) + product);
+    } else {
+      const auto product =
+          static_cast<wrapping_t<T>>(static_cast<wrapping_t<T>>(index) * static_cast<wrapping_t<T>>(delta));
+      return static_cast<T>(static_cast<wrapping_t<T>>(start) + product);
+    }
+  }
+};
+
+}  // namespace anydml
