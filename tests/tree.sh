@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What no compiler checks: formatting, licence lines, the order of the layers where a relative path could evade it.
+# What no compiler checks: formatting, licence lines, the length of files, the order of the layers where a relative path
+# could evade it.
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
@@ -15,6 +16,15 @@ done
 if git rev-parse --git-dir >/dev/null 2>&1 && git ls-files | grep -E '\.(whl|so|o|a|deb|tar\.gz)$'; then
   echo "a built or downloaded file is tracked" >&2
   status=1
+fi
+# A file is about one subject. Those that are generated are as long as they are.
+most_lines=600
+if git rev-parse --git-dir >/dev/null 2>&1; then
+  while read -r file; do
+    [ -f "$file" ] || continue  # deleted, and not yet in a commit
+    lines=$(wc -l <"$file")
+    [ "$lines" -le "$most_lines" ] || { echo "$file: $lines lines; expected $most_lines at most: split it by subject" >&2; status=1; }
+  done < <(git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.py' '*.sh' '*.def' | grep -vxE 'include/anydml/DirectML\.h|src/facts/[^/]*_tables\.h')
 fi
 if grep -rn '#include "\.\.' src include tests examples bench tools; then
   echo "an include must name its layer" >&2

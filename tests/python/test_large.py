@@ -5,11 +5,11 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import on_gpu
 import pytest
-import test_cuda
 import test_views
 from against_numpy import TYPES, assert_same, both, quiet
-from test_cuda import on  # noqa: F401, a fixture
+from on_gpu import on  # noqa: F401, a fixture
 
 import anydml
 from anydml import _core
@@ -94,14 +94,14 @@ def test_parts_on_a_gpu(limit, on, ours, numpys, kind):  # noqa: F811
     if limit == 1:
         pytest.skip("slow there, a launch for each element")
     for first, second in (((500,), (500,)), ((5, 1, 7), (3, 1)), ((40, 3), ()), ((1, 300, 1), (1, 1, 2))):
-        a, b = test_cuda.draw(kind, first, 1), test_cuda.draw(kind, second, 2)
-        expected = test_cuda.host(ours, a, b)
-        test_cuda.assert_same(on, ours(on.put(a), on.put(b)), expected)
+        a, b = on_gpu.draw(kind, first, 1), on_gpu.draw(kind, second, 2)
+        expected = on_gpu.host(ours, a, b)
+        on_gpu.assert_same(on, ours(on.put(a), on.put(b)), expected)
         if on.writes and first == expected.shape:
             x = on.put(a)
             assert ours(x, on.put(b), out=x) is x
-            test_cuda.assert_same(on, x, expected)
-    if isinstance(on, test_cuda.OnPretend):
+            on_gpu.assert_same(on, x, expected)
+    if isinstance(on, on_gpu.OnPretend):
         memory = np.arange(1, 301).astype(kind)
         a, out = on.kind(memory[:-1]), on.kind(memory[1:])
         with pytest.raises(ValueError, match="out has 299 elements and lies over an input"):
