@@ -26,8 +26,8 @@ class Anydml:
     def prepare(self, type_name, operator, a, b, out):
         from numpy_oracle import TYPES, Tensor, to_tensor
         value = TYPES[type_name][0]
-        inputs = [to_tensor(a, value), to_tensor(b, value)]
-        output = to_tensor(out, value)
+        inputs = [to_tensor(a), to_tensor(b)]
+        output = to_tensor(out)
         compiled = ctypes.c_void_p()
         self.must(self.handle.anydml_compile(
             None, f"ELEMENT_WISE_{operator.upper()}".encode(), (Tensor * 2)(*inputs), ctypes.c_size_t(2),

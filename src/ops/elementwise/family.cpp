@@ -3,8 +3,10 @@
 #include "ops/family.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "ops/elementwise/program.h"
+#include "ops/elementwise/recipes.h"
 #include "ops/elementwise/rows.h"
 #include "ops/op_desc.h"
 #include "text/format.h"
@@ -12,68 +14,131 @@
 namespace anydml {
 namespace {
 
-// The numbers of the operator's attributes, in the order of its desc struct; a ScaleBias apart.
+using Arguments = std::span<const schema::Argument>;
+
+// The numbers of an operator's attributes, in the order of its desc struct; a ScaleBias and a fused operator apart.
 struct Numbers {
   Attributes own;
   const std::vector<Scalar>* scale_bias = nullptr;
+  const schema::Described* fused = nullptr;
 };
 
-Numbers numbers_of(const OpDesc& desc) {
+// Which type a scalar union has is the output's, and no number.
+bool names_a_union(const facts::Operator& op, const facts::Field& field) {
+  return field.spelling == "DML_TENSOR_DATA_TYPE" &&
+         std::ranges::find(op.fields, facts::FieldType::scalar_union, &facts::Field::type) != op.fields.end();
+}
+
+Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   Numbers numbers;
   std::size_t position = 0;
-  for (std::size_t field = 0; field < desc.op->fields.size(); ++field) {
-    const schema::Argument& argument = desc.arguments[field];
-    if (!facts::is_attribute(desc.op->fields[field].kind)) {
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    const facts::Field& field = op.fields[i];
+    const schema::Argument& argument = arguments[i];
+    if (!facts::is_attribute(field.kind) || names_a_union(op, field)) {
       continue;
     }
-    if (desc.op->fields[field].type == facts::FieldType::scale_bias) {
+    if (field.type == facts::FieldType::scale_bias) {
       numbers.scale_bias = argument.present ? &argument.numbers : nullptr;
-    } else if (argument.present) {
-      numbers.own.values[position++] = argument.numbers.front();
+    } else if (field.type == facts::FieldType::operators) {
+      numbers.fused = argument.operators.empty() ? nullptr : &argument.operators.front();
     } else {
-      ++position;
+      numbers.own.values[position++] = argument.numbers.empty() ? Scalar() : argument.numbers.front();
     }
   }
   return numbers;
 }
 
+// The row of an operator that is one, as its optional input is there or not.
+const Row& row_for(const OpDesc& desc) {
+  const Row* without = find_row_without_last(*desc.op);
+  return without != nullptr && !desc.tensors[desc.input_count - 1].present ? *without : *find_row(*desc.op);
+}
+
 std::uint32_t variant_of(const OpDesc& desc) {
   Variant types{};
-  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
-    types[i] = desc.tensors[i].tensor.type;
+  std::size_t next = 0;
+  for (const OpTensor& tensor : desc.tensors) {
+    if (tensor.present) {
+      types[next++] = tensor.tensor.type;
+    }
   }
-  return find_variant(*find_row(*desc.op), types);
+  return find_variant(row_for(desc), types);
 }
 
 Status check(const OpDesc& desc) {
+  if (find_recipe(*desc.op) != nullptr) {
+    return {};
+  }
   if (variant_of(desc) == kNoVariant) {
     return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", desc.op->name)};
   }
   const DataType type = desc.output().tensor.type;
-  if (numbers_of(desc).scale_bias != nullptr && !is_float_type(type)) {
+  const Numbers numbers = numbers_of(*desc.op, desc.arguments);
+  if (numbers.scale_bias != nullptr && !is_float_type(type)) {
     return invalid(
         {desc.op->name, {}},
         format_text("attributes Scale and Bias are given for {}; expected a float type with them", type_name(type)));
   }
+  if (numbers.fused != nullptr) {
+    const Row* fused = find_row(*numbers.fused->op);
+    if (fused == nullptr || fused->inputs != 1 || find_variant(*fused, type) == kNoVariant) {
+      return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not built here yet",
+                                                       desc.op->name, numbers.fused->op->name)};
+    }
+  }
   return {};
 }
 
-void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  ElementwiseProgram program(desc.input_count);
+// The operator's own row, after a ScaleBias and before a fused activation, if it has them.
+std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
+  const Numbers numbers = numbers_of(*desc.op, desc.arguments);
+  const Row& own = row_for(desc);
   std::uint16_t sources[kMaxInputs];
-  for (std::uint16_t i = 0; i < desc.input_count; ++i) {
-    sources[i] = i;
-  }
-  const Numbers numbers = numbers_of(desc);
+  std::copy_n(inputs.begin(), own.inputs, sources);
   if (numbers.scale_bias != nullptr) {
     Attributes scale_bias;
     std::ranges::copy(*numbers.scale_bias, scale_bias.values);
     const std::uint32_t variant = find_variant(row(RowId::SCALE_BIAS), desc.tensors[0].tensor.type);
     sources[0] = program.add(RowId::SCALE_BIAS, variant, std::span(sources, 1), scale_bias);
   }
-  const std::uint16_t result[] = {
-      program.add(find_row(*desc.op)->id, variant_of(desc), std::span(sources, desc.input_count), numbers.own)};
-  add_elementwise(plan, program, tensors, result);
+  const std::uint16_t result[] = {program.add(own.id, variant_of(desc), std::span(sources, own.inputs), numbers.own)};
+  if (numbers.fused == nullptr) {
+    return result[0];
+  }
+  const Row& fused = *find_row(*numbers.fused->op);
+  return program.add(fused.id, find_variant(fused, desc.output().tensor.type), result,
+                     numbers_of(*numbers.fused->op, numbers.fused->arguments).own);
+}
+
+void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  std::vector<PlacedTensor> present;
+  std::vector<std::uint16_t> values(desc.input_count, kAbsentValue);
+  for (std::size_t i = 0; i < desc.input_count; ++i) {
+    if (desc.tensors[i].present) {
+      values[i] = static_cast<std::uint16_t>(present.size());
+      present.push_back(tensors[i]);
+    }
+  }
+  ElementwiseProgram program(static_cast<std::uint32_t>(present.size()));
+  const Recipe recipe = find_recipe(*desc.op);
+  const std::uint16_t result[] = {(recipe != nullptr ? recipe : add_own)(desc, values, program)};
+  present.push_back(tensors.back());
+  add_elementwise(plan, program, present, result);
+}
+
+// Those of DirectML's newest level, for an operator whose rows do not say.
+TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
+  std::size_t next = 0;
+  for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {
+    for (std::size_t field = 0; field < op.fields.size(); ++field) {
+      if (wanted(op.fields[field].kind) && next++ == position) {
+        const auto admitted = facts::admitted(op, field, facts::kNewestLevel);
+        return admitted ? admitted->types : 0;
+      }
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -81,8 +146,12 @@ void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan
 extern const Family elementwise_family;
 const Family elementwise_family = {
     .name = "elementwise",
-    .has = [](const facts::Operator& op) { return find_row(op) != nullptr; },
-    .types = [](const facts::Operator& op, std::size_t position) { return find_row(op)->types[position]; },
+    .has = [](const facts::Operator& op) { return find_row(op) != nullptr || find_recipe(op) != nullptr; },
+    .types =
+        [](const facts::Operator& op, std::size_t position) {
+          const Row* row = find_row(op);
+          return row != nullptr ? row->types[position] : admitted_types(op, position);
+        },
     .by_element = true,
     .check = check,
     .lower = lower,

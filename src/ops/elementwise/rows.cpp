@@ -2,6 +2,7 @@
 #include "ops/elementwise/rows.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "facts/facts_tables.h"
 #include "ops/elementwise/scalars.h"
@@ -102,6 +103,7 @@ constexpr std::array<Row, kRowCount> kRows = [] {
 #define ANYDML_ROW(op, Definition, ulp) \
   make_row<VariantsOf_##op>(RowId::op, #op, facts_of(#op), tensors_of(*facts_of(#op)), ulp),
 #define ANYDML_INTERNAL_ROW(op, Definition, ulp) make_row<VariantsOf_##op>(RowId::op, #op, nullptr, {}, ulp),
+#define ANYDML_INTERNAL_TYPED_ROW(op, Definition, ulp) ANYDML_INTERNAL_ROW(op, Definition, ulp)
 #include "ops/elementwise/elementwise.def"
   }};
   std::uint32_t first = 0;
@@ -151,9 +153,28 @@ constexpr bool keeps_promises(const Row& row, const facts::Operator& op) {
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
 #define ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_ALIAS_ROW(op, row) \
+  static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::row)], *facts_of(#op)));
 #define ANYDML_ROW(op, Definition, ulp) \
   static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::op)], *facts_of(#op)));
 #include "ops/elementwise/elementwise.def"
+
+// Other operators of rows, and the rows of operators whose last input is absent.
+struct OtherRow {
+  const facts::Operator* op;
+  RowId row;
+};
+constexpr OtherRow kAliases[] = {
+#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_ALIAS_ROW(op, row) {facts_of(#op), RowId::row},
+#include "ops/elementwise/elementwise.def"
+};
+constexpr OtherRow kAbsent[] = {
+#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_ABSENT_ROW(op, row) {facts_of(#op), RowId::row},
+#include "ops/elementwise/elementwise.def"
+};
 
 }  // namespace
 
@@ -166,8 +187,16 @@ std::uint32_t variant_count() {
 }
 
 const Row* find_row(const facts::Operator& op) {
-  const auto found = std::ranges::find(kRows, &op, &Row::facts);
-  return found == kRows.end() ? nullptr : &*found;
+  if (const auto found = std::ranges::find(kRows, &op, &Row::facts); found != kRows.end()) {
+    return &*found;
+  }
+  const auto other = std::ranges::find(kAliases, &op, &OtherRow::op);
+  return other == std::end(kAliases) ? nullptr : &row(other->row);
+}
+
+const Row* find_row_without_last(const facts::Operator& op) {
+  const auto found = std::ranges::find(kAbsent, &op, &OtherRow::op);
+  return found == std::end(kAbsent) ? nullptr : &row(found->row);
 }
 
 std::uint32_t find_variant(const Row& row, const Variant& types) {

@@ -45,8 +45,10 @@ struct Row {
 [[nodiscard]] const Row& row(RowId id);
 [[nodiscard]] std::uint32_t variant_count();  // of all rows
 
-// Null when the operator is not built here.
+// Null when the operator is no row here.
 [[nodiscard]] const Row* find_row(const facts::Operator& op);
+// The row that the operator is without its last input; null when it needs it.
+[[nodiscard]] const Row* find_row_without_last(const facts::Operator& op);
 
 // Which variant of the row takes these types, the inputs' and the output's; kNoVariant: none.
 inline constexpr std::uint32_t kNoVariant = 0xffff;

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-inline constexpr std::size_t kRowGroups = 4;  // files row_group_N.cpp
+inline constexpr std::size_t kRowGroups = 12;  // files row_group_N.cpp
 // A row goes to the group in whose share its first variant is.
 inline constexpr std::size_t kVariantsOfGroup = 75;
 // The modulus has kernels of its own.

@@ -81,6 +81,26 @@ struct SameBitsAs<LogicalEquals<T, Truth>> {
   using type = LogicalEquals<bits_t<T>, Truth>;
 };
 template <class T>
+struct SameBitsAs<BitAnd<T>> {
+  using type = BitAnd<bits_t<T>>;
+};
+template <class T>
+struct SameBitsAs<BitOr<T>> {
+  using type = BitOr<bits_t<T>>;
+};
+template <class T>
+struct SameBitsAs<BitXor<T>> {
+  using type = BitXor<bits_t<T>>;
+};
+template <class T>
+struct SameBitsAs<BitNot<T>> {
+  using type = BitNot<bits_t<T>>;
+};
+template <class T, class Count>
+struct SameBitsAs<BitCount<T, Count>> {
+  using type = BitCount<bits_t<T>, Count>;
+};
+template <class T>
 struct SameBitsAs<Cast<T, T>> {
   using type = Identity<bits_t<T>>;
 };

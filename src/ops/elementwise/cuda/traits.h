@@ -8,13 +8,21 @@
 
 namespace anydml::cuda {
 
-// Those that only move bits: types of one width share kernels.
+// Those that know bits alone: types of one width share kernels.
 template <template <class> class Definition>
 inline constexpr bool kMovesBits = false;
 template <>
 inline constexpr bool kMovesBits<Identity> = true;
 template <>
 inline constexpr bool kMovesBits<If> = true;
+template <>
+inline constexpr bool kMovesBits<BitAnd> = true;
+template <>
+inline constexpr bool kMovesBits<BitOr> = true;
+template <>
+inline constexpr bool kMovesBits<BitXor> = true;
+template <>
+inline constexpr bool kMovesBits<BitNot> = true;
 
 // The definition whose kernels are those of Scalar.
 template <class Scalar>

@@ -26,7 +26,7 @@ template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
     const T both = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(a) & to_bits(b)));  // of zeros: -0 if both are
-    const T result = select(a == b, both, select(a > b, a, b));  // b where there is a NaN
+    const T result = select(a == b, both, select(a > b, a, b));                          // b where there is a NaN
     return select(a != a, a, result);
   } else {
     return a > b ? a : b;
@@ -41,6 +41,31 @@ template <class T>
   } else {
     return a < b ? a : b;
   }
+}
+
+// |x|, and x with the sign of another, by bits.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
+  return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));
+}
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T with_sign_of(T x, T sign) {
+  return from_bits<T>(
+      static_cast<float_bits_t<T>>((to_bits(x) & FloatParts<T>::kMagnitude) | (to_bits(sign) & FloatParts<T>::kSign)));
+}
+
+// IEEE 754's square root.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T square_root(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::sqrt(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_sqrtf(x);
+  } else {
+    return __builtin_sqrt(x);
+  }
+#endif
 }
 
 // IEEE 754's roundings to an integer. Zeros keep their sign, infinities and NaN stay; the machine's rounding mode plays

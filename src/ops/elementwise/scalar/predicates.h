@@ -14,4 +14,21 @@ struct IsNan {
   }
 };
 
+// InfinityMode: 0 either, 1 the positive, 2 the negative.
+template <class T, class Truth>
+struct IsInfinity {
+  u32 mode;
+
+  ANYDML_HOST_DEVICE constexpr explicit IsInfinity(const Attributes& attributes)
+      : mode(attributes.values[0].as<u32>()) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr Truth operator()(T x) const
+      requires(is_float<T> && (std::is_same_v<Truth, u8> || std::is_same_v<Truth, u32>)) {
+    const bool positive = (to_bits(x) == FloatParts<T>::kInfinity) & (mode != 2);
+    const bool negative =
+        (to_bits(x) == static_cast<float_bits_t<T>>(FloatParts<T>::kInfinity | FloatParts<T>::kSign)) & (mode != 1);
+    return static_cast<Truth>(positive | negative);
+  }
+};
+
 }  // namespace anydml

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "ops/elementwise/recipes.h"
+
+#include <string_view>
+
+namespace anydml {
+namespace {
+
+// A row over values, in the variant of these types. The last value may be absent: then the row goes without it.
+struct Typed {
+  std::uint16_t value;
+  DataType type;
+};
+
+std::uint16_t add_row(ElementwiseProgram& program, RowId full, RowId without, Typed x, Typed scale, Typed zero_point,
+                      DataType output) {
+  const bool absent = zero_point.value == kAbsentValue;
+  const Row& of = row(absent ? without : full);
+  const Variant types =
+      absent ? Variant{x.type, scale.type, output} : Variant{x.type, scale.type, zero_point.type, output};
+  const std::uint16_t sources[] = {x.value, scale.value, zero_point.value};
+  return program.add(of.id, find_variant(of, types), std::span(sources, of.inputs));
+}
+
+// (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale in FLOAT32, quantized: what the operators for these steps give.
+std::uint16_t quantized_linear_add(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
+  const auto typed = [&](std::size_t input) { return Typed{inputs[input], desc.tensors[input].tensor.type}; };
+  const auto dequantize = [&](std::size_t first) {
+    return add_row(program, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::DEQUANTIZE_LINEAR_FROM_ZERO, typed(first),
+                   typed(first + 1), typed(first + 2), DataType::FLOAT32);
+  };
+  const std::uint16_t terms[] = {dequantize(0), dequantize(3)};
+  const Row& add = row(RowId::ELEMENT_WISE_ADD);
+  const std::uint16_t sum = program.add(add.id, find_variant(add, DataType::FLOAT32), terms);
+  return add_row(program, RowId::ELEMENT_WISE_QUANTIZE_LINEAR, RowId::QUANTIZE_LINEAR_FROM_ZERO,
+                 {sum, DataType::FLOAT32}, typed(6), typed(7), desc.output().tensor.type);
+}
+
+}  // namespace
+
+Recipe find_recipe(const facts::Operator& op) {
+  const std::string_view name = op.name;
+#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_RECIPE_ROW(op, function) \
+  if (name == #op) {                    \
+    return function;                    \
+  }
+#include "ops/elementwise/elementwise.def"
+  return nullptr;
+}
+
+}  // namespace anydml

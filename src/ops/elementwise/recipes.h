@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Operators that are several rows one after another.
+#pragma once
+
+#include "ops/elementwise/program.h"
+#include "ops/op_desc.h"
+
+namespace anydml {
+
+// For each input of an operator its value in a program, and kAbsentValue for one that is absent.
+inline constexpr std::uint16_t kAbsentValue = 0xffff;
+using InputValues = std::span<const std::uint16_t>;
+
+// Adds the operator to the program; the value is its result.
+using Recipe = std::uint16_t (*)(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program);
+
+// Null when the operator has none.
+[[nodiscard]] Recipe find_recipe(const facts::Operator& op);
+
+}  // namespace anydml

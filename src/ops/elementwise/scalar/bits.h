@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, over the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT of
+// unsigned integers, which give 0 for shifts by the width or more.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+// The bits of an element as an unsigned integer, and back.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr auto bits_in(T x) {
+  if constexpr (is_float<T>) {
+    return to_bits(x);
+  } else {
+    return static_cast<std::make_unsigned_t<T>>(x);
+  }
+}
+template <class T, class Bits>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T of_bits(Bits bits) {
+  if constexpr (is_float<T>) {
+    return from_bits<T>(static_cast<float_bits_t<T>>(bits));
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+
+template <class T>
+struct BitAnd {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return of_bits<T>(bits_in(a) & bits_in(b));
+  }
+};
+
+template <class T>
+struct BitOr {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return of_bits<T>(bits_in(a) | bits_in(b));
+  }
+};
+
+template <class T>
+struct BitXor {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return of_bits<T>(bits_in(a) ^ bits_in(b));
+  }
+};
+
+template <class T>
+struct BitNot {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return of_bits<T>(~bits_in(x)); }
+};
+
+template <class T, class Count>
+struct BitCount {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
+      requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
+    // By pairs, nibbles and bytes, which become vectors where a machine's own instruction does not.
+    u64 bits = bits_in(x);
+    bits -= bits >> 1 & 0x5555555555555555U;
+    bits = (bits & 0x3333333333333333U) + (bits >> 2 & 0x3333333333333333U);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fU;
+    return static_cast<Count>(bits * 0x0101010101010101U >> 56);
+  }
+};
+
+template <class T>
+struct BitShiftLeft {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const requires std::is_unsigned_v<T> {
+    constexpr T kBits = sizeof(T) * 8;
+    return b < kBits ? static_cast<T>(u64{a} << (b % kBits)) : T{0};
+  }
+};
+
+template <class T>
+struct BitShiftRight {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const requires std::is_unsigned_v<T> {
+    constexpr T kBits = sizeof(T) * 8;
+    return b < kBits ? static_cast<T>(u64{a} >> (b % kBits)) : T{0};
+  }
+};
+
+}  // namespace anydml
