@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
+// has widen_halves already: FLOAT16 to FLOAT32 is the one thing that compilers do badly.
+// No lambdas and no calls of templates from elsewhere that are not inlined: those would not be the target's.
+
+template <class T>
+struct Unaligned {
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+};
+
+template <class T>
+using unaligned_t = typename Unaligned<T>::type;
+
+inline constexpr std::int64_t kRowsAtOnce = 8;
+inline constexpr std::int64_t kWideColumns = 64;
+
+// Several rows at a time, so that the accumulators are read and written once for them all.
+template <class Fold, std::size_t kRows>
+inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride,
+                     std::int64_t columns) {
+  using Element = unaligned_t<typename Fold::Loaded>;
+  const Element* row[kRows];
+  for (std::size_t k = 0; k < kRows; ++k) {
+    row[k] = reinterpret_cast<const Element*>(rows + static_cast<std::int64_t>(k) * stride);
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    typename Fold::Accumulator sum = accumulators[j];
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < kRows; ++k) {
+      sum = Fold::combine(sum, Fold::lift(row[k][j]));
+    }
+    accumulators[j] = sum;
+  }
+}
+
+template <class Fold>
+inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                       std::int64_t count, std::int64_t columns) {
+  std::int64_t row = 0;
+  for (; row + kRowsAtOnce <= count; row += kRowsAtOnce) {
+    add_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
+  }
+  for (; row < count; ++row) {
+    add_rows<Fold, 1>(accumulators, rows + row * stride, stride, columns);
+  }
+}
+
+template <class Fold>
+inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                    std::int64_t count, std::int64_t columns) {
+  if constexpr (Fold::kWidens) {
+    alignas(64) f32 wide[kRowsAtOnce * kWideColumns];
+    for (std::int64_t row = 0; row < count; row += kRowsAtOnce) {
+      const std::int64_t high = count - row < kRowsAtOnce ? count - row : kRowsAtOnce;
+      for (std::int64_t column = 0; column < columns; column += kWideColumns) {
+        const std::int64_t some = columns - column < kWideColumns ? columns - column : kWideColumns;
+        for (std::int64_t k = 0; k < high; ++k) {
+          widen_halves(rows + (row + k) * stride + column * 2, some, wide + k * kWideColumns);
+        }
+        add_loaded<Fold>(accumulators + column, reinterpret_cast<const std::byte*>(wide), kWideColumns * 4, high, some);
+      }
+    }
+  } else {
+    add_loaded<Fold>(accumulators, rows, stride, count, columns);
+  }
+}
+
+template <class Fold>
+void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                std::int64_t count, std::int64_t columns) {
+  add_all<Fold>(accumulators, rows, stride, count, columns);
+}
+
+// The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
+// next power of two: the others are empty and change nothing.
+template <class Fold>
+void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
+           typename Fold::Accumulator* results) {
+  using Accumulator = typename Fold::Accumulator;
+  constexpr std::int64_t kRowBytes = kReduceLanes * static_cast<std::int64_t>(sizeof(typename Fold::Element));
+  alignas(64) Accumulator lanes[kReduceLanes];
+  std::int64_t used = 1;
+  while (used < count && used < kReduceLanes) {
+    used *= 2;
+  }
+  const std::int64_t rows = count / kReduceLanes;
+  for (std::int64_t output = 0; output < outputs; ++output) {
+    const std::byte* x = input + output * stride;
+    for (std::int64_t i = 0; i < used; ++i) {
+      lanes[i] = Fold::kNeutral;
+    }
+    add_all<Fold>(lanes, x, kRowBytes, rows, kReduceLanes);
+    add_all<Fold>(lanes, x + rows * kRowBytes, 0, count % kReduceLanes == 0 ? 0 : 1, count % kReduceLanes);
+    if (used == kReduceLanes) {
+#pragma GCC unroll 8
+      for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
+        for (std::int64_t i = 0; i < half; ++i) {
+          lanes[i] = Fold::combine(lanes[i], lanes[i + half]);
+        }
+      }
+    } else {
+      for (std::int64_t half = used / 2; half > 0; half /= 2) {
+        for (std::int64_t i = 0; i < half; ++i) {
+          lanes[i] = Fold::combine(lanes[i], lanes[i + half]);
+        }
+      }
+    }
+    results[output] = lanes[0];
+  }
+}
+
+template <class Fold>
+inline bool has_key(const unaligned_t<typename Fold::Loaded>* x, std::int64_t count, typename Fold::Accumulator key) {
+  using Accumulator = typename Fold::Accumulator;
+  Accumulator found = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    found = static_cast<Accumulator>(found | (Fold::lift(x[i]) == key ? Accumulator{1} : Accumulator{0}));
+  }
+  return found != 0;
+}
+
+// Some at a time are asked whether it is among them.
+template <class Fold>
+std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Accumulator key, bool last) {
+  constexpr std::int64_t kSome = 128;
+  const auto* x = reinterpret_cast<const unaligned_t<typename Fold::Loaded>*>(input);
+  const std::int64_t whole = count - count % kSome;
+  if (last) {
+    std::int64_t i = count - 1;
+    while (i >= whole && Fold::lift(x[i]) != key) {
+      --i;
+    }
+    while (i < whole && i >= kSome && !has_key<Fold>(x + i + 1 - kSome, kSome, key)) {
+      i -= kSome;
+    }
+    while (i > 0 && Fold::lift(x[i]) != key) {
+      --i;
+    }
+    return i;
+  }
+  std::int64_t i = 0;
+  while (i < whole && !has_key<Fold>(x + i, kSome, key)) {
+    i += kSome;
+  }
+  while (i < count - 1 && Fold::lift(x[i]) != key) {
+    ++i;
+  }
+  return i;
+}
+
+template <class Fold>
+inline constexpr ReduceKernels<Fold> kKernels = {accumulate<Fold>, along<Fold>, nullptr};
+template <class T, bool kMax, bool kPlaces>
+inline constexpr ReduceKernels<ExtremeFold<T, kMax, kPlaces>> kKernels<ExtremeFold<T, kMax, kPlaces>> = {
+    accumulate<ExtremeFold<T, kMax, kPlaces>>, along<ExtremeFold<T, kMax, kPlaces>>,
+    find<ExtremeFold<T, kMax, kPlaces>>};
+
+const void* find_kernels(FoldId fold, DataType type) {
+  return visit_fold(fold, type, []<class Fold>() -> const void* { return &kKernels<Fold>; });
+}
