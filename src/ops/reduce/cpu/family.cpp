@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMostOfPiece = 2 << 20;
-constexpr std::int64_t kRowBytes = 4096;       // of accumulators across outputs
+constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
 constexpr std::int64_t kLeastRowBytes = 256;   // of the input, however many threads there are
 constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
-constexpr std::int64_t kGatheredRows = 8;
+constexpr std::int64_t kGatheredRows = 4;
 constexpr std::int64_t kSearchedRows = 16;
 constexpr std::int64_t kBatch = 64;  // outputs
 
@@ -83,7 +83,7 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
     const std::int64_t others = step.outputs / column.size * step.blocks();
     made.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    while (others * parts(column.size, made.width) < 4 * threads && made.width * element > kLeastRowBytes) {
+    while (others * parts(column.size, made.width) < 2 * threads && made.width * element > kLeastRowBytes) {
       made.width = parts(made.width, 2);
     }
     made.tiles = parts(column.size, made.width);

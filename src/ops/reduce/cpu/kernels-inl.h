@@ -14,7 +14,6 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
-// Several rows at a time, so that the accumulators are read and written once for them all.
 template <class Fold, std::size_t kRows>
 inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride,
                      std::int64_t columns) {
@@ -33,11 +32,13 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
   }
 }
 
-template <class Fold>
+// kFar: the rows lie far from each other. Then several at a time save the way to the accumulators; rows that follow one
+// another at once are read best in their order.
+template <class Fold, bool kFar>
 inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                        std::int64_t count, std::int64_t columns) {
   std::int64_t row = 0;
-  for (; row + kRowsAtOnce <= count; row += kRowsAtOnce) {
+  for (; kFar && row + kRowsAtOnce <= count; row += kRowsAtOnce) {
     add_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
   }
   for (; row < count; ++row) {
@@ -45,7 +46,7 @@ inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte
   }
 }
 
-template <class Fold>
+template <class Fold, bool kFar>
 inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                     std::int64_t count, std::int64_t columns) {
   if constexpr (Fold::kWidens) {
@@ -57,18 +58,19 @@ inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* r
         for (std::int64_t k = 0; k < high; ++k) {
           widen_halves(rows + (row + k) * stride + column * 2, some, wide + k * kWideColumns);
         }
-        add_loaded<Fold>(accumulators + column, reinterpret_cast<const std::byte*>(wide), kWideColumns * 4, high, some);
+        add_loaded<Fold, true>(accumulators + column, reinterpret_cast<const std::byte*>(wide), kWideColumns * 4, high,
+                               some);
       }
     }
   } else {
-    add_loaded<Fold>(accumulators, rows, stride, count, columns);
+    add_loaded<Fold, kFar>(accumulators, rows, stride, count, columns);
   }
 }
 
 template <class Fold>
 void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                 std::int64_t count, std::int64_t columns) {
-  add_all<Fold>(accumulators, rows, stride, count, columns);
+  add_all<Fold, true>(accumulators, rows, stride, count, columns);
 }
 
 // The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
@@ -89,8 +91,8 @@ void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, st
     for (std::int64_t i = 0; i < used; ++i) {
       lanes[i] = Fold::kNeutral;
     }
-    add_all<Fold>(lanes, x, kRowBytes, rows, kReduceLanes);
-    add_all<Fold>(lanes, x + rows * kRowBytes, 0, count % kReduceLanes == 0 ? 0 : 1, count % kReduceLanes);
+    add_all<Fold, false>(lanes, x, kRowBytes, rows, kReduceLanes);
+    add_all<Fold, false>(lanes, x + rows * kRowBytes, 0, count % kReduceLanes == 0 ? 0 : 1, count % kReduceLanes);
     if (used == kReduceLanes) {
 #pragma GCC unroll 8
       for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
