@@ -281,7 +281,9 @@ TYPED_TEST(Reduce, HasTheBitsOfTheOrderAtEveryEdge) {
     cases.push_back({{size}, {0}});
     cases.push_back({{3, size}, {1}});
     cases.push_back({{size, 3}, {0}});
-    cases.push_back({{2, size, 1, 5}, {1}});
+    if (size < 5000) {
+      cases.push_back({{2, size, 1, 5}, {1}});
+    }
   }
   cases.push_back({{40, 1100}, {0}});
   cases.push_back({{70, 1, 90, 3}, {0, 2}});
