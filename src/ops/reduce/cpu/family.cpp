@@ -22,7 +22,7 @@ constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
 constexpr std::int64_t kLeastRowBytes = 256;   // of the input, however many threads there are
 constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
 constexpr std::int64_t kGatheredRows = 4;
-constexpr std::int64_t kSearchedRows = 16;
+constexpr std::int64_t kSearchedRows = 32;
 constexpr std::int64_t kBatch = 64;  // outputs
 
 // The extreme of some elements, and where it is.
@@ -218,6 +218,8 @@ class Reduction final : public cpu::Prepared {
   void run_along(std::byte* const* operands, std::int64_t unit, std::int64_t end) const {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
     Accumulator results[kBatch];
+    std::int64_t best_of = -1;  // the output whose best key so far is known
+    Accumulator best = Fold::kNeutral;
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
     const std::int64_t blocks = step_.blocks();
     while (unit < end) {
@@ -231,6 +233,16 @@ class Reduction final : public cpu::Prepared {
           plain && blocks == 1 ? std::min({kBatch, end - unit, column().size - output % column().size}) : 1;
       const std::byte* elements = contiguous(operands[0] + at.input, first, count, buffer);
       kernels_.along(elements, column().input, together, count, results);
+      if constexpr (kIsArg) {
+        // A block that is no better than one before it is never chosen, so its place need not be looked for.
+        if (best_of == output && !is_better(results[0], best, step_.takes_last != 0)) {
+          put(operands, output, at.output, block, {results[0], 0});
+          ++unit;
+          continue;
+        }
+        best_of = blocks > 1 ? output : -1;
+        best = results[0];
+      }
       for (std::int64_t i = 0; i < together; ++i) {
         put(operands, output + i, at.output + i * column().output, block,
             make_partial(elements + i * column().input, first, count, results[i]));
@@ -333,18 +345,37 @@ class Reduction final : public cpu::Prepared {
                       const std::byte* from = rows + row * stride;
                       std::fill_n(some, width, Fold::kNeutral);
                       kernels_.accumulate(some, from, stride, high, width);
-                      for (std::int64_t i = 0; i < width; ++i) {
-                        const bool equal = found && some[i] == keys[i];
-                        if (found && (equal ? !last : Fold::combine(some[i], keys[i]) == keys[i])) {
+                      for (std::int64_t column = 0; column < width; column += kBatch) {
+                        const std::int64_t end = std::min(width, column + kBatch);
+                        if (found && !any_better(some + column, keys + column, end - column, last)) {
                           continue;
                         }
-                        keys[i] = some[i];
-                        indices[i] =
-                            static_cast<u32>(first + number + row + find_row(from + i * kBytes, stride, high, some[i]));
+                        for (std::int64_t i = column; i < end; ++i) {
+                          if (!found || is_better(some[i], keys[i], last)) {
+                            keys[i] = some[i];
+                            indices[i] = static_cast<u32>(first + number + row +
+                                                          find_row(from + i * kBytes, stride, high, some[i]));
+                          }
+                        }
                       }
                       found = true;
                     }
                   });
+  }
+
+  // Whether a later key takes the place of an earlier one.
+  [[nodiscard]] static bool is_better(Accumulator key, Accumulator than, bool last) {
+    return last ? Fold::combine(key, than) == key : Fold::combine(key, than) != than;
+  }
+  [[nodiscard]] static bool any_better(const Accumulator* keys, const Accumulator* than, std::int64_t count,
+                                       bool last) {
+    Accumulator any = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Accumulator better = Fold::combine(keys[i], than[i]);
+      any = static_cast<Accumulator>(
+          any | ((last ? better == keys[i] : better != than[i]) ? Accumulator{1} : Accumulator{0}));
+    }
+    return any != 0;
   }
 
   [[nodiscard]] std::int64_t find_row(const std::byte* column, std::int64_t stride, std::int64_t count,

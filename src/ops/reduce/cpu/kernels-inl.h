@@ -32,6 +32,59 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
   }
 }
 
+#if defined(ANYDML_REDUCE_NEON)
+// FMAX and FMIN are the extremes as they are defined here: a NaN wins, and +0 is above -0. So only what is left of
+// several rows becomes a key.
+template <bool kMax>
+inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
+  return kMax ? vmaxq_f32(a, b) : vminq_f32(a, b);
+}
+template <bool kMax>
+inline float64x2_t native_extreme(float64x2_t a, float64x2_t b) {
+  return kMax ? vmaxq_f64(a, b) : vminq_f64(a, b);
+}
+
+template <class Fold, std::size_t kRows>
+inline void add_native_rows(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                            std::int64_t columns) {
+  using Loaded = typename Fold::Loaded;
+  using Vector = std::conditional_t<sizeof(Loaded) == 4, float32x4_t, float64x2_t>;
+  constexpr auto kLanes = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Loaded));
+  constexpr std::int64_t kSome = 32;
+  alignas(64) Loaded best[kSome];
+  std::int64_t column = 0;
+  for (; column + kSome <= columns || column + kLanes <= columns;) {
+    const std::int64_t left = (columns - column) / kLanes * kLanes;
+    const std::int64_t some = left < kSome ? left : kSome;
+    for (std::int64_t j = 0; j < some; j += kLanes) {
+      const std::byte* from = rows + (column + j) * static_cast<std::int64_t>(sizeof(Loaded));
+      Vector extreme;
+      __builtin_memcpy(&extreme, from, sizeof(extreme));
+#pragma GCC unroll 8
+      for (std::size_t k = 1; k < kRows; ++k) {
+        Vector next;
+        __builtin_memcpy(&next, from + static_cast<std::int64_t>(k) * stride, sizeof(next));
+        extreme = native_extreme<Fold::kNeutral == Fold::kLeast>(extreme, next);
+      }
+      __builtin_memcpy(best + j, &extreme, sizeof(extreme));
+    }
+    for (std::int64_t j = 0; j < some; ++j) {
+      accumulators[column + j] = Fold::combine(accumulators[column + j], Fold::lift(best[j]));
+    }
+    column += some;
+  }
+  if (column < columns) {
+    add_rows<Fold, kRows>(accumulators + column, rows + column * static_cast<std::int64_t>(sizeof(Loaded)), stride,
+                          columns - column);
+  }
+}
+
+template <class Fold>
+inline constexpr bool kHasNative = false;
+template <class T, bool kMax, bool kPlaces>
+inline constexpr bool kHasNative<ExtremeFold<T, kMax, kPlaces>> = is_float<T> && sizeof(T) >= 4;
+#endif
+
 // kFar: the rows lie far from each other. Then several at a time save the way to the accumulators; rows that follow one
 // another at once are read best in their order.
 template <class Fold, bool kFar>
@@ -39,6 +92,12 @@ inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte
                        std::int64_t count, std::int64_t columns) {
   std::int64_t row = 0;
   for (; kFar && row + kRowsAtOnce <= count; row += kRowsAtOnce) {
+#if defined(ANYDML_REDUCE_NEON)
+    if constexpr (kHasNative<Fold>) {
+      add_native_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
+      continue;
+    }
+#endif
     add_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
   }
   for (; row < count; ++row) {
@@ -74,28 +133,32 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
 }
 
 // The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
-// next power of two: the others are empty and change nothing.
+// next power of two: the others are empty and change nothing. Where the order does not show, rows are of one cache
+// line, and taken several at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {
   using Accumulator = typename Fold::Accumulator;
-  constexpr std::int64_t kRowBytes = kReduceLanes * static_cast<std::int64_t>(sizeof(typename Fold::Element));
-  alignas(64) Accumulator lanes[kReduceLanes];
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(typename Fold::Element));
+  constexpr bool kNear = Fold::kOrdered || std::is_same_v<typename Fold::Element, f16>;
+  constexpr std::int64_t kLanes = kNear ? kReduceLanes : 64 / kBytes;
+  constexpr std::int64_t kRowBytes = kLanes * kBytes;
+  alignas(64) Accumulator lanes[static_cast<std::size_t>(kLanes)];
   std::int64_t used = 1;
-  while (used < count && used < kReduceLanes) {
+  while (used < count && used < kLanes) {
     used *= 2;
   }
-  const std::int64_t rows = count / kReduceLanes;
+  const std::int64_t rows = count / kLanes;
   for (std::int64_t output = 0; output < outputs; ++output) {
     const std::byte* x = input + output * stride;
     for (std::int64_t i = 0; i < used; ++i) {
       lanes[i] = Fold::kNeutral;
     }
-    add_all<Fold, false>(lanes, x, kRowBytes, rows, kReduceLanes);
-    add_all<Fold, false>(lanes, x + rows * kRowBytes, 0, count % kReduceLanes == 0 ? 0 : 1, count % kReduceLanes);
-    if (used == kReduceLanes) {
+    add_all<Fold, !kNear>(lanes, x, kRowBytes, rows, kLanes);
+    add_all<Fold, false>(lanes, x + rows * kRowBytes, 0, count % kLanes == 0 ? 0 : 1, count % kLanes);
+    if (used == kLanes) {
 #pragma GCC unroll 8
-      for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
+      for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
         for (std::int64_t i = 0; i < half; ++i) {
           lanes[i] = Fold::combine(lanes[i], lanes[i + half]);
         }
@@ -112,11 +175,28 @@ void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, st
 }
 
 template <class Fold>
-inline bool has_key(const unaligned_t<typename Fold::Loaded>* x, std::int64_t count, typename Fold::Accumulator key) {
+inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Accumulator key) {
+  using T = typename Fold::Element;
   using Accumulator = typename Fold::Accumulator;
   Accumulator found = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    found = static_cast<Accumulator>(found | (Fold::lift(x[i]) == key ? Accumulator{1} : Accumulator{0}));
+  if constexpr (is_float<T> && sizeof(T) >= 4) {
+    // As numbers, which is shorter; a NaN is what does not equal itself.
+    const auto* x = reinterpret_cast<const unaligned_t<T>*>(from);
+    const T value = Fold::lower(key);
+    if (key != Fold::kNan) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        found |= x[i] == value ? Accumulator{1} : Accumulator{0};
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        found |= x[i] != x[i] ? Accumulator{1} : Accumulator{0};
+      }
+    }
+  } else {
+    const auto* x = reinterpret_cast<const unaligned_t<typename Fold::Loaded>*>(from);
+    for (std::int64_t i = 0; i < count; ++i) {
+      found = static_cast<Accumulator>(found | (Fold::lift(x[i]) == key ? Accumulator{1} : Accumulator{0}));
+    }
   }
   return found != 0;
 }
@@ -125,6 +205,7 @@ inline bool has_key(const unaligned_t<typename Fold::Loaded>* x, std::int64_t co
 template <class Fold>
 std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Accumulator key, bool last) {
   constexpr std::int64_t kSome = 128;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(typename Fold::Loaded));
   const auto* x = reinterpret_cast<const unaligned_t<typename Fold::Loaded>*>(input);
   const std::int64_t whole = count - count % kSome;
   if (last) {
@@ -132,7 +213,7 @@ std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Acc
     while (i >= whole && Fold::lift(x[i]) != key) {
       --i;
     }
-    while (i < whole && i >= kSome && !has_key<Fold>(x + i + 1 - kSome, kSome, key)) {
+    while (i < whole && i >= kSome && !has_key<Fold>(input + (i + 1 - kSome) * kBytes, kSome, key)) {
       i -= kSome;
     }
     while (i > 0 && Fold::lift(x[i]) != key) {
@@ -141,7 +222,7 @@ std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Acc
     return i;
   }
   std::int64_t i = 0;
-  while (i < whole && !has_key<Fold>(x + i, kSome, key)) {
+  while (i < whole && !has_key<Fold>(input + i * kBytes, kSome, key)) {
     i += kSome;
   }
   while (i < count - 1 && Fold::lift(x[i]) != key) {

@@ -53,7 +53,11 @@ HWY_INLINE void widen_halves(const std::byte* from, std::int64_t count, f32* to)
   }
 }
 
+#if HWY_TARGET == HWY_NEON
+#define ANYDML_REDUCE_NEON
+#endif
 #include "ops/reduce/cpu/kernels-inl.h"
+#undef ANYDML_REDUCE_NEON
 
 }  // namespace
 

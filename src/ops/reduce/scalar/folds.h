@@ -144,13 +144,18 @@ struct ExtremeFold {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
     return kMax ? (a < b ? b : a) : (b < a ? b : a);
   }
-  // The element again; of an extreme alone.
+  // The element again; of a place the positive zero.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr T lower(Accumulator key) {
     if constexpr (kIsFloat) {
+      if (key == kNan) {
+        return quiet_nan<T>();
+      }
       constexpr auto kMagnitude = static_cast<Loaded>(FloatParts<T>::kMagnitude);
       const auto sign = static_cast<Loaded>(key >> (sizeof(T) * 8 - 1));
-      return key == kNan ? quiet_nan<T>()
-                         : from_bits<T>(static_cast<float_bits_t<T>>(key ^ static_cast<Loaded>(sign & kMagnitude)));
+      const auto bits = kPlaces ? static_cast<Loaded>(static_cast<Loaded>((key ^ sign) - sign) |
+                                                      static_cast<Loaded>(sign & static_cast<Loaded>(~kMagnitude)))
+                                : static_cast<Loaded>(key ^ static_cast<Loaded>(sign & kMagnitude));
+      return from_bits<T>(static_cast<float_bits_t<T>>(bits));
     } else {
       return key;
     }
