@@ -204,50 +204,70 @@ class Reduction final : public cpu::Prepared {
     return place;
   }
 
-  // The result of a block whose elements lie here.
-  [[nodiscard]] Partial make_partial(const std::byte* elements, std::int64_t first, std::int64_t count,
-                                     Accumulator result) const {
-    if constexpr (kIsArg) {
-      const std::int64_t index = kernels_.find(elements, count, result, step_.takes_last != 0);
-      return {result, static_cast<u32>(first + index)};
-    } else {
-      return result;
+  // Where among contiguous elements the extreme is: the key of each stretch first, then the place in the best of them.
+  struct Stretch {
+    std::int64_t first;
+    std::int64_t count;
+    Accumulator key;
+  };
+  [[nodiscard]] Stretch best_stretch(const std::byte* elements, std::int64_t count) const {
+    constexpr std::int64_t kStretch = 1024;
+    Accumulator keys[kReduceBlock / kStretch] = {};
+    const std::int64_t whole = count / kStretch;
+    kernels_.along(elements, kStretch * kBytes, whole, kStretch, keys);
+    Stretch best{.first = 0, .count = kStretch, .key = keys[0]};
+    for (std::int64_t i = 1; i < whole; ++i) {
+      if (is_better(keys[i], best.key, step_.takes_last != 0)) {
+        best = {.first = i * kStretch, .count = kStretch, .key = keys[i]};
+      }
     }
+    if (const std::int64_t rest = count % kStretch; rest != 0) {
+      kernels_.along(elements + whole * kStretch * kBytes, 0, 1, rest, keys);
+      if (whole == 0 || is_better(keys[0], best.key, step_.takes_last != 0)) {
+        best = {.first = whole * kStretch, .count = rest, .key = keys[0]};
+      }
+    }
+    return best;
   }
 
   void run_along(std::byte* const* operands, std::int64_t unit, std::int64_t end) const {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
     Accumulator results[kBatch];
-    std::int64_t best_of = -1;  // the output whose best key so far is known
-    Accumulator best = Fold::kNeutral;
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
     const std::int64_t blocks = step_.blocks();
+    std::int64_t known = -1;  // the output whose best key so far is `best`
+    Accumulator best = Fold::kNeutral;
     while (unit < end) {
       const std::int64_t output = unit / blocks;
       const std::int64_t block = unit % blocks;
       const Offsets at = offsets_of(output);
       const std::int64_t first = block * kReduceBlock;
       const std::int64_t count = std::min(kReduceBlock, step_.count - first);
-      // Outputs of one short row each go together.
-      const std::int64_t together =
-          plain && blocks == 1 ? std::min({kBatch, end - unit, column().size - output % column().size}) : 1;
       const std::byte* elements = contiguous(operands[0] + at.input, first, count, buffer);
-      kernels_.along(elements, column().input, together, count, results);
       if constexpr (kIsArg) {
+        const Stretch stretch = best_stretch(elements, count);
+        Partial partial{stretch.key, 0};
         // A block that is no better than one before it is never chosen, so its place need not be looked for.
-        if (best_of == output && !is_better(results[0], best, step_.takes_last != 0)) {
-          put(operands, output, at.output, block, {results[0], 0});
-          ++unit;
-          continue;
+        const bool last = step_.takes_last != 0;
+        if (known != output || is_better(stretch.key, best, last)) {
+          const std::byte* from = elements + stretch.first * kBytes;
+          partial.index =
+              static_cast<u32>(first + stretch.first + kernels_.find(from, stretch.count, stretch.key, last));
+          known = output;
+          best = stretch.key;
         }
-        best_of = blocks > 1 ? output : -1;
-        best = results[0];
+        put(operands, output, at.output, block, partial);
+        ++unit;
+      } else {
+        // Outputs of one row each go together.
+        const std::int64_t together =
+            plain && blocks == 1 ? std::min({kBatch, end - unit, column().size - output % column().size}) : 1;
+        kernels_.along(elements, column().input, together, count, results);
+        for (std::int64_t i = 0; i < together; ++i) {
+          put(operands, output + i, at.output + i * column().output, block, results[i]);
+        }
+        unit += together;
       }
-      for (std::int64_t i = 0; i < together; ++i) {
-        put(operands, output + i, at.output + i * column().output, block,
-            make_partial(elements + i * column().input, first, count, results[i]));
-      }
-      unit += together;
     }
   }
 
