@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/scalar.h"
+#include "support/sanitizers.h"
 #include "support/tensor.h"
 
 namespace anydml::test {
@@ -278,6 +279,9 @@ TYPED_TEST(Reduce, HasTheBitsOfTheOrderAtEveryEdge) {
   Random random(kSeed);
   std::vector<Case> cases = {{{}, {}}, {{1}, {0}}, {{5}, {}}, {{1, 1, 1}, {1}}};
   for (const i64 size : {2, 3, 63, 64, 65, 1000, 4095, 4096, 4097, 12'345}) {
+    if (kSanitized && size != 3 && size != 65 && size != 4097) {
+      continue;
+    }
     cases.push_back({{size}, {0}});
     cases.push_back({{3, size}, {1}});
     cases.push_back({{size, 3}, {0}});
@@ -298,7 +302,7 @@ TYPED_TEST(Reduce, HasTheBitsOfTheOrderAtEveryEdge) {
 
 TYPED_TEST(Reduce, HasTheBitsOfTheOrderInAnyShape) {
   Random random(kSeed + 1);
-  for (int n = 0; n < 40; ++n) {
+  for (int n = 0; n < (kSanitized ? 12 : 40); ++n) {
     Case of{random_sizes(random, 8, 6000), {}};
     for (u64 axis = 0; axis < of.sizes.size(); ++axis) {
       if (random() % 2 == 0) {
@@ -318,6 +322,9 @@ TYPED_TEST(Reduce, HasTheBitsOfTheOrderOfLargeTensors) {
   Random random(kSeed + 2);
   for (const Case& of : {Case{{400'001}, {0}}, Case{{2, 150'000}, {1}}, Case{{80'000, 4}, {0}}, Case{{300, 1000}, {0}},
                          Case{{1000, 300}, {1}}}) {
+    if (kSanitized && of.sizes.size() != 1 && of.sizes[1] != 4) {
+      continue;
+    }
     for (const std::string_view function : {"SUM", "MULTIPLY", "MAX"}) {
       check<TypeParam, TypeParam>(function, of, random, true, false);
     }
