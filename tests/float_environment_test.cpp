@@ -3,8 +3,11 @@
 // exception flags must be as it left them.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cfenv>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -102,6 +105,22 @@ void check_all_operators() {
   };
   const anydml_attribute attributes[] = {number("Min", -0.1), number("Max", 1000.3), number("Scale", 0.3),
                                          number("Bias", -1e-3), number("Value", 0.1)};
+  // Reductions: rows of more than a block.
+  const int64_t row_sizes[] = {8, kCount / 8};
+  const int64_t reduced_sizes[] = {8, 1};
+  const int64_t axis[] = {1};
+  const auto named = [](const char* name, const char* value) {
+    anydml_attribute attribute = {name, ANYDML_TEXT, 0, {}};
+    attribute.value.text = value;
+    return attribute;
+  };
+  anydml_attribute axes = {"Axes", uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 1, {}};
+  axes.value.i64s = axis;
+  const std::array<anydml_attribute, 2> directed_axes = {axes, named("AxisDirection", "INCREASING")};
+  std::vector<std::array<anydml_attribute, 2>> functions;
+  for (const char* function : {"SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN"}) {
+    functions.push_back({axes, named("Function", function)});
+  }
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
     if (info.is_built == 0) {
@@ -111,14 +130,27 @@ void check_all_operators() {
     // Those whose tensors differ in type take bytes where they must.
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
     const bool is_comparison = std::string_view(info.name) == "ELEMENT_WISE_LOGICAL_EQUALS";
-    const anydml_tensor inputs[] = {is_choice ? bytes : first, is_choice ? first : second, second};
-    const anydml_tensor output = {is_comparison ? uint32_t{ANYDML_UINT8} : uint32_t{type}, 1, sizes, nullptr,
-                                  out.data()};
+    const bool is_reduce = std::string_view(info.name) == "REDUCE";
+    const bool is_arg = std::string_view(info.name).starts_with("ARG");
+    const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
+    const anydml_tensor inputs[] = {is_reduce || is_arg ? rows
+                                    : is_choice         ? bytes
+                                                        : first,
+                                    is_choice ? first : second, second};
+    const anydml_tensor output =
+        is_reduce || is_arg
+            ? anydml_tensor{is_arg ? uint32_t{ANYDML_UINT32} : uint32_t{type}, 2, reduced_sizes, nullptr, out.data()}
+            : anydml_tensor{is_comparison ? uint32_t{ANYDML_UINT8} : uint32_t{type}, 1, sizes, nullptr, out.data()};
     std::fill(out.begin(), out.end(), T{});
-    // Without attributes, with bounds, with a ScaleBias, with both, with a value: those that the operator does not take
-    // are refused.
-    for (const auto& given : {std::span(attributes, 0), std::span(attributes, 2), std::span(attributes + 2, 2),
-                              std::span(attributes, 4), std::span(attributes + 4, 1)}) {
+    // Without attributes, with bounds, with a ScaleBias, with both, with a value, with axes: those that the operator
+    // does not take are refused.
+    std::vector<std::span<const anydml_attribute>> choices = {std::span(attributes, 0),     std::span(attributes, 2),
+                                                              std::span(attributes + 2, 2), std::span(attributes, 4),
+                                                              std::span(attributes + 4, 1), std::span(directed_axes)};
+    for (const auto& one : functions) {
+      choices.emplace_back(one);
+    }
+    for (const auto& given : choices) {
       const auto run = [&] {
         return anydml_run(nullptr, info.name, inputs, info.input_count, &output, 1, given.data(), given.size());
       };

@@ -4,9 +4,15 @@ in src/ops: edit those.
 """
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 
-__all__ = ["add", "cast", "ceil", "clip", "divide", "element_wise_identity", "element_wise_if", "element_wise_max",
-           "fill_value_constant", "fill_value_sequence", "floor", "is_nan", "logical_equals", "multiply", "negate",
-           "subtract"]
+__all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count", "bit_not", "bit_or",
+           "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1", "clip_grad", "clip_grad1",
+           "dequantize_linear", "difference_square", "divide", "element_wise_identity", "element_wise_if",
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "fill_value_constant",
+           "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu",
+           "linear", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
+           "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
+           "relu_grad", "shrink", "sign", "sqrt", "subtract", "threshold", "thresholded_relu"]
 SHADOWING = ["abs"]  # Python's own names: never by import *
 
 _SPECS.update({
@@ -17,18 +23,65 @@ _SPECS.update({
     "ELEMENT_WISE_CLIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_LOGICAL_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_LOGICAL_EQUALS": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_LOGICAL_GREATER_THAN": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_LOGICAL_LESS_THAN": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_LOGICAL_NOT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_LOGICAL_OR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_LOGICAL_XOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MAX": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_MEAN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_MIN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_RECIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_SQRT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_SUBTRACT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_THRESHOLD": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_QUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(2,), sizes=(0, 1, 2))]),
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(1,), sizes=(0, 1, 2))], same=[(0, 2)]),
+    "ACTIVATION_HARD_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_LEAKY_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_LINEAR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_PARAMETERIZED_RELU": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ACTIVATION_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_THRESHOLDED_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "REDUCE": _Spec(1, [_Output("output", like=(0,))]),
     "CAST": _Spec(1, [_Output("output", sizes=(0,))]),
+    "ELEMENT_WISE_SIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_IS_NAN": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
     "ELEMENT_WISE_IF": _Spec(3, [_Output("output", like=(1, 2), sizes=(0, 1, 2))], same=[(1, 2)], truths=(0,)),
+    "ELEMENT_WISE_ADD1": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ACTIVATION_SHRINK": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_BIT_SHIFT_LEFT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_BIT_SHIFT_RIGHT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_ROUND": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_IS_INFINITY": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
     "ELEMENT_WISE_MODULUS_TRUNCATE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MODULUS_FLOOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "FILL_VALUE_CONSTANT": _Spec(0, [_Output("output")]),
     "FILL_VALUE_SEQUENCE": _Spec(0, [_Output("output")]),
+    "ELEMENT_WISE_BIT_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_BIT_OR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_BIT_XOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_BIT_NOT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_BIT_COUNT": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
+    "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))],
+                                                        same=[(0, 1)]),
+    "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))],
+                                                     same=[(0, 1)]),
+    "ACTIVATION_RELU_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ARGMIN": _Spec(1, [_Output("output")]),
+    "ARGMAX": _Spec(1, [_Output("output")]),
+    "ELEMENT_WISE_CLIP_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_DIFFERENCE_SQUARE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": _Spec(8, [_Output("output", like=(7,), sizes=(0, 1, 2, 3, 4, 5, 6, 7))],
+                                               same=[(3, 5), (0, 2)]),
+    "ELEMENT_WISE_CLIP1": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_CLIP_GRAD1": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_NEGATE": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_HARD_SWISH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
 })
 
 
@@ -106,6 +159,17 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     return _run("ELEMENT_WISE_FLOOR", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
 
+def logical_and(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_AND: (a && b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` uint8 and uint32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_AND", a, b, out=out, device=device)
+
+
 def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_EQUALS: (a == b), element by element.
 
@@ -115,6 +179,59 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     The result has the type uint8, or ``dtype``: uint8 and uint32.
     """
     return _run("ELEMENT_WISE_LOGICAL_EQUALS", a, b, out=out, dtype=dtype, device=device)
+
+
+def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN: (a > b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN", a, b, out=out, dtype=dtype, device=device)
+
+
+def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN: (a < b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_LESS_THAN", a, b, out=out, dtype=dtype, device=device)
+
+
+def logical_not(input, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_NOT: !input, element by element.
+
+    Types in DirectML: ``input`` uint8 and uint32.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_NOT", input, out=out, device=device)
+
+
+def logical_or(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_OR: (a || b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` uint8 and uint32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_OR", a, b, out=out, device=device)
+
+
+def logical_xor(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_XOR: (!!a) != (!!b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` uint8 and uint32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_XOR", a, b, out=out, device=device)
 
 
 def element_wise_max(a, b, /, *, out=None, device=None):
@@ -128,6 +245,28 @@ def element_wise_max(a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_MAX", a, b, out=out, device=device)
 
 
+def element_wise_mean(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_MEAN: (a + b) / 2, element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_MEAN", a, b, out=out, device=device)
+
+
+def element_wise_min(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_MIN: min(a, b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_MIN", a, b, out=out, device=device)
+
+
 def multiply(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_MULTIPLY: a * b, element by element.
 
@@ -137,6 +276,26 @@ def multiply(a, b, /, *, out=None, device=None):
     The result has the type of ``a`` or ``b``.
     """
     return _run("ELEMENT_WISE_MULTIPLY", a, b, out=out, device=device)
+
+
+def recip(input, /, *, scale=None, bias=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_RECIP: 1 / input, element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_RECIP", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+
+
+def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_SQRT: sqrt(input), element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_SQRT", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
 
 def subtract(a, b, /, *, out=None, device=None):
@@ -150,6 +309,125 @@ def subtract(a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_SUBTRACT", a, b, out=out, device=device)
 
 
+def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_THRESHOLD: max(input, Min), element by element.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
+    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    ``min``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_THRESHOLD", input, Min=min, **_given(Scale=scale, Bias=bias), out=out, device=device)
+
+
+def quantize_linear(input, scale, /, zero_point=None, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_QUANTIZE_LINEAR: clamp(round(input / scale) + zero_point, Min, Max); UINT8: Min 0 Max
+    255; INT8: Min -128 Max 127, element by element.
+
+    Types in DirectML: ``input`` float16, float32 and int32; ``scale`` float16 and float32; ``zero_point`` int8 and
+    uint8.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``zero_point``, or ``dtype``.
+    """
+    return _run("ELEMENT_WISE_QUANTIZE_LINEAR", input, scale, zero_point, out=out, dtype=dtype, device=device)
+
+
+def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_DEQUANTIZE_LINEAR: (input - zero_point) * scale, element by element.
+
+    Types in DirectML: ``input`` and ``zero_point`` int8 to int32 and uint8 to uint32; ``scale`` float16 and float32.
+    ``input`` and ``zero_point`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``scale``.
+    """
+    return _run("ELEMENT_WISE_DEQUANTIZE_LINEAR", input, scale, zero_point, out=out, device=device)
+
+
+def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
+    """DirectML's ACTIVATION_HARD_SIGMOID: max(0, min(Alpha * input + Beta, 1)).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``beta``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_HARD_SIGMOID", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def activation_identity(input, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_IDENTITY: input.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_IDENTITY", input, out=out, device=device)
+
+
+def leaky_relu(input, /, *, alpha, out=None, device=None):
+    """DirectML's ACTIVATION_LEAKY_RELU: input >= 0 ? input : Alpha * input.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_LEAKY_RELU", input, Alpha=alpha, out=out, device=device)
+
+
+def linear(input, /, *, alpha, beta, out=None, device=None):
+    """DirectML's ACTIVATION_LINEAR: Alpha * input + Beta.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``beta``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_LINEAR", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def parameterized_relu(input, slope, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_PARAMETERIZED_RELU: x >= 0 ? x : slope * x.
+
+    Types in DirectML: ``input`` and ``slope`` float16, float32 and int8 to int32.
+    ``input`` and ``slope`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``input`` or ``slope``.
+    """
+    return _run("ACTIVATION_PARAMETERIZED_RELU", input, slope, out=out, device=device)
+
+
+def relu(input, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_RELU: max(0, input).
+
+    Types in DirectML: ``input`` float16, float32 and int8 to int32.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_RELU", input, out=out, device=device)
+
+
+def thresholded_relu(input, /, *, alpha, out=None, device=None):
+    """DirectML's ACTIVATION_THRESHOLDED_RELU: input > Alpha ? input : 0.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
+
+
+def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device=None):
+    """DirectML's REDUCE: ARGMAX/ARGMIN: index; AVERAGE: sum(input)/n; L1: sum|input|; L2: sqrt(sum input^2); LOG_SUM:
+    ln(sum input); LOG_SUM_EXP: ln(sum exp(input)); MAX; MIN; MULTIPLY: prod input; SUM: sum input; SUM_SQUARE: sum
+    input^2 - over Axes.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
+    or 'SUM_SQUARE'.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+    """
+    return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
+
+
 def cast(input, /, *, out=None, dtype=None, device=None):
     """DirectML's CAST: out = (OutputTensor.DataType) input.
 
@@ -157,6 +435,15 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
     """
     return _run("CAST", input, out=out, dtype=dtype, device=device)
+
+
+def sign(input, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_SIGN: input < 0 ? -1 : (input > 0 ? 1 : 0)   (-0.0 gives 0), element by element.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_SIGN", input, out=out, device=device)
 
 
 def is_nan(input, /, *, out=None, dtype=None, device=None):
@@ -179,6 +466,73 @@ def element_wise_if(condition, a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_IF", condition, a, b, out=out, device=device)
 
 
+def add1(a, b, /, *, fused_activation=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_ADD1: FusedActivation(a + b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16 and float32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_ADD1", a, b, **_given(FusedActivation=fused_activation), out=out, device=device)
+
+
+def shrink(input, /, *, bias, threshold, out=None, device=None):
+    """DirectML's ACTIVATION_SHRINK: input > Threshold ? input - Bias : (input < -Threshold ? input + Bias : 0).
+
+    Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
+    ``bias``: a number.
+    ``threshold``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
+
+
+def bit_shift_left(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_SHIFT_LEFT: (a << b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_BIT_SHIFT_LEFT", a, b, out=out, device=device)
+
+
+def bit_shift_right(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_SHIFT_RIGHT: (a >> b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_BIT_SHIFT_RIGHT", a, b, out=out, device=device)
+
+
+def element_wise_round(input, /, *, rounding_mode, out=None, device=None):
+    """DirectML's ELEMENT_WISE_ROUND: HALVES_TO_NEAREST_EVEN: round to nearest, ties to even; TOWARD_ZERO: truncate;
+    TOWARD_INFINITY: round to nearest, ties away from zero, element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``rounding_mode``: 'HALVES_TO_NEAREST_EVEN', 'TOWARD_ZERO' or 'TOWARD_INFINITY'.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_ROUND", input, RoundingMode=rounding_mode, out=out, device=device)
+
+
+def is_infinity(input, /, *, infinity_mode, out=None, device=None):
+    """DirectML's ELEMENT_WISE_IS_INFINITY: isinf(input) && (InfinityMode == EITHER || (InfinityMode == POSITIVE &&
+    input > 0) || (InfinityMode == NEGATIVE && input < 0)) ? 1 : 0, element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``infinity_mode``: 'EITHER', 'POSITIVE' or 'NEGATIVE'.
+    The result has the type uint8.
+    """
+    return _run("ELEMENT_WISE_IS_INFINITY", input, InfinityMode=infinity_mode, out=out, device=device)
+
+
 def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None):
     """DirectML's FILL_VALUE_CONSTANT: out[c] = Value.
 
@@ -199,6 +553,181 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
                 shape=shape, device=device)
 
 
+def bit_and(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_AND: a & b, element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_BIT_AND", a, b, out=out, device=device)
+
+
+def bit_or(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_OR: a | b, element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_BIT_OR", a, b, out=out, device=device)
+
+
+def bit_xor(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_XOR: a ^ b, element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_BIT_XOR", a, b, out=out, device=device)
+
+
+def bit_not(input, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_NOT: ~input, element by element.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_BIT_NOT", input, out=out, device=device)
+
+
+def bit_count(input, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_BIT_COUNT: popcount(input), element by element.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_BIT_COUNT", input, out=out, dtype=dtype, device=device)
+
+
+def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL: (a >= b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
+
+
+def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL: (a <= b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    """
+    return _run("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
+
+
+def relu_grad(input, input_gradient, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_RELU_GRAD: x > 0 ? dY : 0   (x = InputTensor, dY = InputGradientTensor).
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16, float32 and int8 to int32.
+    ``input`` and ``input_gradient`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``input`` or ``input_gradient``.
+    """
+    return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
+
+
+def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
+    """DirectML's ARGMIN: index of the minimum over Axes, counted within the reduced axes.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axis_direction``: 'INCREASING' or 'DECREASING'.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    """
+    return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
+                device=device)
+
+
+def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
+    """DirectML's ARGMAX: index of the maximum over Axes, counted within the reduced axes.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axis_direction``: 'INCREASING' or 'DECREASING'.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    """
+    return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
+                device=device)
+
+
+def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
+    """DirectML's ELEMENT_WISE_CLIP_GRAD: (x <= Min || x >= Max) ? 0 : gradient, element by element.
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``input`` and ``input_gradient`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    ``min``: a number.
+    ``max``: a number.
+    The result has the type of ``input`` or ``input_gradient``.
+    """
+    return _run("ELEMENT_WISE_CLIP_GRAD", input, input_gradient, Min=min, Max=max, out=out, device=device)
+
+
+def difference_square(a, b, /, *, out=None, device=None):
+    """DirectML's ELEMENT_WISE_DIFFERENCE_SQUARE: (a - b) * (a - b), element by element.
+
+    Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
+    ``a`` and ``b`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``a`` or ``b``.
+    """
+    return _run("ELEMENT_WISE_DIFFERENCE_SQUARE", a, b, out=out, device=device)
+
+
+def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /, output_zero_point=None, *,
+                         out=None, dtype=None, device=None):
+    """DirectML's ELEMENT_WISE_QUANTIZED_LINEAR_ADD: v = (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale; out =
+    clamp(round(v / OutputScale) + OutputZeroPoint, Min, Max); UINT8: Min 0 Max 255; INT8: Min -128 Max 127, element
+    by element.
+
+    Types in DirectML: ``a``, ``a_zero_point``, ``b``, ``b_zero_point`` and ``output_zero_point`` int8 and uint8;
+    ``a_scale``, ``b_scale`` and ``output_scale`` float32.
+    ``b`` and ``b_zero_point`` must have one type.
+    ``a`` and ``a_zero_point`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    The result has the type of ``output_zero_point``, or ``dtype``.
+    """
+    return _run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
+                a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
+                dtype=dtype, device=device)
+
+
+def clip1(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_CLIP1: max(Min, min(input, Max)), element by element.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    ``min``: a number.
+    ``max``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ELEMENT_WISE_CLIP1", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
+
+
+def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
+    """DirectML's ELEMENT_WISE_CLIP_GRAD1: (x <= Min || x >= Max) ? 0 : gradient, element by element.
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``input`` and ``input_gradient`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    ``min``: a number.
+    ``max``: a number.
+    The result has the type of ``input`` or ``input_gradient``.
+    """
+    return _run("ELEMENT_WISE_CLIP_GRAD1", input, input_gradient, Min=min, Max=max, out=out, device=device)
+
+
 def negate(input, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_NEGATE: -input, element by element.
 
@@ -206,3 +735,14 @@ def negate(input, /, *, out=None, device=None):
     The result has the type of ``input``.
     """
     return _run("ELEMENT_WISE_NEGATE", input, out=out, device=device)
+
+
+def hard_swish(input, /, *, alpha, beta, out=None, device=None):
+    """DirectML's ACTIVATION_HARD_SWISH: input * HardSigmoid(input, Alpha, Beta).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``beta``: a number.
+    The result has the type of ``input``.
+    """
+    return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)

@@ -20,6 +20,7 @@ struct anydml_compiled {
   anydml::OpDesc desc;
   const anydml::Device* device;
   anydml::BackendProgram* program = nullptr;
+  std::uint64_t temporary_bytes = 0;  // that a run of the program needs
   std::vector<Constant> constants;
 
   anydml_compiled() = default;

@@ -231,11 +231,8 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
   }
   const anydml_compiled* program = &compiled;
   std::unique_ptr<anydml_compiled> made;
-  std::uint64_t temporary_bytes = 0;
   if (staged != 0 || std::ranges::find(packed, true) != packed.end()) {
-    const Plan plan = make_plan(desc, staged);
-    temporary_bytes = plan.temporary_bytes();
-    auto other = compile(device, desc, plan);
+    auto other = compile(device, desc, make_plan(desc, staged));
     ANYDML_TRY(other);
     made = std::move(other.value());
     program = made.get();
@@ -244,7 +241,7 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
   // One piece of memory for all, each operand at a multiple of what any kernel asks for.
   constexpr std::uint64_t kAlignment = 256;
   std::vector<std::uint64_t> offsets(count);
-  auto bytes = checked_align_bytes(temporary_bytes, kAlignment);
+  auto bytes = checked_align_bytes(program->temporary_bytes, kAlignment);
   for (std::size_t i = 0; i < count && bytes; ++i) {
     if (is_copied(i)) {
       offsets[i] = *bytes;
@@ -303,20 +300,25 @@ Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied
   return {};
 }
 
-// Runs, with copies of those inputs that share memory with the output.
+// Runs, with copies of those inputs that share memory with the output, and with what else the plan keeps in between.
 Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged, const Addresses& addresses) {
-  if (staged == 0) {
+  if (staged == 0 && compiled.temporary_bytes == 0) {
     return run.run(compiled, addresses);
   }
   const Device& device = *compiled.device;
-  const Plan plan = make_plan(compiled.desc, staged);
-  const auto other = compile(device, compiled.desc, plan);
-  ANYDML_TRY(other);
+  const anydml_compiled* program = &compiled;
+  std::unique_ptr<anydml_compiled> made;
+  if (staged != 0) {
+    auto other = compile(device, compiled.desc, make_plan(compiled.desc, staged));
+    ANYDML_TRY(other);
+    made = std::move(other.value());
+    program = made.get();
+  }
   Temporary temporary(device);
-  ANYDML_TRY(from_backend(compiled.desc.op->name, *device.backend, temporary.allocate(plan.temporary_bytes())));
+  ANYDML_TRY(from_backend(compiled.desc.op->name, *device.backend, temporary.allocate(program->temporary_bytes)));
   Addresses with_temporary = addresses;
-  with_temporary[plan.temporary_slot()] = temporary.address();
-  const Status status = run.run(*other.value(), with_temporary);
+  with_temporary[compiled.desc.tensors.size()] = temporary.address();
+  const Status status = run.run(*program, with_temporary);
   const Status finished = run.finish();  // before the temporary goes
   return status ? finished : status;
 }
@@ -327,6 +329,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   auto compiled = std::make_unique<anydml_compiled>();
   compiled->desc = std::move(desc);
   compiled->device = &device;
+  compiled->temporary_bytes = plan.temporary_bytes();
   ANYDML_TRY(from_backend(
       desc.op->name, *device.backend,
       device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &compiled->program)));

@@ -20,7 +20,8 @@ Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* d
 // Returns when the output is written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);
 
-// Gives the work to a stream of the device's own kind and returns, unless an input must be copied first.
+// Gives the work to a stream of the device's own kind and returns, unless memory is needed for the time of the run: for
+// a copy of an input, or between the steps of the plan.
 Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses);
 
 }  // namespace anydml

@@ -108,4 +108,8 @@ Requirement persistent_requirement(const Execution& target) {
   return {target, "persistent resource", target.properties().PersistentResourceSize, kResourceAlignment, false};
 }
 
+Requirement temporary_requirement(const Work& work) {
+  return {work, "temporary resource", work.properties().TemporaryResourceSize, kResourceAlignment, false};
+}
+
 }  // namespace anydml

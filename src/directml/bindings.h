@@ -36,6 +36,7 @@ std::string take_binding(const DmlCore& core, const Requirement& requirement, co
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding);
 
 [[nodiscard]] Requirement persistent_requirement(const Execution& target);
+[[nodiscard]] Requirement temporary_requirement(const Work& work);
 
 // The part of a binding that the operator may touch.
 struct Area {

@@ -80,10 +80,18 @@ Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std:
         ErrorKind::invalid_argument,
         format_text("{}: the tensors that are OWNED_BY_DML have more bytes in all than 64 bits count", made->label())};
   }
-  made->properties_.PersistentResourceSize = *persistent;
-  made->properties_.RequiredDescriptorCount = made->def_->tensor_count() + (made->has_persistent() ? 1 : 0);
-  const CoreDevice& device = made->core().device();
   const Plan plan = make_plan(made->def_->desc);
+  const auto temporary = checked_align_bytes(plan.temporary_bytes(), kResourceAlignment);
+  if (!temporary) {
+    return Error{
+        ErrorKind::out_of_memory,
+        format_text("{}: what it keeps for the time of a run has more bytes than 64 bits count", made->label())};
+  }
+  made->properties_.PersistentResourceSize = *persistent;
+  made->properties_.TemporaryResourceSize = *temporary;
+  made->properties_.RequiredDescriptorCount =
+      made->def_->tensor_count() + (made->has_persistent() ? 1U : 0U) + (made->has_temporary() ? 1U : 0U);
+  const CoreDevice& device = made->core().device();
   const BackendStatus status =
       device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &made->program_);
   if (status.code != BackendCode::ok) {
@@ -152,7 +160,7 @@ std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& 
     }
   }
   if (has_persistent()) {  // otherwise whatever was bound is not needed
-    bindings.back() = taken;
+    bindings[persistent_slot()] = taken;
   }
   return {};
 }
@@ -232,26 +240,40 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
       return what;
     }
   }
+  if (has_temporary()) {
+    const ResolvedDescriptor& temporary = bindings[temporary_slot()];
+    if (std::string what = check_present(core(), temporary_requirement(*this), temporary); !what.empty()) {
+      return what;
+    }
+    if (std::string what = check_temporary(bindings, temporary); !what.empty()) {
+      return what;
+    }
+  }
   return check_hazards(bindings);
+}
+
+std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const ResolvedDescriptor& temporary) const {
+  // Of what is bound and not needed, all of it must keep off.
+  const Area area =
+      area_of(temporary, has_temporary() ? properties_.TemporaryResourceSize : temporary.descriptor.bytes);
+  for (std::size_t i = 0; i < temporary_slot(); ++i) {
+    const bool is_tensor = i < persistent_slot();
+    const std::uint64_t bytes = is_tensor ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
+    if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
+      return wrong(temporary_requirement(*this),
+                   format_text("overlaps {}; expected a range of its own",
+                               is_tensor ? def_->tensors[i].name : "the persistent resource"));
+    }
+  }
+  return {};
 }
 
 std::string Execution::check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const {
   if (std::string what = late_bindings_ ? std::string() : check_all(bindings.data()); !what.empty()) {
     return what;
   }
-  // What is bound is not used, and must still keep off.
-  if (temporary.descriptor.kind != DescriptorKind::none) {
-    const Area area = area_of(temporary, temporary.descriptor.bytes);
-    for (std::size_t i = 0; i < bindings.size(); ++i) {
-      const bool is_tensor = i < def_->tensor_count();
-      const std::uint64_t bytes = is_tensor ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
-      if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
-        return format_text("{}: temporary resource: overlaps {}; expected a range of its own", label(),
-                           is_tensor ? def_->tensors[i].name : "the persistent resource");
-      }
-    }
-  }
-  return {};
+  return temporary.descriptor.kind == DescriptorKind::none ? std::string()
+                                                           : check_temporary(bindings.data(), temporary);
 }
 
 std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
@@ -300,8 +322,8 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   void* few[kFew];
   std::unique_ptr<void*[]> many;
   const std::uint32_t tensors = def_->tensor_count();
-  if (tensors > kFew) {
-    many.reset(new (std::nothrow) void*[tensors]);
+  if (tensors + 1 > kFew) {
+    many.reset(new (std::nothrow) void*[tensors + 1]);
     if (many == nullptr) {
       return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an operator's tensors");
     }
@@ -311,6 +333,7 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
     operands[i] =
         def_->tensors[i].owned ? static_cast<std::byte*>(addresses[tensors]) + persistent_offsets_[i] : addresses[i];
   }
+  operands[tensors] = has_temporary() ? addresses[temporary_slot()] : nullptr;
   const CoreDevice& device = core().device();
   log_dispatch(*device.backend, program_,
                [&](std::string_view kernels) { return dispatch_text(def_->desc, device.info->name, kernels); });

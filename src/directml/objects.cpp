@@ -134,7 +134,8 @@ void STDMETHODCALLTYPE DmlBindingTable::BindOutputs(UINT count, const DML_BINDIN
 }
 
 void STDMETHODCALLTYPE DmlBindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) noexcept {
-  bind("IDMLBindingTable::BindTemporaryResource", [&] { return work_->bind_temporary(binding, temporary_); });
+  bind("IDMLBindingTable::BindTemporaryResource",
+       [&] { return work_->bind_temporary(binding, bindings_, temporary_); });
 }
 
 void STDMETHODCALLTYPE DmlBindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) noexcept {

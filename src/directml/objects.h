@@ -90,7 +90,7 @@ class DmlBindingTable final
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   Bindings bindings_;
-  ResolvedDescriptor temporary_{};  // has no descriptor: nothing reads it
+  ResolvedDescriptor temporary_{};  // also where nothing needs it, which has no descriptor
 };
 
 class DmlCommandRecorder final

@@ -40,10 +40,18 @@ void Work::set_label(std::string given) {
   given_label_ = std::move(given);
 }
 
-std::string Work::bind_temporary(const DML_BINDING_DESC* given, ResolvedDescriptor& temporary) const {
+std::string Work::bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings,
+                                 ResolvedDescriptor& temporary) const {
   temporary = {};
-  const Requirement requirement{*this, "temporary resource", 0, kResourceAlignment, false};
-  return given == nullptr ? std::string() : take_binding(*core_, requirement, *given, temporary);
+  if (given != nullptr) {
+    if (std::string what = take_binding(*core_, temporary_requirement(*this), *given, temporary); !what.empty()) {
+      return what;
+    }
+  }
+  if (has_temporary()) {
+    bindings.back() = temporary;
+  }
+  return {};
 }
 
 }  // namespace anydml

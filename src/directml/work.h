@@ -35,8 +35,8 @@ class Work : public ComObject<IBridgeDispatch> {
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
-  // No work needs a temporary resource, and none is written: what is bound must only be right.
-  std::string bind_temporary(const DML_BINDING_DESC* given, ResolvedDescriptor& temporary) const;
+  // Kept apart, and among the bindings where the work needs it. What is bound and not needed must still be right.
+  std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
   // At recording. Bindings that may come later are left for the submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
 
@@ -48,6 +48,8 @@ class Work : public ComObject<IBridgeDispatch> {
   [[nodiscard]] DmlCore& core() const { return *core_; }
   [[nodiscard]] const std::shared_ptr<DmlCore>& shared_core() const { return core_; }
 
+  [[nodiscard]] bool has_temporary() const { return properties_.TemporaryResourceSize != 0; }
+
   DML_BINDING_PROPERTIES properties_{};
 
  private:
@@ -57,7 +59,8 @@ class Work : public ComObject<IBridgeDispatch> {
   std::string given_label_;
 };
 
-// A compiled operator. Its descriptors: the inputs, the outputs, and the persistent resource if it has one.
+// A compiled operator. Its descriptors: the inputs, the outputs, the persistent resource if it has one, and last the
+// temporary resource if it has one.
 class Execution final : public Work {
  public:
   static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
@@ -90,6 +93,11 @@ class Execution final : public Work {
   bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
+  // A temporary resource that shares bytes with what else is bound.
+  [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings,
+                                            const ResolvedDescriptor& temporary) const;
+  [[nodiscard]] std::size_t persistent_slot() const { return def_->tensor_count(); }
+  [[nodiscard]] std::size_t temporary_slot() const { return persistent_slot() + (has_persistent() ? 1 : 0); }
   [[nodiscard]] std::string check_in_place(const ResolvedDescriptor* bindings, std::size_t input,
                                            std::size_t output) const;
   // Takes the bindings of some tensors, those from `first` on.

@@ -270,7 +270,7 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
   }
   program->steps.back().prepared->explain(text, capacity);
   if (const std::size_t length = std::strlen(text); program->steps.size() > 1 && length < capacity) {
-    std::snprintf(text + length, capacity - length, ", inputs staged");
+    std::snprintf(text + length, capacity - length, ", %zu steps", program->steps.size());
   }
 }
 

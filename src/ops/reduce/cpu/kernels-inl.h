@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
+// has widen_halves already: FLOAT16 to FLOAT32 is the one thing that compilers do badly.
+// No lambdas and no calls of templates from elsewhere that are not inlined: those would not be the target's.
+
+template <class T>
+struct Unaligned {
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+};
+
+template <class T>
+using unaligned_t = typename Unaligned<T>::type;
+
+inline constexpr std::int64_t kRowsAtOnce = 8;
+inline constexpr std::int64_t kWideColumns = 64;
+
+template <class Fold, std::size_t kRows>
+inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride,
+                     std::int64_t columns) {
+  using Element = unaligned_t<typename Fold::Loaded>;
+  const Element* row[kRows];
+  for (std::size_t k = 0; k < kRows; ++k) {
+    row[k] = reinterpret_cast<const Element*>(rows + static_cast<std::int64_t>(k) * stride);
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    typename Fold::Accumulator sum = accumulators[j];
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < kRows; ++k) {
+      sum = Fold::combine(sum, Fold::lift(row[k][j]));
+    }
+    accumulators[j] = sum;
+  }
+}
+
+#if defined(ANYDML_REDUCE_NEON)
+// FMAX and FMIN are the extremes as they are defined here: a NaN wins, and +0 is above -0. So only what is left of
+// several rows becomes a key.
+template <bool kMax>
+inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
+  return kMax ? vmaxq_f32(a, b) : vminq_f32(a, b);
+}
+template <bool kMax>
+inline float64x2_t native_extreme(float64x2_t a, float64x2_t b) {
+  return kMax ? vmaxq_f64(a, b) : vminq_f64(a, b);
+}
+
+template <class Fold, std::size_t kRows>
+inline void add_native_rows(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                            std::int64_t columns) {
+  using Loaded = typename Fold::Loaded;
+  using Vector = std::conditional_t<sizeof(Loaded) == 4, float32x4_t, float64x2_t>;
+  constexpr auto kLanes = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Loaded));
+  constexpr std::int64_t kSome = 32;
+  alignas(64) Loaded best[kSome];
+  std::int64_t column = 0;
+  for (; column + kSome <= columns || column + kLanes <= columns;) {
+    const std::int64_t left = (columns - column) / kLanes * kLanes;
+    const std::int64_t some = left < kSome ? left : kSome;
+    for (std::int64_t j = 0; j < some; j += kLanes) {
+      const std::byte* from = rows + (column + j) * static_cast<std::int64_t>(sizeof(Loaded));
+      Vector extreme;
+      __builtin_memcpy(&extreme, from, sizeof(extreme));
+#pragma GCC unroll 8
+      for (std::size_t k = 1; k < kRows; ++k) {
+        Vector next;
+        __builtin_memcpy(&next, from + static_cast<std::int64_t>(k) * stride, sizeof(next));
+        extreme = native_extreme<Fold::kNeutral == Fold::kLeast>(extreme, next);
+      }
+      __builtin_memcpy(best + j, &extreme, sizeof(extreme));
+    }
+    for (std::int64_t j = 0; j < some; ++j) {
+      accumulators[column + j] = Fold::combine(accumulators[column + j], Fold::lift(best[j]));
+    }
+    column += some;
+  }
+  if (column < columns) {
+    add_rows<Fold, kRows>(accumulators + column, rows + column * static_cast<std::int64_t>(sizeof(Loaded)), stride,
+                          columns - column);
+  }
+}
+
+template <class Fold>
+inline constexpr bool kHasNative = false;
+template <class T, bool kMax, bool kPlaces>
+inline constexpr bool kHasNative<ExtremeFold<T, kMax, kPlaces>> = is_float<T> && sizeof(T) >= 4;
+#endif
+
+// kFar: the rows lie far from each other. Then several at a time save the way to the accumulators; rows that follow one
+// another at once are read best in their order.
+template <class Fold, bool kFar>
+inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                       std::int64_t count, std::int64_t columns) {
+  std::int64_t row = 0;
+  for (; kFar && row + kRowsAtOnce <= count; row += kRowsAtOnce) {
+#if defined(ANYDML_REDUCE_NEON)
+    if constexpr (kHasNative<Fold>) {
+      add_native_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
+      continue;
+    }
+#endif
+    add_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
+  }
+  for (; row < count; ++row) {
+    add_rows<Fold, 1>(accumulators, rows + row * stride, stride, columns);
+  }
+}
+
+template <class Fold, bool kFar>
+inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                    std::int64_t count, std::int64_t columns) {
+  if constexpr (Fold::kWidens) {
+    alignas(64) f32 wide[kRowsAtOnce * kWideColumns];
+    for (std::int64_t row = 0; row < count; row += kRowsAtOnce) {
+      const std::int64_t high = count - row < kRowsAtOnce ? count - row : kRowsAtOnce;
+      for (std::int64_t column = 0; column < columns; column += kWideColumns) {
+        const std::int64_t some = columns - column < kWideColumns ? columns - column : kWideColumns;
+        for (std::int64_t k = 0; k < high; ++k) {
+          widen_halves(rows + (row + k) * stride + column * 2, some, wide + k * kWideColumns);
+        }
+        add_loaded<Fold, true>(accumulators + column, reinterpret_cast<const std::byte*>(wide), kWideColumns * 4, high,
+                               some);
+      }
+    }
+  } else {
+    add_loaded<Fold, kFar>(accumulators, rows, stride, count, columns);
+  }
+}
+
+template <class Fold>
+void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                std::int64_t count, std::int64_t columns) {
+  add_all<Fold, true>(accumulators, rows, stride, count, columns);
+}
+
+// The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
+// next power of two: the others are empty and change nothing. Where the order does not show, rows are of one cache
+// line, and taken several at a time.
+template <class Fold>
+void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
+           typename Fold::Accumulator* results) {
+  using Accumulator = typename Fold::Accumulator;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(typename Fold::Element));
+  constexpr bool kNear = Fold::kOrdered || std::is_same_v<typename Fold::Element, f16>;
+  constexpr std::int64_t kLanes = kNear ? kReduceLanes : 64 / kBytes;
+  constexpr std::int64_t kRowBytes = kLanes * kBytes;
+  alignas(64) Accumulator lanes[static_cast<std::size_t>(kLanes)];
+  std::int64_t used = 1;
+  while (used < count && used < kLanes) {
+    used *= 2;
+  }
+  const std::int64_t rows = count / kLanes;
+  for (std::int64_t output = 0; output < outputs; ++output) {
+    const std::byte* x = input + output * stride;
+    for (std::int64_t i = 0; i < used; ++i) {
+      lanes[i] = Fold::kNeutral;
+    }
+    add_all<Fold, !kNear>(lanes, x, kRowBytes, rows, kLanes);
+    add_all<Fold, false>(lanes, x + rows * kRowBytes, 0, count % kLanes == 0 ? 0 : 1, count % kLanes);
+    if (used == kLanes) {
+#pragma GCC unroll 8
+      for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
+        for (std::int64_t i = 0; i < half; ++i) {
+          lanes[i] = Fold::combine(lanes[i], lanes[i + half]);
+        }
+      }
+    } else {
+      for (std::int64_t half = used / 2; half > 0; half /= 2) {
+        for (std::int64_t i = 0; i < half; ++i) {
+          lanes[i] = Fold::combine(lanes[i], lanes[i + half]);
+        }
+      }
+    }
+    results[output] = lanes[0];
+  }
+}
+
+template <class Fold>
+inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Accumulator key) {
+  using T = typename Fold::Element;
+  using Accumulator = typename Fold::Accumulator;
+  Accumulator found = 0;
+  if constexpr (is_float<T> && sizeof(T) >= 4) {
+    // As numbers, which is shorter; a NaN is what does not equal itself.
+    const auto* x = reinterpret_cast<const unaligned_t<T>*>(from);
+    const T value = Fold::lower(key);
+    if (key != Fold::kNan) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        found |= x[i] == value ? Accumulator{1} : Accumulator{0};
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        found |= x[i] != x[i] ? Accumulator{1} : Accumulator{0};
+      }
+    }
+  } else {
+    const auto* x = reinterpret_cast<const unaligned_t<typename Fold::Loaded>*>(from);
+    for (std::int64_t i = 0; i < count; ++i) {
+      found = static_cast<Accumulator>(found | (Fold::lift(x[i]) == key ? Accumulator{1} : Accumulator{0}));
+    }
+  }
+  return found != 0;
+}
+
+// Some at a time are asked whether it is among them.
+template <class Fold>
+std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Accumulator key, bool last) {
+  constexpr std::int64_t kSome = 128;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(typename Fold::Loaded));
+  const auto* x = reinterpret_cast<const unaligned_t<typename Fold::Loaded>*>(input);
+  const std::int64_t whole = count - count % kSome;
+  if (last) {
+    std::int64_t i = count - 1;
+    while (i >= whole && Fold::lift(x[i]) != key) {
+      --i;
+    }
+    while (i < whole && i >= kSome && !has_key<Fold>(input + (i + 1 - kSome) * kBytes, kSome, key)) {
+      i -= kSome;
+    }
+    while (i > 0 && Fold::lift(x[i]) != key) {
+      --i;
+    }
+    return i;
+  }
+  std::int64_t i = 0;
+  while (i < whole && !has_key<Fold>(input + i * kBytes, kSome, key)) {
+    i += kSome;
+  }
+  while (i < count - 1 && Fold::lift(x[i]) != key) {
+    ++i;
+  }
+  return i;
+}
+
+template <class Fold>
+inline constexpr ReduceKernels<Fold> kKernels = {accumulate<Fold>, along<Fold>, nullptr};
+template <class T, bool kMax, bool kPlaces>
+inline constexpr ReduceKernels<ExtremeFold<T, kMax, kPlaces>> kKernels<ExtremeFold<T, kMax, kPlaces>> = {
+    accumulate<ExtremeFold<T, kMax, kPlaces>>, along<ExtremeFold<T, kMax, kPlaces>>,
+    find<ExtremeFold<T, kMax, kPlaces>>};
+
+const void* find_kernels(FoldId fold, DataType type) {
+  return visit_fold(fold, type, []<class Fold>() -> const void* { return &kKernels<Fold>; });
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The inner loops of reductions, compiled once for each target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/target.h"
+#include "ops/reduce/scalar/folds.h"
+
+namespace anydml {
+
+template <class Fold>
+struct ReduceKernels {
+  using Accumulator = typename Fold::Accumulator;
+
+  // Row after row: accumulators[j] takes the element j of each row, in order. The rows' elements are contiguous.
+  void (*accumulate)(Accumulator* accumulators, const std::byte* rows, std::int64_t row_stride, std::int64_t count,
+                     std::int64_t columns);
+  // Of each output a block of `count` contiguous elements at most kReduceBlock, by lanes.
+  void (*along)(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
+                Accumulator* results);
+  // The first or last of some contiguous elements that is this key; there is one. Extremes have it, others null.
+  std::int64_t (*find)(const std::byte* input, std::int64_t count, Accumulator key, bool last);
+};
+
+// A ReduceKernels of the fold and type. Null: no such target was compiled.
+[[nodiscard]] const void* generic_reduce_kernels(FoldId fold, DataType type);
+[[nodiscard]] const void* vector_reduce_kernels(cpu::Target target, FoldId fold, DataType type);
+
+}  // namespace anydml

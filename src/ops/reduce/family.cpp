@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// The family of operators that reduce axes: REDUCE, ARGMIN and ARGMAX.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "ops/op_desc.h"
+#include "ops/reduce/step.h"
+#include "schema/words.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::string_view kNames[] = {
+#define ANYDML_REDUCE_ROW(op) #op,
+#include "ops/reduce/reduce.def"
+};
+
+constexpr std::string_view kFunctions[] = {
+#define ANYDML_REDUCE_FUNCTION(name) #name,
+#include "ops/reduce/reduce.def"
+};
+
+constexpr TypeSet kIndexTypes =
+    type_bit(DataType::UINT32) | type_bit(DataType::INT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT64);
+
+TypeSet all_types() {
+  TypeSet all = 0;
+#define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
+  ANYDML_FOR_EACH_TYPE(ANYDML_ADD)
+#undef ANYDML_ADD
+  return all;
+}
+
+// What was given for a field; null if it is absent, or the operator has no such field.
+const schema::Argument* find_argument(const OpDesc& desc, std::string_view name) {
+  const auto field = std::ranges::find(desc.op->fields, name, &facts::Field::name);
+  if (field == desc.op->fields.end()) {
+    return nullptr;
+  }
+  const schema::Argument& argument = desc.arguments[static_cast<std::size_t>(field - desc.op->fields.begin())];
+  return argument.present ? &argument : nullptr;
+}
+
+u64 number_of(const schema::Argument* argument) {
+  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
+}
+
+// DirectML's number of a function, whether it is built or not.
+std::optional<std::uint32_t> directml_value(std::string_view function) {
+  return facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
+}
+
+// Nothing: not one that is built.
+std::optional<ReduceFunction> function_of(const OpDesc& desc) {
+  std::string_view name = desc.op->name;  // of ARGMIN and ARGMAX
+  if (name == "REDUCE") {
+    const u64 wanted = number_of(find_argument(desc, "Function"));
+    const auto found = std::ranges::find_if(kFunctions, [wanted](std::string_view one) {
+      const auto value = directml_value(one);
+      return value && *value == wanted;
+    });
+    if (found == std::end(kFunctions)) {
+      return std::nullopt;
+    }
+    name = *found;
+  }
+  return static_cast<ReduceFunction>(std::ranges::find(kFunctions, name) - std::begin(kFunctions));
+}
+
+// Bit i: axis i is reduced. The axes were checked.
+std::uint32_t axes_of(const OpDesc& desc) {
+  std::uint32_t axes = 0;
+  if (const schema::Argument* argument = find_argument(desc, "Axes"); argument != nullptr) {
+    for (const Scalar& axis : argument->numbers) {
+      axes |= 1U << axis.as<u32>();
+    }
+  }
+  return axes;
+}
+
+Error no_function(const OpDesc& desc) {
+  const u64 wanted = number_of(find_argument(desc, "Function"));
+  for (const std::string_view name : {"LOG_SUM", "LOG_SUM_EXP"}) {
+    if (directml_value(name) == wanted) {
+      return {ErrorKind::unsupported, format_text("{}: Function {} is not built here yet", desc.op->name, name)};
+    }
+  }
+  return invalid({desc.op->name, "Function"}, format_text("is {}; expected a value of DML_REDUCE_FUNCTION", wanted));
+}
+
+Status check_types(const OpDesc& desc, ReduceFunction function) {
+  const std::string_view name = kFunctions[static_cast<std::size_t>(function)];
+  const OpTensor& input = desc.tensors[0];
+  const OpTensor& output = desc.output();
+  if (is_arg(function)) {
+    if ((kIndexTypes & type_bit(output.tensor.type)) == 0) {
+      return invalid(
+          desc, output,
+          format_text("type is {}; expected {} for {}", type_name(output.tensor.type), type_names(kIndexTypes), name));
+    }
+    return {};
+  }
+  const bool floats_alone = function == ReduceFunction::AVERAGE || function == ReduceFunction::L2;
+  if (floats_alone && !is_float_type(input.tensor.type)) {
+    return invalid(desc, input,
+                   format_text("type is {}; expected a float type for {}", type_name(input.tensor.type), name));
+  }
+  if (output.tensor.type != input.tensor.type) {
+    return invalid(desc, output,
+                   format_text("type is {}; expected {}, the type of {}", type_name(output.tensor.type),
+                               type_name(input.tensor.type), input.name));
+  }
+  return {};
+}
+
+Status check_axes(const OpDesc& desc) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  std::uint32_t seen = 0;
+  const schema::Argument* argument = find_argument(desc, "Axes");
+  for (std::size_t i = 0; argument != nullptr && i < argument->numbers.size(); ++i) {
+    const u64 axis = argument->numbers[i].as<u64>();
+    if (axis >= input.rank) {
+      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {}; expected less than {}, the dimensions of {}",
+                                                          i, axis, input.rank, desc.tensors[0].name));
+    }
+    if ((seen >> axis & 1) != 0) {
+      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {} again; expected each axis once", i, axis));
+    }
+    seen |= 1U << axis;
+  }
+  return {};
+}
+
+Status check_sizes(const OpDesc& desc) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  const TensorDesc& output = desc.output().tensor;
+  TensorDesc expected = input;
+  const std::uint32_t axes = axes_of(desc);
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    expected.sizes[i] = (axes >> i & 1) != 0 ? 1 : input.sizes[i];
+  }
+  if (output.rank != input.rank || !std::equal(expected.sizes, expected.sizes + input.rank, output.sizes)) {
+    return invalid(desc, desc.output(),
+                   format_text("sizes are {}; expected {}, those of {} with 1 for the axes that are reduced",
+                               shape_text(output.sizes, output.rank), shape_text(expected.sizes, expected.rank),
+                               desc.tensors[0].name));
+  }
+  if (!desc.empty && element_count(input) == 0) {
+    return invalid(desc, desc.tensors[0],
+                   format_text("sizes are {}; expected an element to reduce", shape_text(input.sizes, input.rank)));
+  }
+  return {};
+}
+
+Status check(const OpDesc& desc) {
+  const auto function = function_of(desc);
+  if (!function) {
+    return no_function(desc);
+  }
+  ANYDML_TRY(check_types(desc, *function));
+  ANYDML_TRY(check_axes(desc));
+  return check_sizes(desc);
+}
+
+// Outputs may be made in any order: the loops are walked upwards through the input, its nearest step innermost, and
+// neighbours that are contiguous in both tensors are one.
+void order_kept(std::vector<ReduceLoop>& kept, ReduceStep& step) {
+  for (ReduceLoop& loop : kept) {
+    if (loop.input < 0) {
+      step.input_offset += (loop.size - 1) * loop.input;
+      step.output_offset += (loop.size - 1) * loop.output;
+      loop.input = -loop.input;
+      loop.output = -loop.output;
+    }
+  }
+  std::ranges::stable_sort(kept, [](const ReduceLoop& a, const ReduceLoop& b) {
+    return b.input != 0 && (a.input == 0 || a.input > b.input);
+  });
+  for (const ReduceLoop& loop : kept) {
+    if (step.kept_rank != 0) {
+      ReduceLoop& outer = step.kept[step.kept_rank - 1];
+      if (outer.input == loop.size * loop.input && outer.output == loop.size * loop.output) {
+        outer = {.size = outer.size * loop.size, .input = loop.input, .output = loop.output};
+        continue;
+      }
+    }
+    step.kept[step.kept_rank++] = loop;
+  }
+}
+
+// The order of the reduced axes is the order of the results' bits.
+void merge_reduced(const std::vector<ReduceLoop>& reduced, ReduceStep& step) {
+  for (const ReduceLoop& loop : reduced) {
+    if (step.reduced_rank != 0) {
+      ReduceLoop& outer = step.reduced[step.reduced_rank - 1];
+      if (outer.input == loop.size * loop.input) {
+        outer = {.size = outer.size * loop.size, .input = loop.input, .output = 0};
+        continue;
+      }
+    }
+    step.reduced[step.reduced_rank++] = loop;
+  }
+}
+
+ReduceStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output) {
+  ReduceStep step{};
+  step.function = *function_of(desc);
+  step.input_type = input.type;
+  step.output_type = output.type;
+  step.takes_last = number_of(find_argument(desc, "AxisDirection")) != 0 ? 1 : 0;
+  step.outputs = 1;
+  step.count = 1;
+  const auto bytes_in = static_cast<std::int64_t>(element_size(input.type));
+  const auto bytes_out = static_cast<std::int64_t>(element_size(output.type));
+  const std::uint32_t axes = axes_of(desc);
+  std::vector<ReduceLoop> kept;
+  std::vector<ReduceLoop> reduced;
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    const std::int64_t size = input.sizes[i];
+    if (size == 1) {
+      continue;
+    }
+    const bool is_reduced = (axes >> i & 1) != 0;
+    step.has_lanes = is_reduced ? 1 : 0;  // the last one decides
+    (is_reduced ? step.count : step.outputs) *= size;
+    (is_reduced ? reduced : kept)
+        .push_back({.size = size,
+                    .input = input.strides[i] * bytes_in,
+                    .output = is_reduced ? 0 : output.strides[i] * bytes_out});
+  }
+  if (kept.empty()) {
+    kept.push_back({.size = 1, .input = 0, .output = 0});
+  }
+  if (reduced.empty()) {
+    reduced.push_back({.size = 1, .input = 0, .output = 0});
+  }
+  order_kept(kept, step);
+  merge_reduced(reduced, step);
+  return step;
+}
+
+void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  ReduceStep step = make_step(desc, tensors[0].tensor, tensors[1].tensor);
+  const auto add = [&](ReducePhase phase, const Operand& from, const Operand& to) {
+    step.phase = phase;
+    const Operand operands[] = {from, to};
+    plan.add(static_cast<std::uint32_t>(FamilyId::reduce), operands, std::as_bytes(std::span(&step, 1)));
+  };
+  if (step.blocks() == 1) {
+    add(ReducePhase::whole, tensors[0].operand(), tensors[1].operand());
+    return;
+  }
+  const auto bytes = static_cast<std::uint64_t>(step.outputs * step.blocks() * partial_bytes(step.function));
+  const Operand partials{.slot = plan.temporary_slot(), .type = DataType::UINT8, .offset = plan.take_temporary(bytes)};
+  add(ReducePhase::blocks, tensors[0].operand(), partials);
+  add(ReducePhase::combine, partials, tensors[1].operand());
+}
+
+}  // namespace
+
+extern const Family reduce_family;
+const Family reduce_family = {
+    .name = "reduce",
+    .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
+    .types = [](const facts::Operator& op,
+                std::size_t position) { return position == 0 || op.name == "REDUCE" ? all_types() : kIndexTypes; },
+    .by_element = false,
+    .check = check,
+    .lower = lower,
+};
+
+}  // namespace anydml

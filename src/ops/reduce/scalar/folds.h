@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// What reductions do with elements: how one becomes an accumulator, and how two accumulators become one.
+//
+//   Loaded         what is read of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
+//   Accumulator    its neutral value changes no other when they are combined, so that empty lanes do not show
+//   kOrdered       the order of combining shows in the result's bits
+//   kWidens        Loaded is a FLOAT16 widened
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "base/float_bits.h"
+#include "ops/reduce/step.h"
+
+namespace anydml {
+
+enum class FoldId : u32 { sum, absolute_sum, square_sum, product, max, min, argmax, argmin };
+
+// Integers wrap in the unsigned type of their width. FLOAT16 has FLOAT64 where the result is to be exact: a FLOAT16 is
+// a multiple of 2^-24 below 2^16, so 53 bits hold the sum of a block of 2^12, in any order. Infinities and NaN go on as
+// in any sum of IEEE.
+template <class T, bool kExactHalves>
+struct FoldTypes {
+  using Element = T;
+  using Loaded = compute_t<T>;
+  using Accumulator = std::conditional_t<std::is_same_v<T, f16>, std::conditional_t<kExactHalves, f64, f32>, Loaded>;
+  static constexpr bool kWidens = std::is_same_v<T, f16>;
+  static constexpr bool kOrdered = is_float<T> && !(kWidens && kExactHalves);
+};
+
+// Sums start from -0, the one number that changes no other: a sum of -0s is -0.
+template <class T>
+inline constexpr T kNothing = is_float<T> ? static_cast<T>(-0.0) : T{0};
+
+template <class A>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr A add(A a, A b) {
+  return static_cast<A>(a + b);
+}
+
+template <class A>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr A multiply(A a, A b) {
+  if constexpr (is_float<A>) {
+    return a * b;
+  } else {
+    return static_cast<A>(static_cast<wrapping_t<A>>(a) * static_cast<wrapping_t<A>>(b));
+  }
+}
+
+template <class T>  // a float, or unsigned
+struct SumFold : FoldTypes<T, true> {
+  using typename FoldTypes<T, true>::Loaded;
+  using typename FoldTypes<T, true>::Accumulator;
+  static constexpr Accumulator kNeutral = kNothing<Accumulator>;
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) { return x; }
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
+    return add(a, b);
+  }
+};
+
+template <class T>
+struct Unsigned {
+  using type = T;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct Unsigned<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+using unsigned_t = typename Unsigned<T>::type;  // a float stays what it is
+
+template <class T>  // a float, or signed
+struct AbsoluteSumFold : FoldTypes<T, true> {
+  using typename FoldTypes<T, true>::Loaded;
+  using Accumulator = unsigned_t<typename FoldTypes<T, true>::Accumulator>;
+  static constexpr Accumulator kNeutral = kNothing<Accumulator>;
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) {
+    if constexpr (is_float<T>) {
+      return from_bits<Loaded>(to_bits(x) & FloatParts<Loaded>::kMagnitude);
+    } else {
+      const auto bits = static_cast<Accumulator>(x);
+      return x < 0 ? static_cast<Accumulator>(Accumulator{0} - bits) : bits;
+    }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
+    return add(a, b);
+  }
+};
+
+template <class T>  // a float, or unsigned
+struct SquareSumFold : FoldTypes<T, false> {
+  using typename FoldTypes<T, false>::Loaded;
+  using typename FoldTypes<T, false>::Accumulator;
+  static constexpr Accumulator kNeutral = kNothing<Accumulator>;
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) { return multiply(x, x); }
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
+    return add(a, b);
+  }
+};
+
+template <class T>  // a float, or unsigned
+struct ProductFold : FoldTypes<T, false> {
+  using typename FoldTypes<T, false>::Loaded;
+  using typename FoldTypes<T, false>::Accumulator;
+  static constexpr Accumulator kNeutral = 1;
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) { return x; }
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
+    return multiply(a, b);
+  }
+};
+
+// Extremes work on integers that are ordered as the elements are, so that no comparison of floats has to be told about
+// NaN and zeros. NaN is the integer beyond all others, on the side that is asked for. As an extreme +0 is above -0; as
+// a place (kPlaces: ARGMAX, ARGMIN) they are equal.
+template <class T, bool kMax, bool kPlaces>
+struct ExtremeFold {
+  static constexpr bool kIsFloat = is_float<T>;
+  using Element = T;
+  using Loaded =
+      std::conditional_t<!kIsFloat, T,
+                         std::conditional_t<sizeof(T) == 2, i16, std::conditional_t<sizeof(T) == 4, i32, i64>>>;
+  using Accumulator = Loaded;
+  static constexpr bool kOrdered = false;
+  static constexpr bool kWidens = false;
+  static constexpr Accumulator kLeast = std::numeric_limits<Accumulator>::min();
+  static constexpr Accumulator kMost = std::numeric_limits<Accumulator>::max();
+  static constexpr Accumulator kNeutral = kMax ? kLeast : kMost;
+  static constexpr Accumulator kNan = kMax ? kMost : kLeast;
+
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) {
+    if constexpr (kIsFloat) {
+      constexpr auto kMagnitude = static_cast<Loaded>(FloatParts<T>::kMagnitude);
+      constexpr auto kInfinity = static_cast<Loaded>(FloatParts<T>::kInfinity);
+      const auto sign = static_cast<Loaded>(x >> (sizeof(T) * 8 - 1));  // all bits, or none
+      const auto magnitude = static_cast<Loaded>(x & kMagnitude);
+      const auto key = kPlaces ? static_cast<Loaded>((magnitude ^ sign) - sign)
+                               : static_cast<Loaded>(x ^ static_cast<Loaded>(sign & kMagnitude));
+      return magnitude > kInfinity ? kNan : key;
+    } else {
+      return x;
+    }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
+    return kMax ? (a < b ? b : a) : (b < a ? b : a);
+  }
+  // The element again; of a place the positive zero.
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr T lower(Accumulator key) {
+    if constexpr (kIsFloat) {
+      if (key == kNan) {
+        return quiet_nan<T>();
+      }
+      constexpr auto kMagnitude = static_cast<Loaded>(FloatParts<T>::kMagnitude);
+      const auto sign = static_cast<Loaded>(key >> (sizeof(T) * 8 - 1));
+      const auto bits = kPlaces ? static_cast<Loaded>(static_cast<Loaded>((key ^ sign) - sign) |
+                                                      static_cast<Loaded>(sign & static_cast<Loaded>(~kMagnitude)))
+                                : static_cast<Loaded>(key ^ static_cast<Loaded>(sign & kMagnitude));
+      return from_bits<T>(static_cast<float_bits_t<T>>(bits));
+    } else {
+      return key;
+    }
+  }
+};
+
+[[nodiscard]] constexpr FoldId fold_of(ReduceFunction function) {
+  switch (function) {
+    case ReduceFunction::ARGMAX:
+      return FoldId::argmax;
+    case ReduceFunction::ARGMIN:
+      return FoldId::argmin;
+    case ReduceFunction::L1:
+      return FoldId::absolute_sum;
+    case ReduceFunction::L2:
+    case ReduceFunction::SUM_SQUARE:
+      return FoldId::square_sum;
+    case ReduceFunction::MAX:
+      return FoldId::max;
+    case ReduceFunction::MIN:
+      return FoldId::min;
+    case ReduceFunction::MULTIPLY:
+      return FoldId::product;
+    case ReduceFunction::SUM:
+    case ReduceFunction::AVERAGE:
+      break;
+  }
+  return FoldId::sum;
+}
+
+// Calls visitor.template operator()<Fold>(). What does not depend on an integer's sign is the unsigned type's.
+template <class Visitor>
+constexpr decltype(auto) visit_fold(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    using U = unsigned_t<T>;
+    constexpr bool kPlaces = is_float<T>;  // integers have one zero
+    switch (fold) {
+      case FoldId::sum:
+        break;
+      case FoldId::absolute_sum:
+        return visitor.template operator()<std::conditional_t<std::is_unsigned_v<T>, SumFold<U>, AbsoluteSumFold<T>>>();
+      case FoldId::square_sum:
+        return visitor.template operator()<SquareSumFold<U>>();
+      case FoldId::product:
+        return visitor.template operator()<ProductFold<U>>();
+      case FoldId::max:
+        return visitor.template operator()<ExtremeFold<T, true, false>>();
+      case FoldId::min:
+        return visitor.template operator()<ExtremeFold<T, false, false>>();
+      case FoldId::argmax:
+        return visitor.template operator()<ExtremeFold<T, true, kPlaces>>();
+      case FoldId::argmin:
+        return visitor.template operator()<ExtremeFold<T, false, kPlaces>>();
+    }
+    return visitor.template operator()<SumFold<U>>();
+  });
+}
+
+}  // namespace anydml

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// From the accumulators of an output's blocks to the element of the output.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "ops/reduce/scalar/folds.h"
+
+namespace anydml {
+
+__extension__ using i128 = __int128;
+__extension__ using u128 = unsigned __int128;
+
+// The sum of FLOAT16s over any number of blocks, exact: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
+class HalfSum {
+ public:
+  // block: an exact sum of at most 4,096 of them.
+  void add(f64 block) {
+    constexpr f64 kUnits = 0x1p24;
+    if ((to_bits(block) & FloatParts<f64>::kInfinity) == FloatParts<f64>::kInfinity) {
+      not_finite_ += block;
+      return;
+    }
+    only_negative_zeros_ = only_negative_zeros_ && to_bits(block) == FloatParts<f64>::kSign;
+    units_ += static_cast<i64>(block * kUnits);
+  }
+
+  // Divided by count and rounded once.
+  [[nodiscard]] f16 over(u64 count) const {
+    if (to_bits(not_finite_) != 0) {
+      return round_to<f16>(not_finite_);
+    }
+    const bool negative = units_ < 0 || only_negative_zeros_;
+    // Two more bits than the last place of any FLOAT16, the lower of which says whether anything lies below: rounding
+    // that to nearest is rounding the quotient. What 53 bits do not hold is an infinity in FLOAT16 anyway.
+    const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
+    const u128 quotient = quarters / count;
+    const bool inexact = quotient * count != quarters;
+    const f64 rounded = static_cast<f64>(quotient | (inexact ? 1U : 0U)) * 0x1p-26;
+    return round_to<f16>(negative ? -rounded : rounded);
+  }
+
+ private:
+  i128 units_ = 0;
+  f64 not_finite_ = 0;
+  bool only_negative_zeros_ = true;
+};
+
+// The partial results of blocks, in order, to one: neighbours by pairs, an odd last one carried up, until one is left.
+template <class Fold, class Accumulator>
+Accumulator combine_blocks(Accumulator* blocks, std::int64_t count) {
+  for (; count > 1; count = (count + 1) / 2) {
+    for (std::int64_t i = 0; i < count / 2; ++i) {
+      blocks[i] = Fold::combine(blocks[2 * i], blocks[2 * i + 1]);
+    }
+    if (count % 2 != 0) {
+      blocks[count / 2] = blocks[count - 1];
+    }
+  }
+  return blocks[0];
+}
+
+template <class T>
+void store_element(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+// total: of all blocks. Writes an element of the input's type.
+template <class Fold>
+void store_total(ReduceFunction function, u64 count, typename Fold::Accumulator total, std::byte* to) {
+  using T = typename Fold::Element;
+  using A = typename Fold::Accumulator;
+  if constexpr (requires { Fold::lower(total); }) {
+    store_element(to, Fold::lower(total));
+  } else if constexpr (!is_float<T>) {
+    store_element(to, total);
+  } else if constexpr (std::is_same_v<T, f16> && !Fold::kOrdered) {
+    HalfSum sum;
+    sum.add(total);
+    store_element(to, sum.over(function == ReduceFunction::AVERAGE ? count : 1));
+  } else {
+    if (function == ReduceFunction::AVERAGE) {
+      total /= static_cast<A>(count);
+    } else if (function == ReduceFunction::L2) {
+      total = std::sqrt(total);
+    }
+    store_element(to, narrow<T>(total));
+  }
+}
+
+}  // namespace anydml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
+// longer one is two: the first makes a partial result of each block, in the plan's temporary, and the second combines
+// those of each output. The order in which elements are combined follows from this file alone (docs/numerics.md).
+#pragma once
+
+#include <cstdint>
+
+#include "plan/tensor.h"
+
+namespace anydml {
+
+inline constexpr std::int64_t kReduceBlock = 4096;  // elements, counted row-major within the reduced axes
+inline constexpr std::int64_t kReduceLanes = 64;    // of a block, where the innermost axis is reduced
+
+enum class ReduceFunction : std::uint32_t {
+#define ANYDML_REDUCE_FUNCTION(name) name,
+#include "ops/reduce/reduce.def"
+};
+
+enum class ReducePhase : std::uint32_t {
+  whole,   // input -> output
+  blocks,  // input -> partial results
+  combine  // partial results -> output
+};
+
+struct ReduceLoop {
+  std::int64_t size;
+  std::int64_t input;   // strides, in bytes
+  std::int64_t output;  // of kept loops
+};
+
+struct ReduceStep {
+  ReduceFunction function;
+  ReducePhase phase;
+  DataType input_type;
+  DataType output_type;
+  std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block goes to lane i mod 64
+  std::uint32_t takes_last;    // of equal extremes; otherwise the first
+  std::uint32_t kept_rank;     // at least 1
+  std::uint32_t reduced_rank;  // at least 1
+  std::int64_t input_offset;   // in bytes, from the operand's address to the first element
+  std::int64_t output_offset;
+  std::int64_t outputs;          // the product of the kept sizes
+  std::int64_t count;            // the product of the reduced sizes
+  ReduceLoop kept[kMaxRank];     // in any order: outputs are numbered by them, the last fastest
+  ReduceLoop reduced[kMaxRank];  // row-major, the last fastest
+
+  [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
+};
+
+[[nodiscard]] constexpr bool is_arg(ReduceFunction function) {
+  return function == ReduceFunction::ARGMAX || function == ReduceFunction::ARGMIN;
+}
+
+// Partial results lie in the temporary by output, then by block. A place has room for any accumulator; the extremes'
+// indices need a second word.
+[[nodiscard]] constexpr std::int64_t partial_bytes(ReduceFunction function) { return is_arg(function) ? 16 : 8; }
+
+}  // namespace anydml
