@@ -237,16 +237,18 @@ TEST(Rows, AreBuiltOperatorsOrStepsOfOurOwn) {
   std::size_t built = 0;
   for (const facts::Operator& op : facts::operators()) {
     const Row* row = find_row(op);
-    if (row != nullptr) {
+    if (row == nullptr) {
+      continue;
+    }
+    EXPECT_EQ(&anydml::row(row->id), row);
+    if (row->facts == &op) {  // otherwise it is another name for what the row computes
       ++built;
-      EXPECT_EQ(row->facts, &op);
       EXPECT_EQ(row->name, op.name);
-      EXPECT_EQ(&anydml::row(row->id), row);
     }
   }
   const auto internal = std::ranges::count(rows(), nullptr, &Row::facts);
   EXPECT_EQ(built + static_cast<std::size_t>(internal), rows().size());
-  std::printf("%zu of %zu operators are built\n", built, facts::operators().size());
+  std::printf("%zu of %zu operators are rows\n", built, facts::operators().size());
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <cinttypes>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -121,6 +123,10 @@ std::optional<Made> random_instruction(const std::vector<DataType>& values, Rand
   for (int attempt = 0; attempt < 200; ++attempt) {
     const Definition& definition = definitions()[random() % definitions().size()];
     const Row& of = row(definition.row);
+    // The bits of a NaN may be any, and after an operation such a row would show them.
+    if (of.name.find("_BIT_") != std::string_view::npos && is_float_type(of.variants[definition.variant][0])) {
+      continue;
+    }
     Made made{&definition, {}, {}};
     for (std::size_t i = 0; i < of.inputs; ++i) {
       std::vector<std::uint16_t> fitting;
