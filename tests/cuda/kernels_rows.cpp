@@ -35,8 +35,16 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
   }
 }
 
+// The bits of a NaN may be any, and after an operation such a row would show them.
+bool shows_bits(const VariantInfo& variant) {
+  return is_float_type(variant.types[0]) && row_name(variant.row).find("_BIT_") != std::string_view::npos;
+}
+
 // Of a tensor's first type: the variant of SCALE_BIAS for it.
 const VariantInfo* scale_bias_of(const VariantInfo& variant) {
+  if (shows_bits(variant)) {
+    return nullptr;
+  }
   return find_variant_info(RowId::SCALE_BIAS, std::span(variant.types, 1));
 }
 
@@ -86,6 +94,9 @@ Program random_program(test::Random& random, std::size_t most_instructions) {
   const std::size_t wanted = 1 + random() % most_instructions;
   while (program.instructions.size() < wanted) {
     const VariantInfo& variant = variants[random() % variants.size()];
+    if (shows_bits(variant)) {
+      continue;
+    }
     ElementInstruction instruction{
         .row = variant.row, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
     bool found = true;
