@@ -37,7 +37,8 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
 
 // The bits of a NaN may be any, and after an operation such a row would show them.
 bool shows_bits(const VariantInfo& variant) {
-  return is_float_type(variant.types[0]) && row_name(variant.row).find("_BIT_") != std::string_view::npos;
+  return is_float_type(variant.types[0]) &&
+         std::string_view(row_name(variant.row)).find("_BIT_") != std::string_view::npos;
 }
 
 // Of a tensor's first type: the variant of SCALE_BIAS for it.

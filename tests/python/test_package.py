@@ -45,11 +45,10 @@ def test_every_built_operator_runs_by_name():
         "ELEMENT_WISE_CEIL": np.ceil(x), "ELEMENT_WISE_ADD": x + 2, "ELEMENT_WISE_SUBTRACT": x - 2,
         "ELEMENT_WISE_MULTIPLY": x * 2, "ELEMENT_WISE_DIVIDE": x / 2, "ELEMENT_WISE_MODULUS_FLOOR": np.remainder(x, 2),
         "ELEMENT_WISE_MODULUS_TRUNCATE": np.fmod(x, 2), "ELEMENT_WISE_CLIP": np.clip(x, -1, 1)}
-    typed = {op["name"] for op in anydml.operators(built=True)} - set(expected)  # see test_operators_of_several_types
-    assert typed == {"CAST", "ELEMENT_WISE_IF", "ELEMENT_WISE_LOGICAL_EQUALS", "FILL_VALUE_CONSTANT"}
-    assert len(anydml.operators()) == 177
+    # The others: test_operators.py.
+    assert set(expected) <= {op["name"] for op in anydml.operators(built=True)} and len(anydml.operators()) == 177
     for op in anydml.operators(built=True):
-        if op["name"] in typed:
+        if op["name"] not in expected:
             continue
         inputs = [x] + [np.float32(2)] * (op["inputs"] - 1)
         attributes = {"Min": -1, "Max": 1.0} if "CLIP" in op["name"] else {}
