@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What DirectML's documents say of its operators, as data: names, numbers, fields, types, ranks, levels.
-// Nothing here knows which operators this project has built; ops/rows.h does.
+// Nothing here knows which operators this project has built; ops/family.h does.
 #pragma once
 
 #include <cstdint>
