@@ -234,6 +234,10 @@ const std::vector<anydml_operator_info>& operator_list() {
   return *known;
 }
 
+// Found when the library is loaded: a static of the functions would be made under a lock that a fork can leave held.
+const facts::Operator& g_modulus_floor = *facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
+const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
+
 }  // namespace
 }  // namespace anydml
 
@@ -268,13 +272,11 @@ const char* anydml_type_name(anydml_type type) { return anydml::type_name(static
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }
 
 int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  static const auto& op = *anydml::facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
-  return anydml::run_binary(op, a, b, out);
+  return anydml::run_binary(anydml::g_modulus_floor, a, b, out);
 }
 
 int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out) {
-  static const auto& op = *anydml::facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
-  return anydml::run_binary(op, a, b, out);
+  return anydml::run_binary(anydml::g_modulus_truncate, a, b, out);
 }
 
 size_t anydml_device_count(void) {

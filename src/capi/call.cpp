@@ -169,7 +169,7 @@ class Reader {
       if (!facts::is_attribute(field.kind) || argument.present || is_count(op_, i)) {
         continue;
       }
-      if (const std::uint32_t type = output_type(); type != 0 && names_a_union(i)) {
+      if (const std::uint32_t type = output_type(); type != 0 && i == schema::union_type_field(op_)) {
         argument.present = true;
         argument.numbers = {Scalar(u64{type})};
       } else if (field.kind == facts::FieldKind::attribute && field.type != facts::FieldType::scale_bias) {
@@ -360,12 +360,6 @@ class Reader {
                                     has("Scale") ? "Bias" : "Scale"));
     }
     return {};
-  }
-
-  // Whether the field says which type the operator's scalar unions are of.
-  [[nodiscard]] bool names_a_union(std::size_t field) const {
-    return op_.fields[field].spelling == "DML_TENSOR_DATA_TYPE" &&
-           std::ranges::find(op_.fields, facts::FieldType::scalar_union, &facts::Field::type) != op_.fields.end();
   }
 
   [[nodiscard]] std::uint32_t output_type() const {

@@ -12,6 +12,9 @@
 namespace anydml {
 namespace {
 
+// Sets of tensors are the bits of a 32-bit number.
+constexpr std::size_t kMostTensors = 32;
+
 TensorSpec spec_of(const schema::GivenTensor& given) {
   return {.type = given.type,
           .rank = static_cast<std::int32_t>(given.rank),  // a negative one is told as it was given
@@ -157,6 +160,10 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
   desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
   ANYDML_TRY(take_tensors(described, facts::is_output, desc));
   desc.output_count = static_cast<std::uint32_t>(desc.tensors.size()) - desc.input_count;
+  if (desc.tensors.size() > kMostTensors) {
+    return Error{ErrorKind::unsupported, format_text("{}: it has {} tensors; at most {} are possible here",
+                                                     desc.op->name, desc.tensors.size(), kMostTensors)};
+  }
   desc.arguments.resize(described.arguments.size());
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
     if (facts::is_attribute(desc.op->fields[field].kind)) {

@@ -73,14 +73,16 @@ BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
     target = *found;
     return kOk;
   }
-  static std::string message;  // of the first failure; open is called under the process mutex
-  message.assign("ANYDML_CPU_TARGET is '")
-      .append(wanted.substr(0, 64))
-      .append("'; expected one that this machine runs: ");
+  static char message[256];  // of the first failure; open is called under the process mutex
+  int length =
+      std::snprintf(message, sizeof(message), "ANYDML_CPU_TARGET is '%.*s'; expected one that this machine runs: ",
+                    static_cast<int>(std::min<std::size_t>(wanted.size(), 64)), wanted.data());
   for (const cpu::Target other : targets) {
-    message.append(other == targets.front() ? "" : ", ").append(cpu::target_name(other));
+    const auto used = static_cast<std::size_t>(length);
+    length += std::snprintf(message + used, sizeof(message) - used, "%s%s", other == targets.front() ? "" : ", ",
+                            cpu::target_name(other));
   }
-  return {BackendCode::failed, message.c_str()};
+  return {BackendCode::failed, message};
 }
 
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {

@@ -57,7 +57,12 @@ void explain(const BackendProgram* program, char* text, std::uint64_t capacity) 
   }
   char kernel[128];
   program->steps.back().prepared->explain(kernel, sizeof(kernel));
-  std::snprintf(text, capacity, "%s, CUDA kernel%s", kernel, program->steps.size() > 1 ? ", inputs staged" : "");
+  const std::size_t steps = program->steps.size();
+  if (steps == 1) {
+    std::snprintf(text, capacity, "%s, CUDA kernel", kernel);
+  } else {
+    std::snprintf(text, capacity, "%s, CUDA kernel, %zu steps", kernel, steps);
+  }
 }
 
 constexpr BackendTable kTable = {

@@ -23,19 +23,14 @@ struct Numbers {
   const schema::Described* fused = nullptr;
 };
 
-// Which type a scalar union has is the output's, and no number.
-bool names_a_union(const facts::Operator& op, const facts::Field& field) {
-  return field.spelling == "DML_TENSOR_DATA_TYPE" &&
-         std::ranges::find(op.fields, facts::FieldType::scalar_union, &facts::Field::type) != op.fields.end();
-}
-
 Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   Numbers numbers;
+  const std::size_t union_type = schema::union_type_field(op);  // which is the output's, and no number
   std::size_t position = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
     const schema::Argument& argument = arguments[i];
-    if (!facts::is_attribute(field.kind) || names_a_union(op, field)) {
+    if (!facts::is_attribute(field.kind) || i == union_type) {
       continue;
     }
     if (field.type == facts::FieldType::scale_bias) {

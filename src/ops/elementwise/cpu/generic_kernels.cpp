@@ -1,76 +1,46 @@
 // SPDX-License-Identifier: MIT
-// Every variant of every row as a loop over its scalar definition.
-#include <cstring>
+// The table of plain loops, put together from the groups' parts. The modulus belongs to no group.
+#include <atomic>
+#include <memory>
 #include <utility>
 
-#include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/elementwise/cpu/generic_loops-inl.h"
+#include "ops/elementwise/cpu/row_groups.h"
 
 namespace anydml {
 namespace {
 
-// Through memcpy: tensors come at any address, and the compiler makes one instruction of it.
-template <class T>
-T load(const std::byte* address) {
-  T value;
-  std::memcpy(&value, address, sizeof(T));
-  return value;
-}
-
-template <class T>
-void store(std::byte* address, T value) {
-  std::memcpy(address, &value, sizeof(T));
-}
-
-template <class T, bool kContiguous>
-std::ptrdiff_t place(std::int64_t stride, std::size_t column) {
-  return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
-}
-
-template <class ScalarOp, bool kContiguous, std::size_t... kInputs>
-void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noexcept {
-  using Types = Signature<ScalarOp>;
-  using Output = typename Types::Output;
-  const auto scalar = make_scalar<ScalarOp>(*arguments.attributes);
-  for (std::size_t row = 0; row < arguments.rows; ++row) {
-    const auto nth_row = static_cast<std::ptrdiff_t>(row);
-    const std::byte* const inputs[] = {arguments.inputs[kInputs].data +
-                                       nth_row * arguments.inputs[kInputs].row_stride...};
-    std::byte* const output = arguments.output.data + nth_row * arguments.output.row_stride;
-    for (std::size_t column = 0; column < arguments.columns; ++column) {
-      store<Output>(output + place<Output, kContiguous>(arguments.output.stride, column),
-                    scalar(load<typename Types::template Input<kInputs>>(
-                        inputs[kInputs] + place<typename Types::template Input<kInputs>, kContiguous>(
-                                              arguments.inputs[kInputs].stride, column))...));
-    }
-  }
-}
-
-template <class ScalarOp, bool kContiguous>
-void kernel(const KernelArguments& arguments) noexcept {
-  loop<ScalarOp, kContiguous>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
+template <std::size_t... kGroups>
+void put_groups(KernelTable& table, std::index_sequence<kGroups...>) {
+  (put_generic_rows<kGroups>(table), ...);
 }
 
 KernelTable make_table() {
   KernelTable table{.target = "generic", .kernels = {}};
-  table.kernels.reserve(variant_count());
-  const auto add = [&table]<class Scalar>() {
-    auto& slots = table.kernels.emplace_back();
-    slots.fill(kernel<Scalar, false>);
-    slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<Scalar, true>;
-  };
-  // In the order of the rows and of their variants, which numbers them.
-#define ANYDML_ROW(op, Definition, ulp) for_each_variant<Definition>(add);
+  table.kernels.resize(variant_count());
+  put_groups(table, std::make_index_sequence<kRowGroups>{});
+#define ANYDML_ROW(op, Definition, ulp)                                                            \
+  if constexpr (row_group(RowId::op) == kNoRowGroup) {                                             \
+    put_generic_row(table, RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
+  }
 #include "ops/elementwise/elementwise.def"
   return table;
 }
 
 }  // namespace
 
+// Made at the first call, without a lock, which a fork could leave held in the child: of threads that make it at once
+// the first one's counts. Never destroyed.
 const KernelTable& generic_kernels() {
-  static const KernelTable table = make_table();
-  return table;
+  static constinit std::atomic<const KernelTable*> process = nullptr;
+  const KernelTable* known = process.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    auto mine = std::make_unique<const KernelTable>(make_table());
+    if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
+      known = mine.release();
+    }
+  }
+  return *known;
 }
 
 }  // namespace anydml

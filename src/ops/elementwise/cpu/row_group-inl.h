@@ -8,7 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/row_group-inl.h"
-#include "ops/elementwise/cpu/each_target.h"
+#include "backend/cpu/each_target.h"
 
 #if ANYDML_TARGET
 
@@ -31,5 +31,24 @@ void replace_rows<ANYDML_ROW_GROUP>(KernelTable& table) {
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml
 HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE
+
+#include "ops/elementwise/cpu/generic_loops-inl.h"
+
+namespace anydml {
+
+template <>
+void put_generic_rows<ANYDML_ROW_GROUP>(KernelTable& table) {
+#define ANYDML_ROW(op, Definition, ulp)                                                            \
+  if constexpr (row_group(RowId::op) == ANYDML_ROW_GROUP) {                                        \
+    put_generic_row(table, RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
+  }
+#include "ops/elementwise/elementwise.def"
+}
+
+}  // namespace anydml
 
 #endif

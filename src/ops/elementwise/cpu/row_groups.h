@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which file compiles the vector kernels of a row.
+// Which file compiles the kernels of a row, and what each gives besides its vector kernels.
 #pragma once
 
 #include <array>
 
+#include "ops/elementwise/cpu/kernels.h"
 #include "ops/elementwise/rows.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
@@ -44,5 +45,9 @@ static_assert(
 }  // namespace detail
 
 [[nodiscard]] consteval std::size_t row_group(RowId id) { return detail::kGroups[static_cast<std::size_t>(id)]; }
+
+// Puts the plain loops of the group's rows into the table.
+template <std::size_t kGroup>
+void put_generic_rows(KernelTable& table);
 
 }  // namespace anydml

@@ -8,7 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/tiles.cpp"
-#include "ops/elementwise/cpu/each_target.h"
+#include "backend/cpu/each_target.h"
 
 #if ANYDML_TARGET
 

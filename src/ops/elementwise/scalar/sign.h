@@ -12,8 +12,10 @@ struct Sign {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
     if constexpr (is_float<T>) {
       return static_cast<compute_t<T>>(x > 0) - static_cast<compute_t<T>>(x < 0);
-    } else {
+    } else if constexpr (std::is_signed_v<T>) {
       return static_cast<T>((x > T{0} ? 1 : 0) - (x < T{0} ? 1 : 0));
+    } else {
+      return static_cast<T>(x != T{0} ? 1 : 0);
     }
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return narrow<T>(compute(widen(x))); }

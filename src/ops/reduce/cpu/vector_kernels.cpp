@@ -2,22 +2,11 @@
 // The kernels once for each target that Highway compiles this file for.
 #include "ops/reduce/cpu/kernels.h"
 
-// Enabled is what was run, as for element-wise kernels.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/reduce/cpu/vector_kernels.cpp"
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-#pragma GCC diagnostic pop
+#include "backend/cpu/each_target.h"
 
-#if HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if ANYDML_TARGET
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {

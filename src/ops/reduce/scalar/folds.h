@@ -188,32 +188,62 @@ struct ExtremeFold {
   return FoldId::sum;
 }
 
-// Calls visitor.template operator()<Fold>(). What does not depend on an integer's sign is the unsigned type's.
+// These call visitor.template operator()<Fold>() for a fold of their kind. What does not depend on an
+// integer's sign is the unsigned type's.
+[[nodiscard]] constexpr bool is_sum(FoldId fold) { return fold == FoldId::sum || fold == FoldId::absolute_sum; }
+template <class Visitor>
+constexpr decltype(auto) visit_sum(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    using Sum = SumFold<unsigned_t<T>>;
+    if (fold == FoldId::absolute_sum) {
+      return visitor.template operator()<std::conditional_t<std::is_unsigned_v<T>, Sum, AbsoluteSumFold<T>>>();
+    }
+    return visitor.template operator()<Sum>();
+  });
+}
+
+[[nodiscard]] constexpr bool is_product(FoldId fold) { return fold == FoldId::square_sum || fold == FoldId::product; }
+template <class Visitor>
+constexpr decltype(auto) visit_product(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    if (fold == FoldId::square_sum) {
+      return visitor.template operator()<SquareSumFold<unsigned_t<T>>>();
+    }
+    return visitor.template operator()<ProductFold<unsigned_t<T>>>();
+  });
+}
+
+[[nodiscard]] constexpr bool is_extreme(FoldId fold) { return fold == FoldId::max || fold == FoldId::min; }
+template <class Visitor>
+constexpr decltype(auto) visit_extreme(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    if (fold == FoldId::max) {
+      return visitor.template operator()<ExtremeFold<T, true, false>>();
+    }
+    return visitor.template operator()<ExtremeFold<T, false, false>>();
+  });
+}
+
+template <class Visitor>
+constexpr decltype(auto) visit_place(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    constexpr bool kPlaces = is_float<T>;  // integers have one zero
+    if (fold == FoldId::argmax) {
+      return visitor.template operator()<ExtremeFold<T, true, kPlaces>>();
+    }
+    return visitor.template operator()<ExtremeFold<T, false, kPlaces>>();
+  });
+}
+
 template <class Visitor>
 constexpr decltype(auto) visit_fold(FoldId fold, DataType type, Visitor&& visitor) {
-  return visit_type(type, [&]<class T>() -> decltype(auto) {
-    using U = unsigned_t<T>;
-    constexpr bool kPlaces = is_float<T>;  // integers have one zero
-    switch (fold) {
-      case FoldId::sum:
-        break;
-      case FoldId::absolute_sum:
-        return visitor.template operator()<std::conditional_t<std::is_unsigned_v<T>, SumFold<U>, AbsoluteSumFold<T>>>();
-      case FoldId::square_sum:
-        return visitor.template operator()<SquareSumFold<U>>();
-      case FoldId::product:
-        return visitor.template operator()<ProductFold<U>>();
-      case FoldId::max:
-        return visitor.template operator()<ExtremeFold<T, true, false>>();
-      case FoldId::min:
-        return visitor.template operator()<ExtremeFold<T, false, false>>();
-      case FoldId::argmax:
-        return visitor.template operator()<ExtremeFold<T, true, kPlaces>>();
-      case FoldId::argmin:
-        return visitor.template operator()<ExtremeFold<T, false, kPlaces>>();
-    }
-    return visitor.template operator()<SumFold<U>>();
-  });
+  if (is_sum(fold)) {
+    return visit_sum(fold, type, visitor);
+  }
+  if (is_product(fold)) {
+    return visit_product(fold, type, visitor);
+  }
+  return is_extreme(fold) ? visit_extreme(fold, type, visitor) : visit_place(fold, type, visitor);
 }
 
 }  // namespace anydml

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// A row's scalar definition in a plain loop. Included by the files that make tables of such loops.
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/signature.h"
+
+namespace anydml {
+namespace {
+
+// Through memcpy: tensors come at any address, and the compiler makes one instruction of it.
+template <class T>
+T load(const std::byte* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(T));
+  return value;
+}
+
+template <class T>
+void store(std::byte* address, T value) {
+  std::memcpy(address, &value, sizeof(T));
+}
+
+template <class T, bool kContiguous>
+std::ptrdiff_t place(std::int64_t stride, std::size_t column) {
+  return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
+}
+
+template <class ScalarOp, bool kContiguous, std::size_t... kInputs>
+void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noexcept {
+  using Types = Signature<ScalarOp>;
+  using Output = typename Types::Output;
+  const auto scalar = make_scalar<ScalarOp>(*arguments.attributes);
+  for (std::size_t row = 0; row < arguments.rows; ++row) {
+    const auto nth_row = static_cast<std::ptrdiff_t>(row);
+    const std::byte* const inputs[] = {arguments.inputs[kInputs].data +
+                                       nth_row * arguments.inputs[kInputs].row_stride...};
+    std::byte* const output = arguments.output.data + nth_row * arguments.output.row_stride;
+    for (std::size_t column = 0; column < arguments.columns; ++column) {
+      store<Output>(output + place<Output, kContiguous>(arguments.output.stride, column),
+                    scalar(load<typename Types::template Input<kInputs>>(
+                        inputs[kInputs] + place<typename Types::template Input<kInputs>, kContiguous>(
+                                              arguments.inputs[kInputs].stride, column))...));
+    }
+  }
+}
+
+template <class ScalarOp, bool kContiguous>
+void kernel(const KernelArguments& arguments) noexcept {
+  loop<ScalarOp, kContiguous>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
+}
+
+// Puts the loops of a row's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each.
+template <class ForEach>
+void put_generic_row(KernelTable& table, RowId id, ForEach for_each) {
+  std::uint32_t variant = 0;
+  for_each([&]<class Scalar>() {
+    auto& slots = table.at(row(id), variant++);
+    slots.fill(kernel<Scalar, false>);
+    slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<Scalar, true>;
+  });
+}
+
+}  // namespace
+}  // namespace anydml

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The steps of reductions, made ready; one file for each kind of fold.
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/reduce/step.h"
+
+namespace anydml {
+
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_sum(const ReduceStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_extreme(const ReduceStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine);
+
+}  // namespace anydml

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Sums of squares and products.
+#include "ops/reduce/cpu/folds.h"
+#include "ops/reduce/cpu/reduction-inl.h"
+
+namespace anydml {
+
+std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine) {
+  const FoldId id = fold_of(step.function);
+  return visit_product(id, step.input_type, [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine); });
+}
+
+}  // namespace anydml

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Sums and sums of magnitudes.
+#include "ops/reduce/cpu/folds.h"
+#include "ops/reduce/cpu/reduction-inl.h"
+
+namespace anydml {
+
+std::unique_ptr<cpu::Prepared> prepare_sum(const ReduceStep& step, const cpu::Machine& machine) {
+  const FoldId id = fold_of(step.function);
+  return visit_sum(id, step.input_type, [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine); });
+}
+
+}  // namespace anydml

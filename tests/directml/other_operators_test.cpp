@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Operators of other kinds through DirectML: one that needs a temporary resource, one with a tensor that is absent, one
+// with an operator fused to it. The same bits as the C API gives, which other tests hold against NumPy.
+#include <cstring>
+#include <random>
+
+#include "directml/harness.h"
+
+namespace anydml::test {
+namespace {
+
+struct OtherOperators : testing::Test {
+  Dml dml;
+  ComPtr<ID3D12DescriptorHeap> heap = create_heap(dml.d3d12.Get(), 8);
+  std::mt19937_64 random{16};
+
+  std::vector<float> draw(std::size_t count) {
+    std::vector<float> values(count);
+    for (float& value : values) {
+      value = static_cast<float>(static_cast<std::int64_t>(random() % 20001) - 10000) / 64;
+    }
+    return values;
+  }
+  ComPtr<ID3D12Resource> buffer_of(const void* bytes, std::size_t count) {
+    const auto buffer = create_buffer(dml.d3d12.Get(), count);
+    upload(dml.queue, buffer.Get(), bytes, count);
+    return buffer;
+  }
+  void record(IDMLCompiledOperator* compiled, IDMLBindingTable* table) {
+    ID3D12DescriptorHeap* heaps[] = {heap.Get()};
+    dml.queue.list->SetDescriptorHeaps(1, heaps);
+    dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled, table);
+  }
+  HRESULT removed() { return dml.device->GetDeviceRemovedReason(); }
+};
+
+// Three sums of more elements than a block has.
+struct LongSums : OtherOperators {
+  static constexpr UINT kRows = 3;
+  static constexpr UINT kColumns = 20'000;
+  static constexpr std::size_t kBytes = sizeof(float) * kRows * kColumns;
+
+  void SetUp() override {
+    const Tensor in(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, kRows, kColumns});
+    const Tensor out(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, kRows, 1});
+    const UINT axes[] = {3};
+    const DML_REDUCE_OPERATOR_DESC desc{DML_REDUCE_FUNCTION_SUM, &in.desc, &out.desc, 1, axes};
+    ComPtr<IDMLOperator> op;
+    ASSERT_EQ(dml.create_operator(DML_OPERATOR_REDUCE, &desc, op), S_OK) << anydml_last_error();
+    compiled = dml.compile(op.Get());
+    dml.initialise(compiled.Get());
+    table = dml.table(compiled.Get(), heap.Get());
+    values = draw(std::size_t{kRows} * kColumns);
+    input = buffer_of(values.data(), kBytes);
+    output = create_buffer(dml.d3d12.Get(), kRows * sizeof(float));
+    temporary_bytes = compiled->GetBindingProperties().TemporaryResourceSize;
+    bind_inputs(table.Get(), {{input.Get(), 0, kBytes}});
+    bind_output(table.Get(), {output.Get(), 0, kRows * sizeof(float)});
+  }
+  void bind_temporary(const DML_BUFFER_BINDING& binding) {
+    const DML_BINDING_DESC desc = bind(binding);
+    table->BindTemporaryResource(&desc);
+  }
+
+  ComPtr<IDMLCompiledOperator> compiled;
+  ComPtr<IDMLBindingTable> table;
+  ComPtr<ID3D12Resource> input;
+  ComPtr<ID3D12Resource> output;
+  std::vector<float> values;
+  UINT64 temporary_bytes = 0;
+};
+
+TEST_F(LongSums, UseTheTemporaryResourceWhateverItHolds) {
+  ASSERT_GT(temporary_bytes, 0U);
+  EXPECT_EQ(temporary_bytes % 256, 0U);
+  const std::vector<std::uint8_t> filled(temporary_bytes + 512, 0xFF);
+  const auto temporary = buffer_of(filled.data(), filled.size());
+  bind_temporary({temporary.Get(), 256, temporary_bytes});
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+
+  const std::int64_t sizes[] = {kRows, kColumns};
+  const std::int64_t reduced[] = {kRows, 1};
+  std::vector<float> expected(kRows);
+  const anydml_tensor in = {ANYDML_FLOAT32, 2, sizes, nullptr, values.data()};
+  const anydml_tensor out = {ANYDML_FLOAT32, 2, reduced, nullptr, expected.data()};
+  const std::int64_t axis[] = {1};
+  anydml_attribute attributes[] = {{"Function", ANYDML_TEXT, 0, {}},
+                                   {"Axes", uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 1, {}}};
+  attributes[0].value.text = "SUM";
+  attributes[1].value.i64s = axis;
+  ASSERT_EQ(anydml_run(nullptr, "REDUCE", &in, 1, &out, 1, attributes, 2), ANYDML_OK) << anydml_last_error();
+  const auto found = download(dml.queue, output.Get());
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), kRows * sizeof(float)), 0);
+  // Nothing around it was written.
+  const auto after = download(dml.queue, temporary.Get());
+  EXPECT_TRUE(std::all_of(after.begin(), after.begin() + 256, [](std::uint8_t byte) { return byte == 0xFF; }));
+  EXPECT_TRUE(std::all_of(after.end() - 256, after.end(), [](std::uint8_t byte) { return byte == 0xFF; }));
+}
+
+TEST_F(LongSums, WithoutTheTemporaryResourceRemoveTheDevice) {
+  record(compiled.Get(), table.Get());
+  EXPECT_EQ(removed(), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("temporary resource: nothing is bound"), std::string::npos)
+      << anydml_last_error();
+}
+
+TEST_F(LongSums, WithATemporaryResourceThatIsTooSmallRemoveTheDevice) {
+  const auto temporary = create_buffer(dml.d3d12.Get(), temporary_bytes);
+  bind_temporary({temporary.Get(), 0, temporary_bytes - 4});
+  EXPECT_EQ(removed(), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("temporary resource"), std::string::npos) << anydml_last_error();
+}
+
+TEST_F(LongSums, WithATemporaryResourceOverTheInputRemoveTheDevice) {
+  bind_temporary({input.Get(), 0, temporary_bytes});
+  record(compiled.Get(), table.Get());
+  EXPECT_EQ(removed(), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("temporary resource: overlaps InputTensor"), std::string::npos)
+      << anydml_last_error();
+}
+
+// QUANTIZE_LINEAR without its zero point, which keeps its place among the bindings.
+struct Quantizing : OtherOperators {
+  static constexpr UINT kCount = 64;
+
+  void SetUp() override {
+    const Tensor x(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, kCount});
+    const Tensor y(DML_TENSOR_DATA_TYPE_INT8, {1, 1, 1, kCount});
+    const DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC desc{&x.desc, &x.desc, nullptr, &y.desc};
+    ComPtr<IDMLOperator> op;
+    ASSERT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, &desc, op), S_OK) << anydml_last_error();
+    compiled = dml.compile(op.Get());
+    dml.initialise(compiled.Get());
+    table = dml.table(compiled.Get(), heap.Get());
+    values = draw(kCount);
+    scales.assign(kCount, 0.75F);
+    value_buffer = buffer_of(values.data(), kCount * sizeof(float));
+    scale_buffer = buffer_of(scales.data(), kCount * sizeof(float));
+    output = create_buffer(dml.d3d12.Get(), kCount);
+  }
+
+  ComPtr<IDMLCompiledOperator> compiled;
+  ComPtr<IDMLBindingTable> table;
+  ComPtr<ID3D12Resource> value_buffer;
+  ComPtr<ID3D12Resource> scale_buffer;
+  ComPtr<ID3D12Resource> output;
+  std::vector<float> values;
+  std::vector<float> scales;
+};
+
+TEST_F(Quantizing, GoesWithoutATensorThatIsAbsent) {
+  const DML_BUFFER_BINDING first{value_buffer.Get(), 0, kCount * sizeof(float)};
+  const DML_BUFFER_BINDING second{scale_buffer.Get(), 0, kCount * sizeof(float)};
+  const DML_BINDING_DESC inputs[] = {bind(first), bind(second), {DML_BINDING_TYPE_NONE, nullptr}};
+  table->BindInputs(3, inputs);
+  bind_output(table.Get(), {output.Get(), 0, kCount});
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  const std::int64_t sizes[] = {kCount};
+  const anydml_tensor in[] = {{ANYDML_FLOAT32, 1, sizes, nullptr, values.data()},
+                              {ANYDML_FLOAT32, 1, sizes, nullptr, scales.data()},
+                              {ANYDML_NONE, 0, nullptr, nullptr, nullptr}};
+  std::vector<std::uint8_t> expected(kCount);
+  const anydml_tensor out = {ANYDML_INT8, 1, sizes, nullptr, expected.data()};
+  ASSERT_EQ(anydml_run(nullptr, "ELEMENT_WISE_QUANTIZE_LINEAR", in, 3, &out, 1, nullptr, 0), ANYDML_OK)
+      << anydml_last_error();
+  EXPECT_EQ(download(dml.queue, output.Get()), expected);
+}
+
+TEST_F(Quantizing, RefusesABufferForATensorThatIsAbsent) {
+  const DML_BUFFER_BINDING buffer{value_buffer.Get(), 0, kCount * sizeof(float)};
+  const DML_BINDING_DESC inputs[] = {bind(buffer), bind(buffer), bind(buffer)};
+  table->BindInputs(3, inputs);
+  EXPECT_EQ(removed(), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("ZeroPointTensor: a buffer is bound to a tensor that is absent"),
+            std::string::npos)
+      << anydml_last_error();
+}
+
+TEST_F(OtherOperators, AnActivationIsFused) {
+  constexpr UINT kCount = 100;
+  const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, kCount});
+  const DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC relu{nullptr, nullptr, 0.25F};
+  const DML_OPERATOR_DESC fused{DML_OPERATOR_ACTIVATION_LEAKY_RELU, &relu};
+  const DML_ELEMENT_WISE_ADD1_OPERATOR_DESC desc{&tensor.desc, &tensor.desc, &tensor.desc, &fused};
+  ComPtr<IDMLOperator> op;
+  ASSERT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ADD1, &desc, op), S_OK) << anydml_last_error();
+  const auto compiled = dml.compile(op.Get());
+  dml.initialise(compiled.Get());
+  const auto table = dml.table(compiled.Get(), heap.Get());
+  const auto a = draw(kCount);
+  const auto b = draw(kCount);
+  const auto first = buffer_of(a.data(), kCount * sizeof(float));
+  const auto second = buffer_of(b.data(), kCount * sizeof(float));
+  const auto output = create_buffer(dml.d3d12.Get(), kCount * sizeof(float));
+  bind_inputs(table.Get(), {{first.Get(), 0, kCount * sizeof(float)}, {second.Get(), 0, kCount * sizeof(float)}});
+  bind_output(table.Get(), {output.Get(), 0, kCount * sizeof(float)});
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  const auto found = download(dml.queue, output.Get());
+  for (UINT i = 0; i < kCount; ++i) {
+    const float sum = a[i] + b[i];
+    const float expected = sum >= 0 ? sum : 0.25F * sum;
+    EXPECT_EQ(std::memcmp(found.data() + i * sizeof(float), &expected, sizeof(float)), 0) << i;
+  }
+}
+
+}  // namespace
+}  // namespace anydml::test
