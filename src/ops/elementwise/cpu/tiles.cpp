@@ -219,8 +219,11 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The tiles of all operands together.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
-// Elements of a tile where nothing is in it but one repeated: filling it is all that costs.
+// Elements of a tile where nothing is in it but one repeated: filling it is all that costs, and it should be a small
+// part of what is computed; but each tile begins anew, and waits for memory.
 inline constexpr std::size_t kRepeatedElements = 1024;
+inline constexpr std::size_t kRepeatedBytes = 8192;
+inline constexpr std::size_t kRepeatedPart = 8;
 // A row of a tile is at least this many vectors long, or else several are computed as one.
 inline constexpr std::size_t kRowVectors = 2;
 
@@ -329,7 +332,8 @@ HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& argum
   }
   walk.elements = kTileBytes / bytes / 64 * 64;
   if (near && arguments.columns >= kRepeatedElements) {
-    walk.elements = std::min(walk.elements, kRepeatedElements);
+    walk.elements = std::min(walk.elements, std::clamp(arguments.columns / kRepeatedPart / 64 * 64, kRepeatedElements,
+                                                       kRepeatedBytes / row.output_size()));
   }
   const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
   const std::size_t high = std::min(arguments.rows, walk.elements / wide);
