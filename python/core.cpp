@@ -27,22 +27,16 @@
 #include "faults.h"
 #include "gil.h"
 #include "layout.h"
+#include "modulus.h"
 #include "operand.h"
 
 namespace anydml::python {
 namespace {
 
-constexpr npy_intp kWorthReleasing = 4096;  // elements from which others may run Python meanwhile
-
-using Function = int (*)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
-constexpr Function kFunctions[] = {anydml_modulus_floor, anydml_modulus_truncate};
-constexpr const char* kNames[] = {"modulus_floor", "modulus_truncate"};
-constexpr const char* kOperators[] = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"};
-
 // ---- The ufuncs ----------------------------------------------------------------------------------------------------
 
 struct Loop {
-  Function function;
+  ModulusFunction function;
   DataType type;
 };
 Loop loops[2][kTypeCount];
@@ -113,135 +107,6 @@ nb::object make_ufunc(int which) {
   }
   return nb::steal(PyUFunc_FromFuncAndData(functions[which], data[which], types, kTypeCount, 2, 1, PyUFunc_None,
                                            kNames[which], "the ufunc behind the function of that name", 0));
-}
-
-// ---- The short way -------------------------------------------------------------------------------------------------
-
-bool broadcast(const Operand& a, const Operand& b, int& rank, npy_intp* sizes) {
-  rank = std::max(a.tensor.rank, b.tensor.rank);
-  for (int i = 0; i < rank; ++i) {
-    const auto size_of = [&](const Operand& of) {
-      const int at = i - (rank - of.tensor.rank);
-      return at < 0 ? std::int64_t{1} : of.sizes[at];
-    };
-    const std::int64_t x = size_of(a);
-    const std::int64_t y = size_of(b);
-    if (x != y && x != 1 && y != 1) {
-      return false;
-    }
-    sizes[i] = x == 1 ? y : x;
-  }
-  return true;
-}
-
-bool numpy_two = false;  // before it, the value of a number took part in choosing the type
-
-// Whether PyTorch has to be asked first.
-bool is_torch_subclass(nb::handle array) {
-  const Library* library = library_of(array.ptr());
-  return library != nullptr && library->is_subclass;
-}
-
-int modulus_in_parts(int which, const Operand* operands) {
-  Part whole;
-  const anydml_tensor tensors[] = {operands[0].tensor, operands[1].tensor, operands[2].tensor};
-  whole.take(tensors, 3);  // they were broadcast
-  return whole.run([&](const anydml_tensor* part) { return kFunctions[which](&part[0], &part[1], &part[2]); });
-}
-
-// The result; NotImplemented where the ufunc has to see to it; a tuple (result,) where NumPy is to be told of operands
-// without an answer.
-nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
-  const auto not_here = [] { return nb::borrow(Py_NotImplemented); };
-  if (which < 0 || which >= static_cast<int>(std::size(kFunctions))) {
-    raise(PyExc_ValueError, "there is no modulus " + std::to_string(which));
-  }
-  Operand operands[3];
-  const bool a_is_array = PyArray_CheckExact(a.ptr());
-  const bool b_is_array = PyArray_CheckExact(b.ptr());
-  if (!a_is_array && !b_is_array) {
-    const nb::handle inputs[] = {a, b};
-    if (is_torch_subclass(a) || is_torch_subclass(b) || is_torch_subclass(out)) {
-      return not_here();
-    }
-    DeviceCall call;
-    return call.locate(inputs, 2, &out, 1) ? call.run(kOperators[which], Attributes(), nb::none())[0] : not_here();
-  }
-  if ((a_is_array && !operands[0].take(as_array(a.ptr()))) || (b_is_array && !operands[1].take(as_array(b.ptr())))) {
-    return not_here();
-  }
-  const DataType type = static_cast<DataType>(operands[a_is_array ? 0 : 1].tensor.type);
-  const int numpy_type = PyArray_TYPE(as_array(a_is_array ? a.ptr() : b.ptr()));
-  if (a_is_array && b_is_array) {
-    if (numpy_type != PyArray_TYPE(as_array(b.ptr()))) {
-      return not_here();
-    }
-  } else if (!numpy_two || !operands[a_is_array ? 1 : 0].take_number(a_is_array ? b.ptr() : a.ptr(), type)) {
-    return not_here();
-  }
-  int rank = 0;
-  npy_intp sizes[kMostDimensions];
-  if (!broadcast(operands[0], operands[1], rank, sizes) || rank == 0) {
-    return not_here();
-  }
-  nb::object result;
-  if (out.is_none()) {
-    // Packed as the larger operand is, C order otherwise.
-    PyArrayObject* like = as_array(a_is_array && operands[0].tensor.rank == rank ? a.ptr()
-                                   : b_is_array                                  ? b.ptr()
-                                                                                 : a.ptr());
-    const bool same = PyArray_NDIM(like) == rank && PyArray_CompareLists(PyArray_DIMS(like), sizes, rank);
-    const bool fortran = same && PyArray_IS_F_CONTIGUOUS(like) && !PyArray_IS_C_CONTIGUOUS(like);
-    result = nb::steal(PyArray_EMPTY(rank, sizes, numpy_type, fortran ? 1 : 0));
-    if (!result.is_valid()) {
-      throw nb::python_error();
-    }
-  } else {
-    PyArrayObject* given = as_array(out.ptr());
-    if (!PyArray_CheckExact(out.ptr()) || PyArray_TYPE(given) != numpy_type || PyArray_NDIM(given) != rank ||
-        !PyArray_CompareLists(PyArray_DIMS(given), sizes, rank) || !PyArray_ISWRITEABLE(given)) {
-      return not_here();
-    }
-    result = nb::borrow(out);
-  }
-  if (!operands[2].take(as_array(result.ptr()))) {
-    return not_here();
-  }
-  const npy_intp count = PyArray_SIZE(as_array(result.ptr()));
-  const bool large = is_too_large(count);
-  if (!out.is_none()) {
-    const bool over_a = share_memory(operands[2], operands[0]);
-    const bool over_b = share_memory(operands[2], operands[1]);
-    if ((over_a || over_b) && is_float_type(type)) {
-      return not_here();  // which of the NaNs were there before could not be told
-    }
-    // A part must not be written where another is still to be read, or written. NumPy sees to it.
-    if (large && ((over_a && !is_in_place(operands[0], operands[2])) ||
-                  (over_b && !is_in_place(operands[1], operands[2])) || !has_nested_places(operands[2]))) {
-      return not_here();
-    }
-  }
-  bool suspicious = false;
-  int code = ANYDML_OK;
-  const auto run = [&] {
-    suspicious = !is_float_type(type) && count > 0 && any_zero(operands[1]);
-    code = large ? modulus_in_parts(which, operands)
-                 : kFunctions[which](&operands[0].tensor, &operands[1].tensor, &operands[2].tensor);
-    suspicious = suspicious || (is_float_type(type) && any_nan(operands[2]));
-  };
-  if (count >= kWorthReleasing) {
-    const GilReleased released;
-    run();
-  } else {
-    run();
-  }
-  if (code != ANYDML_OK) {
-    if (large) {
-      raise_last(code);  // a part may be written already, over an operand
-    }
-    return not_here();  // the ufunc says what NumPy would
-  }
-  return suspicious ? nb::object(nb::make_tuple(result)) : result;
 }
 
 // ---- Any operator --------------------------------------------------------------------------------------------------

@@ -170,8 +170,26 @@ struct DeviceOperand {
       refuse("it has " + what +
              "; expected float16/32/64, int8 to int64 or uint8 to uint64 and at most eight dimensions");
     }
-    operand.tensor = {static_cast<anydml_type>(type), view.rank, operand.sizes, operand.strides,
+    read_plain();
+  }
+
+  // As the view shows it.
+  void read_plain() {
+    operand.tensor = {static_cast<anydml_type>(dlpack::type_of(view.type)), view.rank, operand.sizes, operand.strides,
                       view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset};
+  }
+
+  // PyTorch's tensors may be other than the view says: those that need a gradient, and negated ones.
+  [[nodiscard]] bool is_plain_torch() const {
+    const auto is_false = [](PyObject* answer) {
+      const nb::object held = nb::steal(answer);
+      if (answer == nullptr) {
+        PyErr_Clear();
+      }
+      return answer == Py_False;
+    };
+    return is_false(in_python([&] { return PyObject_GetAttr(given.ptr(), names().requires_grad); })) &&
+           (view.type.code != dlpack::kFloat || is_false(call_method(names().is_neg)));
   }
 
   [[noreturn]] void refuse(const std::string& why) const {

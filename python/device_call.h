@@ -136,6 +136,20 @@ class DeviceCall {
     return any;
   }
 
+  [[nodiscard]] DeviceOperand& operand(std::size_t i) { return operands_[i]; }
+
+  // A new array beside another, in C's order.
+  [[nodiscard]] static nb::object new_array(const DeviceOperand& like, DataType type, int rank,
+                                            const std::int64_t* sizes) {
+    const nb::object shape = nb::steal(PyTuple_New(rank));
+    for (int i = 0; i < rank; ++i) {
+      PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes[i]));
+    }
+    return type_of(like) == type
+               ? in_python([&] { return like.library->empty(like.given, shape); })
+               : in_python([&] { return like.library->empty(like.given, shape, nb::str(type_text(type).c_str())); });
+  }
+
   std::vector<nb::object> run(const char* op, const Attributes& attributes, nb::handle device_name) {
     choose_library();
     read_arrays();
@@ -430,14 +444,7 @@ class DeviceCall {
         return in_python([&] { return home_->empty_like(one.given); });
       }
     }
-    const nb::object shape = nb::steal(PyTuple_New(rank));
-    for (int i = 0; i < rank; ++i) {
-      PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes[i]));
-    }
-    const DeviceOperand& like = operands_[like_];
-    return type_of(like) == type
-               ? in_python([&] { return home_->empty(like.given, shape); })
-               : in_python([&] { return home_->empty(like.given, shape, nb::str(type_text(type).c_str())); });
+    return new_array(operands_[like_], type, rank, sizes);
   }
 
   void launch(const char* op, const Attributes& attributes) {

@@ -25,11 +25,14 @@ for _public in (run, compile, Compiled, Operator, *(globals()[_name] for _name i
     _public.__module__ = "anydml"  # as help and pickle show it
 
 
+_torch = None      # anydml.torch, once it is imported: it takes tensors that are differentiated or traced
+_is_traced = None  # then: whether a compiler is looking
 # What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
 _CASTING, _ORDER = "same_kind", "K"
 
 
-def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, device=None):
+def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True,
+                  signature=None, device=None):
     """a mod b, element by element; a result that is not 0 has the sign of b, as Python's ``%`` and ``numpy.remainder``.
 
     Exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments, broadcasting, types,
@@ -47,14 +50,19 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORD
     >>> modulus_floor(a, 2, out=a) is a
     True
     """
-    if device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None:
+    if _is_traced is not None and _is_traced():
+        return _torch.call(_torch.modulus_floor, a, b, (out, dtype, signature, device), (where, subok), casting, order)
+    if (device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None
+            and subok is True and signature is None):
         result = _core.try_modulus(0, a, b, out)
         if result is not NotImplemented:
             return result if type(result) is not tuple else _warn(_core.floor_ufunc, a, b, result[0])
-    return _by_numpy("ELEMENT_WISE_MODULUS_FLOOR", _core.floor_ufunc, a, b, out, where, casting, order, dtype, device)
+    return _by_numpy("ELEMENT_WISE_MODULUS_FLOOR", _core.floor_ufunc, a, b, out, where, casting, order, dtype,
+                     subok, signature, device)
 
 
-def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, device=None):
+def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True,
+                     signature=None, device=None):
     """a mod b, element by element; a result that is not 0 has the sign of a, as C's ``%`` and ``numpy.fmod``.
 
     In all else as `modulus_floor`.
@@ -62,12 +70,15 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
     >>> modulus_truncate(np.int8([7, -7, -128]), np.int8(-3))
     array([ 1, -1, -2], dtype=int8)
     """
-    if device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None:
+    if _is_traced is not None and _is_traced():
+        return _torch.call(_torch.modulus_truncate, a, b, (out, dtype, signature, device), (where, subok), casting, order)
+    if (device is None and where is True and casting is _CASTING and order is _ORDER and dtype is None
+            and subok is True and signature is None):
         result = _core.try_modulus(1, a, b, out)
         if result is not NotImplemented:
             return result if type(result) is not tuple else _warn(_core.truncate_ufunc, a, b, result[0])
     return _by_numpy("ELEMENT_WISE_MODULUS_TRUNCATE", _core.truncate_ufunc, a, b, out, where, casting, order, dtype,
-                     device)
+                     subok, signature, device)
 
 
 def adapters():
@@ -92,7 +103,10 @@ def operators(built=None):
 
 def _warn(ufunc, a, b, result):
     """Operands without an answer were among them: NumPy warns, raises or keeps quiet as np.errstate says."""
-    if result.dtype.kind == "f":
+    if not isinstance(result, _np.ndarray):  # PyTorch's
+        (a, b), (view,), _ = _libraries.borrow((a, b), [result])
+        _warn(ufunc, a, b, view)
+    elif result.dtype.kind == "f":
         if _np.geterr()["invalid"] == "ignore":
             return result
         pair = _faulty_pair(_np.asarray(a, result.dtype), _np.asarray(b, result.dtype), result)
@@ -122,7 +136,7 @@ def _faulty_pair(a, b, result):
     return _np.broadcast_to(a, faulty.shape)[index], _np.broadcast_to(b, faulty.shape)[index]
 
 
-def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
+def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, subok, signature, device):
     """The long way: arrays of other libraries, devices by name, and all that NumPy itself sees to."""
     # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
     options = {} if where is True else {"where": where}
@@ -132,8 +146,15 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
         options["order"] = order
     if dtype is not None:
         options["dtype"] = dtype
+    if subok is not True:
+        options["subok"] = subok
+    if signature is not None:
+        options["signature"] = signature
     give = None
     place = _core.place_of(a, b, out)
+    if _torch is not None and _torch.takes(a, b):
+        return _torch.call(getattr(_torch, ufunc.__name__), a, b, (out, dtype, signature, device), (where, subok),
+                           casting, order)
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(globals()[ufunc.__name__], (a, b, out), (a, b), given)
@@ -141,15 +162,25 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, device):
             return result
         if place == _ON_GPU:
             if options:
-                raise TypeError("where, casting, order and dtype are for arrays in the CPU's memory alone")
+                raise TypeError(f"{', '.join(options)}: for arrays in the CPU's memory alone")
             return _core.run_on_device(op, (a, b), [out], {}, device, [[0, 1]], [(True, [0, 1], "", None)])[0]
         (a, b), (out,), give = _libraries.borrow((a, b), [out])
     if device is not None and not _core.is_default_device(device):
         if options:
-            raise ValueError("where, casting, order and dtype are taken on the default device alone")
+            raise ValueError(f"{', '.join(options)}: taken on the default device alone")
         a, b = _np.asarray(a), _np.asarray(b)
         kind = _np.result_type(a, b)
         result = run(op, a.astype(kind, copy=False), b.astype(kind, copy=False), out=out, device=device)
     else:
         result = ufunc(a, b, **options) if out is None else ufunc(a, b, out=out, **options)
     return result if give is None else give([result])[0]
+
+
+# What else a ufunc has: each function carries its own. They take NumPy's arrays, and what NumPy makes arrays of.
+_UFUNC_ATTRIBUTES = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "reduce", "accumulate",
+                    "reduceat", "outer", "at", "resolve_dtypes")
+for _function, _ufunc in ((modulus_floor, _core.floor_ufunc), (modulus_truncate, _core.truncate_ufunc)):
+    _function.ufunc = _ufunc
+    for _name in _UFUNC_ATTRIBUTES:
+        if hasattr(_ufunc, _name):
+            setattr(_function, _name, getattr(_ufunc, _name))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """python -m anydml: version, adapters, and a word on whether it works here."""
+import argparse
 import sys
 
 import numpy as np
@@ -16,7 +17,16 @@ def self_check():
     return 2 * a.size, wrong
 
 
-def main():
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m anydml", description="Shows the version and the devices, and checks 130,560 results.",
+        epilog="python -m anydml.compare measures NumPy, PyTorch and ONNX Runtime beside it. docs/python.md is a tour.")
+    parser.add_argument("--operators", action="store_true", help="list DirectML's operators instead, and which are built")
+    parser.add_argument("--version", action="version", version=f"anydml {anydml.__version__}")
+    if parser.parse_args(arguments).operators:
+        for op in anydml.operators():
+            print(f"{'built' if op['built'] else '-':6}{op['name']:48}{op['formula']}".rstrip())
+        return 0
     print(f"anydml {anydml.__version__}, NumPy {np.__version__}, Python {sys.version.split()[0]}")
     for adapter in anydml.adapters():
         print(f"  {adapter['name']}: {adapter['description']}")

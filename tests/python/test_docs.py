@@ -3,9 +3,12 @@
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
 PAGES = {"docs/python.md": 7, "README.md": 1}  # and how many blocks they have at least
@@ -21,12 +24,16 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_runs_and_prints_what_it_says(page):
+def test_page_runs_and_prints_what_it_says(page, monkeypatch):
     torch_is_here = True
     try:
         import torch  # noqa: F401
     except ImportError:
         torch_is_here = False
+    if "anydml.torch" in sys.modules:  # imported by another test: once more has no effect
+        monkeypatch.setattr(anydml, "_torch", None)
+        monkeypatch.setattr(anydml, "_is_traced", None)
+        sys.modules["anydml.torch"].hook()
     namespace, ran = {}, 0
     for line, fence, code, expected in blocks((SOURCE / page).read_text(encoding="utf-8")):
         if fence == "python torch" and not torch_is_here:

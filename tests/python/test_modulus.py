@@ -176,6 +176,33 @@ def test_errstate_is_numpys(ours, numpys, kind):
                 ours(a, np.array([2, 0, 4], kind), out=a)
 
 
+@both
+def test_what_a_ufunc_has(ours, numpys):
+    for name in ("nin", "nout", "nargs", "identity", "signature"):
+        assert getattr(ours, name) == getattr(numpys, name), name
+    assert ours.ntypes == len(ours.types) and "dd->d" in ours.types
+    a, b = np.array([[17, -9, 5], [4, 22, -3]]), np.array([3, 5, -4])
+    assert np.array_equal(ours.outer(a, b), numpys.outer(a, b))
+    assert np.array_equal(ours.accumulate(a, axis=1), numpys.accumulate(a, axis=1))
+    assert np.array_equal(ours.reduce(a, axis=0, keepdims=True), numpys.reduce(a, axis=0, keepdims=True))
+    assert np.array_equal(ours.reduceat(b, [0, 2, 1]), numpys.reduceat(b, [0, 2, 1]))
+    changed, expected = a.copy(), a.copy()
+    ours.at(changed, (0, [0, 0, 1]), 4)
+    numpys.at(expected, (0, [0, 0, 1]), 4)
+    assert np.array_equal(changed, expected)
+    assert ours([5, 6], [3, 4], signature="dd->d").dtype == np.float64
+    masked = np.ma.masked_array([5, 6, 7], [0, 1, 0])
+    assert type(ours(masked, 4)) is type(numpys(masked, 4)) and type(ours(masked, 4, subok=False)) is np.ndarray
+    with pytest.raises(TypeError):
+        ours([5], [3], signature="gg->g")
+
+    class Counted:
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
+            return ufunc, method, options
+
+    assert ours(Counted(), 1) == (ours.ufunc, "__call__", {})
+
+
 def test_reductions_of_the_ufuncs_are_in_order():
     from anydml import _core
     values = np.array([1000.0, 300.0, 70.0, 11.0])

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch's tensors in the CPU's memory: the short way, gradients, and compilers."""
+import numpy as np
+import pytest
+
+import anydml
+
+torch = pytest.importorskip("torch")
+import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
+
+# The other tests are of anydml as it is without it.
+anydml._torch = anydml._is_traced = None
+
+
+@pytest.fixture(autouse=True)
+def hooked(monkeypatch):
+    monkeypatch.setattr(anydml, "_torch", None)  # as it is to be again
+    monkeypatch.setattr(anydml, "_is_traced", None)
+    anydml.torch.hook()
+
+
+FUNCTIONS = [anydml.modulus_floor, anydml.modulus_truncate]
+TYPES = [torch.float16, torch.float32, torch.float64, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
+
+
+def numbers(kind, *shape):
+    made = torch.randint(1, 100, shape)
+    return made.to(kind) if not kind.is_floating_point else (made.to(kind) / 7)
+
+
+def same(ours, theirs):
+    assert isinstance(ours, torch.Tensor) and ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("kind", TYPES)
+def test_tensors_give_what_arrays_give(function, kind):
+    for a, b in ((numbers(kind, 16), numbers(kind, 16)), (numbers(kind, 3, 1), numbers(kind, 4)),
+                 (numbers(kind, 4, 6).T, numbers(kind, 6, 4)), (numbers(kind, 20)[::2], numbers(kind, 10)),
+                 (numbers(kind), numbers(kind)), (numbers(kind, 0), numbers(kind, 1)),
+                 (numbers(kind, 2, 5000), numbers(kind, 5000))):
+        expected = torch.from_numpy(np.asarray(function.ufunc(a.numpy(), b.numpy())))
+        same(function(a, b), expected)
+        out = torch.empty_like(expected)
+        assert function(a, b, out=out) is out
+        same(out, expected)
+        same(function(a, 5), torch.from_numpy(np.asarray(function.ufunc(a.numpy(), kind_of(a)(5)))))
+        same(function(50, b), torch.from_numpy(np.asarray(function.ufunc(kind_of(a)(50), b.numpy()))))
+
+
+def kind_of(tensor):
+    return tensor.numpy().dtype.type
+
+
+def test_the_result_lies_as_the_operand_does():
+    a = numbers(torch.float32, 4, 6).T
+    assert anydml.modulus_floor(a, 2.5).stride() == a.stride()
+
+
+def test_in_place():
+    for kind in TYPES:
+        a = numbers(kind, 9)
+        expected = torch.from_numpy(anydml.modulus_floor(a.numpy(), a.numpy()[::-1].copy()))
+        anydml.modulus_floor(a, a.flip(0), out=a)
+        same(a, expected)
+
+
+def test_warnings_are_numpys():
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        assert torch.isnan(anydml.modulus_floor(torch.tensor([1.0, 2.0]), 0.0)).all()
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        same(anydml.modulus_floor(torch.tensor([1, 2]), 0), torch.tensor([0, 0]))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_gradients(function):
+    operator = getattr(anydml.torch, function.__name__)
+    a = (torch.randn(3, 1, dtype=torch.float64) * 10).requires_grad_()
+    b = (torch.rand(4, dtype=torch.float64) + 0.7).requires_grad_()
+    assert torch.autograd.gradcheck(operator, (a, b))
+    assert torch.autograd.gradcheck(function, (a, b))
+    with torch.no_grad():
+        assert not function(a.detach(), b.detach()).requires_grad
+
+
+def test_the_gradient_is_one_and_minus_the_quotient():
+    for function, quotient in ((anydml.modulus_floor, [1.0, -3.0]), (anydml.modulus_truncate, [1.0, -2.0])):
+        a = torch.tensor([5.0, -5.5], requires_grad=True)
+        b = torch.tensor([3.0, 2.0], requires_grad=True)
+        function(a, b).sum().backward()
+        same(a.grad, torch.ones(2))
+        same(b.grad, -torch.tensor(quotient))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_as_an_operator_of_pytorch(function):
+    operator = getattr(torch.ops.anydml, function.__name__)
+    torch.library.opcheck(operator.default, (numbers(torch.float32, 3, 1), numbers(torch.float32, 4)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_compiler_takes_it_whole(function):
+    def model(a, b):
+        return function(a, b) * 2 + function(a, 3)
+
+    a, b = numbers(torch.float32, 16), numbers(torch.float32, 16)
+    same(torch.compile(model, fullgraph=True, backend="aot_eager")(a, b), model(a, b))
+
+
+def test_further_arguments_are_refused_with_gradients():
+    with pytest.raises(TypeError, match="expected a and b alone"):
+        anydml.modulus_floor(torch.ones(2, requires_grad=True), 2, dtype="float32")
