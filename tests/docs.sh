@@ -11,10 +11,11 @@ cd "$work"
 # block FILE FENCE N: the N-th fenced block of that kind
 block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n == wanted; next } /^```/ { inside = 0 } inside' "$1"; }
 
-block "$source/README.md" cpp 1 >first.cpp
-block "$source/README.md" text 1 >expected.txt
+sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
+block readme.md cpp 1 >first.cpp
+block readme.md text 1 >expected.txt
 # As the README has it, but for ./run, which has built already, and the home folder.
-block "$source/README.md" sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
+block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt
 diff expected.txt actual.txt
