@@ -46,7 +46,8 @@ ensure_packages() {
     echo "missing: $missing (not installed, as --no-install asks)" >&2
     exit 1
   fi
-  if ! grep -qx 'ID=debian' /etc/os-release 2>/dev/null || ! command -v apt-get >/dev/null 2>&1; then
+  if ! grep -qxE 'ID=debian|ID_LIKE="?([a-z ]* )?debian( [a-z ]*)?"?' /etc/os-release 2>/dev/null ||
+    ! command -v apt-get >/dev/null 2>&1; then
     echo "missing: $missing" >&2
     echo "These are Debian's names of the packages; please install what your system calls them, then try again." >&2
     exit 1
@@ -58,6 +59,9 @@ ensure_packages() {
   else
     echo "missing: $missing; please install them as root: apt-get install $missing" >&2
     exit 1
+  fi
+  if ! grep -qx 'VERSION_ID="12"' /etc/os-release || ! grep -qx 'ID=debian' /etc/os-release; then
+    echo "This is $(. /etc/os-release && echo "$PRETTY_NAME"); anydml was tried on Debian 12. The packages may have other names here."
   fi
   echo "installing: $missing"
   log=$(mktemp)
@@ -78,12 +82,30 @@ ensure_packages() {
   fi
 }
 
-# build PRESET [cmake options]: configures and builds, quietly unless something is wrong
+# show_progress LOG: how far a build is, while the caller lives. On a terminal in one line; elsewhere a line each minute.
+show_progress() {
+  local seconds=0 done line=$'\n'
+  [ ! -t 2 ] || line=$'\r'
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
+    seconds=$((seconds + 1))
+    [ -t 2 ] || [ $((seconds % 60)) = 0 ] || continue
+    done=$(tail -c 4096 "$1" 2>/dev/null | grep -o '^\[[0-9]*/[0-9]*\]' | tail -n 1 | tr -d '[]' || true)
+    printf "   %s files, %d:%02d minutes  $line" "${done:-configuring: 0}" $((seconds / 60)) $((seconds % 60)) >&2
+  done
+}
+
+# build PRESET [cmake options]: configures and builds; shows what the compiler says where something is wrong
 build() {
-  local preset=$1 log=build/$1.log
+  local preset=$1 log=build/$1.log progress failed=
   shift
   mkdir -p build
-  if ! { cmake --preset "$preset" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
+  show_progress "$log" &
+  progress=$!
+  { cmake --preset "$preset" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || failed=yes
+  kill $progress 2>/dev/null || true
+  wait $progress 2>/dev/null || true
+  [ ! -t 2 ] || printf '\r%60s\r' '' >&2
+  if [ -n "$failed" ]; then
     cat "$log" >&2
     exit 1
   fi
