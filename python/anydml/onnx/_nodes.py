@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
+from . import _elements as elements, _reductions as reductions, _shapes as shapes
+from ._rows import FLOATS, INTEGERS, Row, row
+
+
+def _kind_of(attribute, default):
+    """The type of the only output from an attribute that names it."""
+    return lambda attributes, kinds: [attributes.get(attribute) or default or kinds[0]]
+
+
+def _view(make):
+    return Row(make, is_view=True)
+
+
+NODES = {
+    # by element: one row
+    "Abs": row("ELEMENT_WISE_ABS"),
+    "Add": row("ELEMENT_WISE_ADD"),
+    "And": row("ELEMENT_WISE_LOGICAL_AND"),
+    "BitwiseAnd": row("ELEMENT_WISE_BIT_AND"),
+    "BitwiseNot": row("ELEMENT_WISE_BIT_NOT"),
+    "BitwiseOr": row("ELEMENT_WISE_BIT_OR"),
+    "BitwiseXor": row("ELEMENT_WISE_BIT_XOR"),
+    "Ceil": row("ELEMENT_WISE_CEIL"),
+    "Div": row("ELEMENT_WISE_DIVIDE"),
+    "Equal": row("ELEMENT_WISE_LOGICAL_EQUALS"),
+    "Floor": row("ELEMENT_WISE_FLOOR"),
+    "Greater": row("ELEMENT_WISE_LOGICAL_GREATER_THAN"),
+    "GreaterOrEqual": row("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL"),
+    "HardSigmoid": row("ACTIVATION_HARD_SIGMOID", {"Alpha": "alpha", "Beta": "beta"}),
+    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=1 / 6, Beta=0.5),
+    "Identity": row("ELEMENT_WISE_IDENTITY"),
+    "IsNaN": row("ELEMENT_WISE_IS_NAN"),
+    "LeakyRelu": row("ACTIVATION_LEAKY_RELU", {"Alpha": "alpha"}),
+    "Less": row("ELEMENT_WISE_LOGICAL_LESS_THAN"),
+    "LessOrEqual": row("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL"),
+    "Mul": row("ELEMENT_WISE_MULTIPLY"),
+    "Neg": row("ELEMENT_WISE_NEGATE"),
+    "Not": row("ELEMENT_WISE_LOGICAL_NOT"),
+    "Or": row("ELEMENT_WISE_LOGICAL_OR"),
+    "Reciprocal": row("ELEMENT_WISE_RECIP"),
+    "Relu": row("ACTIVATION_RELU"),
+    "Round": row("ELEMENT_WISE_ROUND", RoundingMode="HALVES_TO_NEAREST_EVEN"),
+    "Sqrt": row("ELEMENT_WISE_SQRT"),
+    "Sub": row("ELEMENT_WISE_SUBTRACT"),
+    "ThresholdedRelu": row("ACTIVATION_THRESHOLDED_RELU", {"Alpha": "alpha"}),
+    "Where": row("ELEMENT_WISE_IF"),
+    "Xor": row("ELEMENT_WISE_LOGICAL_XOR"),
+    # by element: which row, or several of them, depends on the node
+    "BitShift": Row(elements.bit_shift, ("ELEMENT_WISE_BIT_SHIFT_LEFT", "ELEMENT_WISE_BIT_SHIFT_RIGHT")),
+    "Cast": Row(elements.casting, ("CAST",), result=_kind_of("to", "nothing")),
+    "CastLike": Row(elements.casting, ("CAST",)),
+    "Clip": Row(elements.clip, ("ELEMENT_WISE_CLIP",)),
+    "DequantizeLinear": Row(elements.dequantize, ("ELEMENT_WISE_DEQUANTIZE_LINEAR",),
+                            result=elements.dequantized_kind),
+    "IsInf": Row(elements.is_infinite, ("ELEMENT_WISE_IS_INFINITY",)),
+    "Max": elements.several("ELEMENT_WISE_MAX"),
+    "Mean": elements.several("ELEMENT_WISE_ADD", mean=True),
+    "Min": elements.several("ELEMENT_WISE_MIN"),
+    "Mod": Row(elements.mod, ("ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE")),
+    "PRelu": Row(elements.sloped, ("ACTIVATION_PARAMETERIZED_RELU",)),
+    "QuantizeLinear": Row(elements.quantize, ("ELEMENT_WISE_QUANTIZE_LINEAR",), result=elements.quantized_kind),
+    "Shrink": Row(elements.shrink, ("ACTIVATION_SHRINK",)),
+    "Sign": Row(elements.sign, ("ELEMENT_WISE_SIGN",)),
+    "Softsign": Row(lambda _: elements.softsign, ("ELEMENT_WISE_ABS", "ELEMENT_WISE_ADD", "ELEMENT_WISE_DIVIDE")),
+    "Sum": elements.several("ELEMENT_WISE_ADD"),
+    # over axes
+    "ArgMax": reductions.extreme_index("ARGMAX"),
+    "ArgMin": reductions.extreme_index("ARGMIN"),
+    "GlobalAveragePool": reductions.global_pool("AVERAGE"),
+    "GlobalMaxPool": reductions.global_pool("MAX"),
+    "Hardmax": Row(reductions.hardmax, ("ARGMAX", "ELEMENT_WISE_LOGICAL_EQUALS")),
+    "ReduceL1": reductions.reduction("L1"),
+    "ReduceL2": reductions.reduction("L2"),
+    "ReduceMax": reductions.reduction("MAX"),
+    "ReduceMean": reductions.reduction("AVERAGE"),
+    "ReduceMin": reductions.reduction("MIN"),
+    "ReduceProd": reductions.reduction("MULTIPLY"),
+    "ReduceSum": reductions.reduction("SUM"),
+    "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # from numbers and indices
+    "ConstantOfShape": Row(shapes.constant_of_shape, ("FILL_VALUE_CONSTANT",), result=_kind_of("value", "float")),
+    "EyeLike": Row(shapes.eye_like, ("FILL_VALUE_SEQUENCE", "ELEMENT_WISE_LOGICAL_EQUALS"),
+                   result=_kind_of("dtype", None)),
+    "OneHot": Row(shapes.one_hot, ("FILL_VALUE_SEQUENCE", "ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_IF")),
+    "Range": Row(shapes.ranged, ("FILL_VALUE_SEQUENCE",)),
+    "Trilu": Row(shapes.trilu, ("FILL_VALUE_SEQUENCE", "ELEMENT_WISE_IF")),
+    # which element lies where
+    "Concat": Row(shapes.concat, ("ELEMENT_WISE_IDENTITY",)),
+    "DepthToSpace": _view(shapes.depth_to_space),
+    "Dropout": Row(shapes.dropout, ("ELEMENT_WISE_IDENTITY",)),
+    "Expand": _view(shapes.expand),
+    "Flatten": _view(shapes.flatten),
+    "Pad": Row(shapes.pad, ("FILL_VALUE_CONSTANT", "ELEMENT_WISE_IDENTITY")),
+    "Reshape": _view(shapes.reshape),
+    "Shape": _view(shapes.shape_of),
+    "Size": _view(shapes.size_of),
+    "Slice": _view(shapes.sliced),
+    "SpaceToDepth": _view(shapes.space_to_depth),
+    "Split": _view(shapes.split),
+    "Squeeze": _view(shapes.squeeze),
+    "Tile": Row(shapes.tile, ("ELEMENT_WISE_IDENTITY",), is_view=True),
+    "Transpose": _view(shapes.transpose),
+    "Unsqueeze": _view(shapes.unsqueeze),
+}
