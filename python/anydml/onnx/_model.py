@@ -8,6 +8,7 @@ import onnx
 from onnx import numpy_helper
 from onnx.backend.base import BackendRep, namedtupledict
 
+from ._bodies import body_of
 from ._nodes import NODES
 from ._rows import KINDS, Node, Unsupported, dtype_of
 
@@ -35,16 +36,25 @@ class Prepared(BackendRep):
         opset = _opset(model)
         self._steps = []
         for node in graph.node:
-            if node.op_type == "Constant":
-                self._values[node.output[0]], kinds[node.output[0]] = _constant(node)
-                self._shared.add(node.output[0])
-            else:
-                self._add_step(node, kinds, opset)
+            self._add(node, kinds, opset)
         self._note_last_uses()
 
-    def _add_step(self, node, kinds, opset):
+    def _add(self, node, kinds, opset):
+        if node.op_type == "Constant":
+            self._values[node.output[0]], kinds[node.output[0]] = _constant(node)
+            self._shared.add(node.output[0])
+            return
+        if node.op_type not in NODES:  # of a body
+            raise Unsupported(f"not an operator that anydml runs: {node.op_type}", [node.op_type])
         row = NODES[node.op_type]
-        told = _told(node, row, kinds, onnx.defs.get_schema(node.op_type, opset, ""), opset)
+        schema = onnx.defs.get_schema(node.op_type, opset, "")
+        fixed = [None if name in self._declared else self._values.get(name) for name in node.input]
+        told = _told(node, row, kinds, schema, opset, fixed)
+        if row.make is None:
+            nodes, opset = body_of(node, told.kinds, schema, opset)
+            for inner in nodes:
+                self._add(inner, kinds, opset)
+            return
         kinds.update(zip(node.output, told.results))
         if row.is_view:
             self._shared.update(node.output)
@@ -182,7 +192,7 @@ def _constant(node):
                       [f"Constant of {attribute.name}"])
 
 
-def _told(node, row, kinds, schema, opset):
+def _told(node, row, kinds, schema, opset, fixed):
     """What a node's row is told of it, once the types of its inputs are found right."""
     given = [kinds[name] if name else "" for name in node.input]
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
@@ -197,12 +207,12 @@ def _told(node, row, kinds, schema, opset):
             raise TypeError(f"{label(node)}: the inputs must have one type, and have "
                             f"{', '.join(dict.fromkeys(several))}")
     attributes, named = _attributes(node, schema)
-    results = row.result(named, given) if row.result else [
+    results = row.result(named, given) if row.result else [] if row.make is None else [
         bound[formal.type_str][0] if formal.type_str in bound else _only(formal.types)
         for formal in _formal_outputs(node, schema)]
     for kind, formal in zip(results, schema.outputs):
         _check_kind(node, row, kind, formal.types, opset)
-    return Node(node.op_type, label(node), attributes, given, results, schema.since_version)
+    return Node(node.op_type, label(node), attributes, given, results, schema.since_version, fixed)
 
 
 def _formal_outputs(node, schema):

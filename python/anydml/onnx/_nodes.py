@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 from . import _elements as elements, _reductions as reductions, _shapes as shapes
-from ._rows import FLOATS, INTEGERS, Row, row
+from ._rows import Row, row
 
 
 def _kind_of(attribute, default):
@@ -11,6 +11,9 @@ def _kind_of(attribute, default):
 
 def _view(make):
     return Row(make, is_view=True)
+
+
+_BODY = Row(None)
 
 
 NODES = {
@@ -29,7 +32,7 @@ NODES = {
     "Greater": row("ELEMENT_WISE_LOGICAL_GREATER_THAN"),
     "GreaterOrEqual": row("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL"),
     "HardSigmoid": row("ACTIVATION_HARD_SIGMOID", {"Alpha": "alpha", "Beta": "beta"}),
-    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=1 / 6, Beta=0.5),
+    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=0.16666667163372, Beta=0.5),
     "Identity": row("ELEMENT_WISE_IDENTITY"),
     "IsNaN": row("ELEMENT_WISE_IS_NAN"),
     "LeakyRelu": row("ACTIVATION_LEAKY_RELU", {"Alpha": "alpha"}),
@@ -87,11 +90,13 @@ NODES = {
     "Range": Row(shapes.ranged, ("FILL_VALUE_SEQUENCE",)),
     "Trilu": Row(shapes.trilu, ("FILL_VALUE_SEQUENCE", "ELEMENT_WISE_IF")),
     # which element lies where
+    "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
     "Concat": Row(shapes.concat, ("ELEMENT_WISE_IDENTITY",)),
     "DepthToSpace": _view(shapes.depth_to_space),
     "Dropout": Row(shapes.dropout, ("ELEMENT_WISE_IDENTITY",)),
     "Expand": _view(shapes.expand),
     "Flatten": _view(shapes.flatten),
+    "Gather": Row(shapes.gather, ("ELEMENT_WISE_IDENTITY",), is_view=True),
     "Pad": Row(shapes.pad, ("FILL_VALUE_CONSTANT", "ELEMENT_WISE_IDENTITY")),
     "Reshape": _view(shapes.reshape),
     "Shape": _view(shapes.shape_of),
@@ -103,4 +108,10 @@ NODES = {
     "Tile": Row(shapes.tile, ("ELEMENT_WISE_IDENTITY",), is_view=True),
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
+    # as ONNX defines them by others of this table
+    "CenterCropPad": _BODY,
+    "DynamicQuantizeLinear": _BODY,
+    "GroupNormalization": _BODY,
+    "LayerNormalization": _BODY,
+    "RMSNormalization": _BODY,
 }

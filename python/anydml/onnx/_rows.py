@@ -14,12 +14,14 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
 
 # A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of its
-# inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema.
-Node = namedtuple("Node", "op label attributes kinds results since")
+# inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
+# fixed are the inputs that no run changes, None for the others.
+Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
-# make: a function of a Node that gives the function of its arrays. uses: DirectML's rows that it dispatches, if any.
-# kinds: the types it takes, where they are less than all that ONNX and anydml have. result: a function of attributes and
-# kinds that gives the types of the outputs, where ONNX's schema leaves them open. is_view: the results lie in the inputs.
+# make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
+# taken. uses: DirectML's rows that it dispatches, if any. kinds: the types it takes, where they are less than all that
+# ONNX and anydml have. result: a function of the attributes that name types and of the kinds, which gives the types of
+# the outputs where ONNX's schema leaves them open. is_view: the results may lie in the inputs.
 Row = namedtuple("Row", "make uses kinds result is_view", defaults=((), KINDS, None, False))
 
 

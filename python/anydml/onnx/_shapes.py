@@ -3,7 +3,6 @@
 otherwise dispatches of IDENTITY into the parts of a new one. And nodes that make tensors from indices.
 """
 import math
-from functools import partial
 
 import numpy as np
 
@@ -141,6 +140,26 @@ def concat(node):
         for place, part in zip(np.split(result, ends[:-1], axis), parts):
             copied(place, part)
         return result
+
+    return compute
+
+
+def gather(node):
+    """The parts of x that the indices name: a view where there is one, and otherwise a copy of each."""
+    def compute(x, indices):
+        axis = axis_of(node.attributes["axis"], x.ndim)
+        size = x.shape[axis]
+        wanted = indices.reshape(-1).tolist()
+        if any(not -size <= index < size for index in wanted):
+            raise ValueError(f"an index is not among the {size} of axis {axis}")
+        moved = np.moveaxis(x, axis, 0)
+        if indices.ndim == 0:
+            return moved[wanted[0], ...]
+        result = np.empty((*x.shape[:axis], len(wanted), *x.shape[axis + 1:]), x.dtype)
+        places = np.moveaxis(result, axis, 0)
+        for place, index in enumerate(wanted):
+            copied(places[place:place + 1], moved[index % size:index % size + 1])
+        return result.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
 
     return compute
 
@@ -306,6 +325,13 @@ def eye_like(node):
     return compute
 
 
+def bit_cast(node):
+    dtype = dtype_of(node.results[0])
+    if dtype_of(node.kinds[0]).itemsize != dtype.itemsize:
+        raise TypeError(f"{node.label}: {node.kinds[0]} and {node.results[0]} have not the same size")
+    return lambda x: np.ascontiguousarray(x).view(dtype).reshape(x.shape)
+
+
 def one_hot(node):
     """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0 counts
     from the end, and one that is out of range is nowhere."""
@@ -327,17 +353,15 @@ def one_hot(node):
 
 def dropout(node):
     """Of inference: the input as it is, and a mask of all that is kept."""
-    if node.attributes.get("is_test", 1) == 0 or node.since == 1 and "is_test" not in node.attributes:
-        refuse(node, "in training", "there are no random numbers")
+    trains = node.attributes.get("is_test", 1) == 0
+    if len(node.kinds) > 2 and node.kinds[2]:
+        trains = node.fixed[2] is None or bool(node.fixed[2])
+    if trains:
+        refuse(node, "in training", "it has no random numbers")
     masks = [dtype_of(kind) for kind in node.results[1:]]
 
-    def compute(x, _=None, training=None):
-        if training is not None and training.item():
-            raise ValueError("training_mode is true, and anydml has no random numbers")
+    def compute(x, *_):
         same = dispatch("ELEMENT_WISE_IDENTITY", x)
         return (same, fill(1, x.shape, masks[0])) if masks else same
 
     return compute
-
-
-identity = partial(dispatch, "ELEMENT_WISE_IDENTITY")
