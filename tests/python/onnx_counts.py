@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is unsupported, as docs/onnx.md
-keeps it. Nothing is downloaded.
+"""Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is
+unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
 
 usage: python3 tests/python/onnx_counts.py
 """
@@ -19,6 +19,8 @@ import onnx
 from onnx.backend.test import BackendTest
 
 import anydml.onnx
+from anydml.onnx._nodes import NODES
+from anydml.onnx._rows import FLOATS, INTEGERS, KINDS
 
 
 class SkippingBackend(anydml.onnx.Backend):
@@ -96,6 +98,32 @@ def markdown(counts):
     return "\n".join(lines) + "\n"
 
 
+def nodes():
+    """The table of the nodes, with the types of the newest opset."""
+    lines = ["| ONNX | by | types |", "|---|---|---|"]
+    for op, row in sorted(NODES.items()):
+        schema = onnx.defs.get_schema(op)
+        main = next((one for one in schema.inputs if len(one.types) > 1), None)
+        kinds = KINDS if main is None else [kind for kind in row.kinds if f"tensor({kind})" in main.types]
+        if op in ("And", "Or", "Xor", "Not"):
+            kinds = ["bool"]
+        uses = ", ".join(name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_") for name in row.uses)
+        by = "ONNX's definition" if row.make is None else uses or "a view"
+        lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kinds(kinds):
+    signed, unsigned = [[kind for kind in INTEGERS if kind.startswith(start)] for start in ("int", "uint")]
+    left, words = list(kinds), []
+    for word, group in (("floats", FLOATS), ("integers", INTEGERS), ("signed integers", signed),
+                        ("unsigned integers", unsigned)):
+        if set(group) <= set(left):
+            words.append(word)
+            left = [kind for kind in left if kind not in group]
+    return ", ".join(words + left)
+
+
 def _wrapped(text):
     """Lines of 120 columns, broken after commas only."""
     text = text.replace(" ", "\0").replace(",\0", ", ")
@@ -105,7 +133,7 @@ def _wrapped(text):
 
 def main():
     counts = count()
-    print(markdown(counts), end="")
+    print(nodes(), markdown(counts), sep="\n", end="")
     for failures in counts.failed.values():
         for name, trace in failures:
             print(f"\n{name}\n{trace}", file=sys.stderr)

@@ -32,7 +32,7 @@ NODES = {
     "Greater": row("ELEMENT_WISE_LOGICAL_GREATER_THAN"),
     "GreaterOrEqual": row("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL"),
     "HardSigmoid": row("ACTIVATION_HARD_SIGMOID", {"Alpha": "alpha", "Beta": "beta"}),
-    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=0.16666667163372, Beta=0.5),
+    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=0.1666666716337204, Beta=0.5),
     "Identity": row("ELEMENT_WISE_IDENTITY"),
     "IsNaN": row("ELEMENT_WISE_IS_NAN"),
     "LeakyRelu": row("ACTIVATION_LEAKY_RELU", {"Alpha": "alpha"}),
