@@ -23,6 +23,9 @@ from anydml.onnx._nodes import NODES
 from anydml.onnx._rows import FLOATS, INTEGERS, KINDS
 
 
+MAIN = {"Where": 1, "ConstantOfShape": None}  # the input whose types are those of the node, if it is not the first
+
+
 class SkippingBackend(anydml.onnx.Backend):
     """The backend, but for the suite's habit of counting what is unsupported as passed: here it is skipped."""
 
@@ -103,12 +106,9 @@ def nodes():
     lines = ["| ONNX | by | types |", "|---|---|---|"]
     for op, row in sorted(NODES.items()):
         schema = onnx.defs.get_schema(op)
-        main = next((one for one in schema.inputs if len(one.types) > 1), None)
-        kinds = KINDS if main is None else [kind for kind in row.kinds if f"tensor({kind})" in main.types]
-        if op in ("And", "Or", "Xor", "Not"):
-            kinds = ["bool"]
-        uses = ", ".join(name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_") for name in row.uses)
-        by = "ONNX's definition" if row.make is None else uses or "a view"
+        main = MAIN.get(op, 0)
+        kinds = KINDS if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
+        by = "ONNX's definition" if row.make is None else row.uses.replace(" ", ", ") or "a view"
         lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
     return "\n".join(lines) + "\n"
 

@@ -13,6 +13,8 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 import anydml  # noqa: E402
 import anydml.onnx as backend  # noqa: E402
+import onnx_counts  # noqa: E402
+from anydml.onnx import _rows  # noqa: E402
 from anydml.onnx._nodes import NODES  # noqa: E402
 from anydml.onnx._rows import KINDS, dtype_of  # noqa: E402
 
@@ -335,7 +337,6 @@ CASES = {
 }
 OF_TWO = {"Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Greater", "GreaterOrEqual", "Less",
           "LessOrEqual", "Mul", "Or", "Sub", "Xor"}
-MAIN = {"Where": 1, "ConstantOfShape": None}  # the input whose type is gone through, if it is not the first
 # Where ONNX's evaluator has no such opset, one with the same meaning; None where there is none, and OLD has the cases.
 REFERENCES = {("Clip", 1): 6, ("DequantizeLinear", 10): 19, ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
               ("Dropout", 6): None, ("Hardmax", 1): None, ("Hardmax", 11): None, ("Reshape", 1): None,
@@ -390,10 +391,28 @@ def compare(op, actual, expected):
         np.testing.assert_array_equal(np.signbit(actual)[there], np.signbit(expected)[there])
 
 
+DISPATCHED = {op: set() for op in NODES}
+
+
+@pytest.fixture
+def dispatched(monkeypatch):
+    """The rows that a test dispatches."""
+    names = set()
+
+    class Recording:
+        @staticmethod
+        def run(name, *arrays, **options):
+            names.add(_rows.short(name))
+            return anydml.run(name, *arrays, **options)
+
+    monkeypatch.setattr(_rows, "anydml", Recording)
+    return names
+
+
 @pytest.mark.parametrize("op, since", list(rows()))
-def test_beside_the_reference(op, since):
+def test_beside_the_reference(op, since, dispatched):
     schema = onnx.defs.get_schema(op, since)
-    main = MAIN.get(op, 0)
+    main = onnx_counts.MAIN.get(op, 0)
     kinds = [None] if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
     assert kinds
     for kind in kinds:
@@ -407,6 +426,15 @@ def test_beside_the_reference(op, since):
             assert len(actual) == len(expected)
             for one, other in zip(actual, expected):
                 compare(op, one, other)
+    DISPATCHED[op] |= dispatched
+
+
+def test_the_table_says_what_is_dispatched():
+    """Of all the tests above together, where they ran."""
+    built = {_rows.short(one["name"]) for one in anydml.operators(built=True)}
+    for op, row in NODES.items():
+        assert set(row.uses.split()) <= built
+        assert DISPATCHED[op] <= set(row.uses.split()) or row.make is None, op
 
 
 @pytest.mark.parametrize("op, opset, arrays, options, expected", OLD)
@@ -489,8 +517,3 @@ def test_views_are_not_the_callers_arrays():
     for op, more in (("Reshape", [ints(2, 1)]), ("Expand", [ints(2, 2)]), ("Gather", [np.array(0)]), ("Transpose", [])):
         run(op, x, *more)[...] = 0
         assert x.tolist() == [1, 2]
-
-
-def test_every_row_of_the_table_is_built():
-    built = {one["name"] for one in anydml.operators(built=True)}
-    assert {name for row in NODES.values() for name in row.uses} <= built

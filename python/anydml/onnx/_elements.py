@@ -4,7 +4,7 @@ from functools import partial, reduce
 
 import numpy as np
 
-from ._rows import FLOATS, Row, cast, dispatch, dtype_of, fill, number, plain, refuse
+from ._rows import FLOATS, Row, cast, dispatch, dtype_of, fill, number, plain, refuse, short
 
 LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
 FIRST_BROADCAST_OF_SEVERAL = 8  # Max, Min, Sum and Mean took one shape before
@@ -126,7 +126,7 @@ def bit_shift(node):
     return compute
 
 
-def several(name, kinds=None, mean=False):
+def several(name, mean=False):
     """A row of two, from the first input to the last."""
 
     def make(node):
@@ -141,7 +141,7 @@ def several(name, kinds=None, mean=False):
 
         return compute
 
-    return Row(make, (name, "ELEMENT_WISE_DIVIDE") if mean else (name,))
+    return Row(make, f"{short(name)} IDENTITY" + (" DIVIDE" if mean else ""))
 
 
 def softsign(x):

@@ -201,7 +201,7 @@ def _told(node, row, kinds, schema, opset, fixed):
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
             name = formal.type_str if formal.is_homogeneous else f"{formal.type_str} {i}"
             bound.setdefault(name, []).append(kind)
-            _check_kind(node, row, kind, formal.types, opset)
+            _check_kind(node, kind, formal.types, opset)
     for several in bound.values():
         if len(set(several)) != 1:
             raise TypeError(f"{label(node)}: the inputs must have one type, and have "
@@ -211,7 +211,7 @@ def _told(node, row, kinds, schema, opset, fixed):
         bound[formal.type_str][0] if formal.type_str in bound else _only(formal.types)
         for formal in _formal_outputs(node, schema)]
     for kind, formal in zip(results, schema.outputs):
-        _check_kind(node, row, kind, formal.types, opset)
+        _check_kind(node, kind, formal.types, opset)
     return Node(node.op_type, label(node), attributes, given, results, schema.since_version, fixed)
 
 
@@ -224,10 +224,10 @@ def _only(types):
     return one.removeprefix("tensor(").removesuffix(")")
 
 
-def _check_kind(node, row, kind, allowed, opset):
+def _check_kind(node, kind, allowed, opset):
     if kind in TENSOR_TYPES and f"tensor({kind})" not in allowed:
         raise TypeError(f"{label(node)}: ONNX has no {node.op_type} of {kind} in opset {opset}")
-    if kind not in row.kinds:
+    if kind not in KINDS:
         raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {kind}", [f"{node.op_type} of {kind}"])
 
 

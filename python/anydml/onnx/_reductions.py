@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, listed, number, plain
+from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, listed, number, sequence
 
 # What is left of no elements at all, as ONNX says; of the mean it says nothing, and NumPy's NaN is taken.
 EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan}
 
 
-def reduction(function, *more):
+def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT"):
     """A Reduce node; its axes are an attribute or an input, which depends on the opset."""
 
     def make(node):
@@ -30,7 +30,7 @@ def reduction(function, *more):
 
         return compute
 
-    return Row(make, ("REDUCE", *more))
+    return Row(make, uses)
 
 
 def _reduce(function, x, axes, shape):
@@ -79,7 +79,7 @@ def extreme_index(name):
 
         return compute
 
-    return Row(make, (name,))
+    return Row(make, name)
 
 
 def global_pool(function):
@@ -95,7 +95,7 @@ def global_pool(function):
 
         return compute
 
-    return Row(make, ("REDUCE",))
+    return Row(make, "REDUCE FILL_VALUE_CONSTANT IDENTITY")
 
 
 def hardmax(node):
@@ -108,8 +108,7 @@ def hardmax(node):
         if x.size == 0:
             return np.empty_like(x)
         first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", shape=shape, dtype=np.int64)
-        place = dispatch("FILL_VALUE_SEQUENCE", ValueStart=0, ValueDelta=1, shape=(rows.shape[axis],), dtype=np.int64)
-        place = place.reshape((-1,) + (1,) * (rows.ndim - axis - 1))
-        return cast(plain(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place)), x.dtype).reshape(x.shape)
+        place = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
+        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place), x.dtype).reshape(x.shape)
 
     return compute

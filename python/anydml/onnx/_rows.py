@@ -19,10 +19,10 @@ KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
 # make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
-# taken. uses: DirectML's rows that it dispatches, if any. kinds: the types it takes, where they are less than all that
-# ONNX and anydml have. result: a function of the attributes that name types and of the kinds, which gives the types of
-# the outputs where ONNX's schema leaves them open. is_view: the results may lie in the inputs.
-Row = namedtuple("Row", "make uses kinds result is_view", defaults=((), KINDS, None, False))
+# taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the attributes
+# that name types and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
+# the results may lie in the inputs.
+Row = namedtuple("Row", "make uses result is_view", defaults=("", None, False))
 
 
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
@@ -77,7 +77,7 @@ def number(value, dtype):
     return np.asarray(value, dtype)
 
 
-def row(name, fields=None, kinds=KINDS, **fixed):
+def row(name, fields=None, **fixed):
     """A node that is one dispatch: the row's fields from the node's attributes, and those that are fixed."""
 
     def make(node):
@@ -86,7 +86,11 @@ def row(name, fields=None, kinds=KINDS, **fixed):
             return partial(_with_old_broadcasting, name, node.attributes["broadcast"], node.attributes["axis"])
         return partial(dispatch, name, **options)
 
-    return Row(make, (name,), kinds)
+    return Row(make, short(name))
+
+
+def short(name):
+    return name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_")
 
 
 def _with_old_broadcasting(name, broadcast, axis, a, b):
