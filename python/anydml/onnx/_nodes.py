@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
-from . import _elements as elements, _reductions as reductions, _shapes as shapes
+from . import _elements as elements, _layers as layers, _reductions as reductions, _shapes as shapes
 from ._rows import Row, row
 
 
@@ -82,6 +82,17 @@ NODES = {
     "ReduceProd": reductions.reduction("MULTIPLY"),
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # layers of networks
+    "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
+    "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "GlobalLpPool": Row(layers.global_lp_pool, "REDUCE"),
+    "InstanceNormalization": Row(layers.instance_normalization,
+                                 "REDUCE DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "LpNormalization": Row(layers.lp_normalization, "REDUCE DIVIDE LOGICAL_EQUALS IF"),
+    "LpPool": layers.pool("LP", lambda dtype: 0, ""),
+    "MaxPool": layers.pool("MAX", layers.least, ""),
+    "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
+                                     "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
