@@ -2,7 +2,7 @@
 """Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is
 unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
 
-usage: python3 tests/python/onnx_counts.py
+usage: python3 tests/python/onnx_counts.py [--names]     with the names of all tests that passed
 """
 import collections
 import os
@@ -93,12 +93,18 @@ def markdown(counts):
             for category in categories]
     for name, row in zip(categories + ["**all**"], rows + [[sum(column) for column in zip(*rows)]]):
         lines.append(f"| {name} | {sum(row)} | {row[0]} | {row[1]} | {row[2]} |")
-    names = sorted(name for part in counts.passed.values() for name in part)
-    lines += ["", f"Passed ({len(names)}):", "", *_wrapped(", ".join(f"`{name}`" for name in names))]
+    names = passed(counts)
+    words = collections.Counter(re.match("test_([^_]*)", name)[1] for name in names)
+    lines += ["", f"Passed ({len(names)}), by the first word of their names:", "",
+              *_wrapped(", ".join(f"{word} {times}" for word, times in sorted(words.items())))]
     needs = collections.Counter(need for part in counts.unsupported.values() for _, wants in part for need in wants)
     lines += ["", f"Unsupported, by what is not here, and the number of tests that need it ({len(needs)}):", "",
               *_wrapped(", ".join(f"{need} {times}" for need, times in sorted(needs.items())))]
     return "\n".join(lines) + "\n"
+
+
+def passed(counts):
+    return sorted(name for part in counts.passed.values() for name in part)
 
 
 def nodes():
@@ -134,6 +140,8 @@ def _wrapped(text):
 def main():
     counts = count()
     print(nodes(), markdown(counts), sep="\n", end="")
+    if sys.argv[1:] == ["--names"]:
+        print("", *passed(counts), sep="\n")
     for failures in counts.failed.values():
         for name, trace in failures:
             print(f"\n{name}\n{trace}", file=sys.stderr)

@@ -32,6 +32,7 @@ class Prepared(BackendRep):
         self._declared = {value.name: value.type for value in graph.input}
         self._required = [name for name in self._declared if name not in self._values]
         self._output_names = [value.name for value in graph.output]
+        self._outputs = namedtupledict("Outputs", self._output_names)
         self._shared = {*self._values, *self._declared}  # what is not a caller's own if it is an output
         opset = _opset(model)
         self._steps = []
@@ -88,8 +89,8 @@ class Prepared(BackendRep):
                     values[name] = result.view(bool) if kind == "bool" else result
                 for name in step.last_uses:
                     del values[name]
-        return namedtupledict("Outputs", self._output_names)(*(
-            values[name].copy() if name in self._shared else values[name] for name in self._output_names))
+        return self._outputs(*(values[name].copy() if name in self._shared else values[name]
+                               for name in self._output_names))
 
     def _take(self, inputs):
         if isinstance(inputs, Mapping):
