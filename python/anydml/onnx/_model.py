@@ -81,7 +81,7 @@ class Prepared(BackendRep):
                 arrays = [values[name] if name else None for name in step.inputs]
                 try:
                     results = step.compute(*arrays)
-                except (TypeError, ValueError) as error:
+                except (ArithmeticError, IndexError, TypeError, ValueError) as error:
                     kind = TypeError if isinstance(error, TypeError) else ValueError
                     raise kind(f"{step.label}: {error}") from error
                 results = results if isinstance(results, tuple) else (results,)
@@ -196,6 +196,10 @@ def _constant(node):
 def _told(node, row, kinds, schema, opset, fixed):
     """What a node's row is told of it, once the types of its inputs are found right."""
     given = [kinds[name] if name else "" for name in node.input]
+    required = onnx.defs.OpSchema.FormalParameterOption.Single
+    for i, formal in enumerate(schema.inputs):
+        if formal.option == required and not (i < len(given) and given[i]):
+            raise ValueError(f"{label(node)}: input {formal.name} is missing")
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
     for i, kind in enumerate(given):
         if kind:
@@ -242,8 +246,9 @@ def _attributes(node, schema):
         attributes[attribute.name] = _value_of(attribute)
         if attribute.type == onnx.AttributeProto.TENSOR:
             named[attribute.name] = _tensor_type(attribute.t.data_type)
-        elif attribute.name in ("to", "dtype", "output_dtype") and attribute.i:
-            named[attribute.name] = _tensor_type(attribute.i)
+        elif attribute.name in ("to", "dtype", "output_dtype"):  # the first Cast has the name itself
+            is_name = attribute.type == onnx.AttributeProto.STRING
+            named[attribute.name] = attribute.s.decode().lower() if is_name else _tensor_type(attribute.i)
     return attributes, named
 
 
