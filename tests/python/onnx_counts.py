@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is
-unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
+"""Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what
+is unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
 
 usage: python3 tests/python/onnx_counts.py [--names]     with the names of all tests that passed
 """

@@ -150,7 +150,7 @@ def softsign(x):
 
 
 def _aligned(node, value, x, what):
-    """A scale or zero point as it is broadcast to x: one number, one for each index of the axis, or one for each block."""
+    """A scale or zero point as it is broadcast to x: one number, one for each index of the axis, or for each block."""
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
     if value.size == 1 and value.ndim <= 1:
         return value.reshape(())

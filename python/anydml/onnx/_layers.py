@@ -85,7 +85,8 @@ def _view(x, windows, empty):
     for axis, (kernel, dilation, stride, _, _, count) in enumerate(windows, 2):
         extent = (kernel - 1) * dilation + 1
         if not count:
-            return np.empty((*x.shape[:2], *(window[-1] for window in windows), *(window[0] for window in windows)), x.dtype)
+            counts, kernels = ([window[i] for window in windows] for i in (-1, 0))
+            return np.empty((*x.shape[:2], *counts, *kernels), x.dtype)
         view = sliding_window_view(view, extent, axis)[..., ::dilation]
         view = np.moveaxis(np.moveaxis(view, axis, 0)[:(count - 1) * stride + 1:stride], 0, axis)
     return view

@@ -13,14 +13,14 @@ FLOATS = ("float16", "float", "double")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
 
-# A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of its
-# inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
+# A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of
+# its inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
 # fixed are the inputs that no run changes, None for the others.
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
 # make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
-# taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the attributes
-# that name types and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
+# taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that
+# attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
 # the results may lie in the inputs.
 Row = namedtuple("Row", "make uses result is_view", defaults=("", None, False))
 

@@ -333,8 +333,8 @@ def bit_cast(node):
 
 
 def one_hot(node):
-    """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0 counts
-    from the end, and one that is out of range is nowhere."""
+    """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0
+    counts from the end, and one that is out of range is nowhere."""
     def compute(indices, depth, values):
         if depth.size != 1 or values.shape != (2,):
             raise ValueError("depth must be one number, and values two")
