@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs the whole of ONNX's own backend suite, and prints what ran, what passed and what is unsupported, as docs/onnx.md
-keeps it. Nothing is downloaded.
+"""Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what
+is unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
 
-usage: python3 tests/python/onnx_counts.py
+usage: python3 tests/python/onnx_counts.py [--names]     with the names of all tests that passed
 """
 import collections
 import os
@@ -19,6 +19,11 @@ import onnx
 from onnx.backend.test import BackendTest
 
 import anydml.onnx
+from anydml.onnx._nodes import NODES
+from anydml.onnx._rows import FLOATS, INTEGERS, KINDS
+
+
+MAIN = {"Where": 1, "ConstantOfShape": None}  # the input whose types are those of the node, if it is not the first
 
 
 class SkippingBackend(anydml.onnx.Backend):
@@ -88,12 +93,43 @@ def markdown(counts):
             for category in categories]
     for name, row in zip(categories + ["**all**"], rows + [[sum(column) for column in zip(*rows)]]):
         lines.append(f"| {name} | {sum(row)} | {row[0]} | {row[1]} | {row[2]} |")
-    names = sorted(name for part in counts.passed.values() for name in part)
-    lines += ["", f"Passed ({len(names)}):", "", *_wrapped(", ".join(f"`{name}`" for name in names))]
+    names = passed(counts)
+    words = collections.Counter(re.match("test_([^_]*)", name)[1] for name in names)
+    lines += ["", f"Passed ({len(names)}), by the first word of their names:", "",
+              *_wrapped(", ".join(f"{word} {times}" for word, times in sorted(words.items())))]
     needs = collections.Counter(need for part in counts.unsupported.values() for _, wants in part for need in wants)
     lines += ["", f"Unsupported, by what is not here, and the number of tests that need it ({len(needs)}):", "",
               *_wrapped(", ".join(f"{need} {times}" for need, times in sorted(needs.items())))]
     return "\n".join(lines) + "\n"
+
+
+def passed(counts):
+    return sorted(name for part in counts.passed.values() for name in part)
+
+
+def nodes():
+    """The table of the nodes, with the types of the newest opset."""
+    lines = ["| ONNX | by | types |", "|---|---|---|"]
+    for op, row in sorted(NODES.items()):
+        if not onnx.defs.has(op):
+            continue
+        schema = onnx.defs.get_schema(op)
+        main = MAIN.get(op, 0)
+        kinds = KINDS if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
+        by = "ONNX's definition" if row.make is None else row.uses.replace(" ", ", ") or "a view"
+        lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kinds(kinds):
+    signed, unsigned = [[kind for kind in INTEGERS if kind.startswith(start)] for start in ("int", "uint")]
+    left, words = list(kinds), []
+    for word, group in (("floats", FLOATS), ("integers", INTEGERS), ("signed integers", signed),
+                        ("unsigned integers", unsigned)):
+        if set(group) <= set(left):
+            words.append(word)
+            left = [kind for kind in left if kind not in group]
+    return ", ".join(words + left)
 
 
 def _wrapped(text):
@@ -105,7 +141,9 @@ def _wrapped(text):
 
 def main():
     counts = count()
-    print(markdown(counts), end="")
+    print(nodes(), markdown(counts), sep="\n", end="")
+    if sys.argv[1:] == ["--names"]:
+        print("", *passed(counts), sep="\n")
     for failures in counts.failed.values():
         for name, trace in failures:
             print(f"\n{name}\n{trace}", file=sys.stderr)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""ONNX models made of the operators that anydml has, in ONNX's own backend interface; see docs/onnx.md.
+
+>>> import numpy as np, onnx.parser, anydml.onnx as backend
+>>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
+... hours (int64[N] t) => (int64[N] h) { day = Constant<value = int64 {24}>() h = Mod(t, day) }''')
+>>> backend.run_model(model, [np.array([25, -1])])[0]
+array([ 1, 23])
+"""
+try:
+    import onnx as _onnx
+    from onnx.backend.base import Backend as _BackendInterface
+except ImportError as _error:
+    raise ImportError("anydml.onnx needs the onnx package: pip install anydml[onnx]") from _error
+
+from ._model import Prepared, as_array as _as_array, label as _label, listed as _listed
+from ._rows import Unsupported
+
+__all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
+
+
+class Backend(_BackendInterface):
+    """ONNX's backend interface; the functions of this module are its methods."""
+
+    @classmethod
+    def is_compatible(cls, model, device="CPU", **_):
+        """Whether `prepare` would take this model."""
+        try:
+            cls.prepare(model, device)
+        except (Unsupported, TypeError, ValueError, _onnx.checker.ValidationError):
+            return False
+        return True
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **_):
+        """Checks a ModelProto once, types and operators included, to be run many times."""
+        _check_device(device)
+        if isinstance(model, _onnx.ModelProto):
+            _onnx.checker.check_model(model)
+        return Prepared(model)
+
+    @classmethod
+    def run_model(cls, model, inputs, device="CPU", **_):
+        """Prepares a model and runs it once."""
+        return cls.prepare(model, device).run(inputs)
+
+    @classmethod
+    def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
+        """Runs a single node, of the newest opset that onnx knows or of ``opset_version``."""
+        _check_device(device)
+        if not isinstance(node, _onnx.NodeProto):
+            raise TypeError(f"node must be an onnx.NodeProto, and not a {type(node)}")
+        version = kwargs.get("opset_version", _onnx.defs.onnx_opset_version())
+        if not isinstance(version, int):
+            raise TypeError(f"opset_version is {version!r}; expected an int")
+        given = _listed(inputs)
+        super().run_node(node, given, device, outputs_info, **kwargs)
+        arrays = [_as_array(f"number {i}", value) for i, value in enumerate(given)]
+        names = [name for name in node.input if name]
+        if len(arrays) != len(names):
+            raise ValueError(f"{_label(node)} takes {len(names)} inputs, and {len(arrays)} were given")
+        helper = _onnx.helper
+        declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), None)
+                    for name, array in dict(zip(names, arrays)).items()]
+        graph = helper.make_graph([node], "node", declared, [_onnx.ValueInfoProto(name=name) for name in node.output])
+        opset = helper.make_opsetid(node.domain, version)
+        return Prepared(helper.make_model(graph, opset_imports=[opset])).run(dict(zip(names, arrays)))
+
+    @classmethod
+    def supports_device(cls, device):
+        """Whether models run on this device, by ONNX's name for it; "CPU" alone is."""
+        return isinstance(device, str) and device in ("CPU", "CPU:0")
+
+
+is_compatible = Backend.is_compatible
+prepare = Backend.prepare
+run_model = Backend.run_model
+run_node = Backend.run_node
+supports_device = Backend.supports_device
+
+
+def _check_device(device):
+    if not Backend.supports_device(device):
+        raise ValueError(f"device {device!r} is not supported; ONNX models run on 'CPU'")

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Layers of networks that reductions and arithmetic can make: pools, which reduce windows, and normalizations."""
+import math
+from functools import partial
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, number, refuse
+from ._shapes import copied
+
+add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
+                                   for name in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"))
+
+
+def reduce(x, axes, function):
+    """With the axes kept."""
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+    return dispatch("REDUCE", x, Function=function, Axes=list(axes), shape=shape)
+
+
+def pool(function, empty, uses):
+    def make(node):
+        if node.results[1:]:
+            refuse(node, "with Indices", "it gives the greatest elements alone")
+        if function == "LP" and node.attributes["p"] not in (1, 2):
+            refuse(node, f"with p {node.attributes['p']:g}", "p must be 1 or 2")
+
+        def compute(x):
+            windows = _windows(node, x)
+            view, kernel = _view(x, windows, empty(x.dtype)), len(windows)
+            if 0 in view.shape:
+                return np.empty(view.shape[:-kernel], x.dtype)
+            axes = range(view.ndim - kernel, view.ndim)
+            if function == "AVERAGE":
+                result = _average(node, view, axes, windows, x.shape[2:])
+            else:
+                result = reduce(view, axes, f"L{int(node.attributes['p'])}" if function == "LP" else function)
+            return result.reshape(view.shape[:-kernel])
+
+        return compute
+
+    return Row(make, f"REDUCE FILL_VALUE_CONSTANT IDENTITY{uses}")
+
+
+def _windows(node, x):
+    """For each axis of space: the window's size, its step between elements and between windows, the elements that are
+    added before and after, and how many windows there are."""
+    options, kernel, spatial = node.attributes, node.attributes["kernel_shape"], x.shape[2:]
+    strides, dilations = ((options.get(name) or [1] * len(kernel)) for name in ("strides", "dilations"))
+    pads = options["pads"] or [0] * 2 * len(kernel)
+    if not len(kernel) == len(spatial) == len(strides) == len(dilations) == len(pads) / 2:
+        raise ValueError(f"kernel_shape is {list(kernel)}, and the tensor has {x.ndim} dimensions")
+    found = []
+    for i, size in enumerate(spatial):
+        extent, stride = (kernel[i] - 1) * dilations[i] + 1, strides[i]
+        before, after = pads[i], pads[i + len(kernel)]
+        if options["auto_pad"] in ("SAME_UPPER", "SAME_LOWER"):
+            count = -(-size // stride)
+            missing = max(0, (count - 1) * stride + extent - size)
+            before = missing // 2 if options["auto_pad"] == "SAME_UPPER" else missing - missing // 2
+            after = missing - before
+        else:
+            before, after = (0, 0) if options["auto_pad"] == "VALID" else (before, after)
+            free = size + before + after - extent
+            count = (-(-free // stride) if options.get("ceil_mode") else free // stride) + 1
+            if options.get("ceil_mode") and (count - 1) * stride >= size + before:
+                count -= 1  # one that would begin after the tensor
+        found.append((kernel[i], dilations[i], stride, before, after, max(0, count)))
+    return found
+
+
+def _view(x, windows, empty):
+    """The windows of each axis, as axes of their own at the end."""
+    view = x
+    for axis, (kernel, dilation, stride, before, after, count) in enumerate(windows, 2):
+        extent = (kernel - 1) * dilation + 1
+        end = max(0, (count - 1) * stride + extent - before - view.shape[axis])  # past the last element
+        if before or end:
+            shape = list(view.shape)
+            shape[axis] += before + end
+            padded = fill(empty, shape, x.dtype)
+            copied(np.moveaxis(padded, axis, 0)[before:shape[axis] - end], np.moveaxis(view, axis, 0))
+            view = padded
+    for axis, (kernel, dilation, stride, _, _, count) in enumerate(windows, 2):
+        extent = (kernel - 1) * dilation + 1
+        if not count:
+            counts, kernels = ([window[i] for window in windows] for i in (-1, 0))
+            return np.empty((*x.shape[:2], *counts, *kernels), x.dtype)
+        view = sliding_window_view(view, extent, axis)[..., ::dilation]
+        view = np.moveaxis(np.moveaxis(view, axis, 0)[:(count - 1) * stride + 1:stride], 0, axis)
+    return view
+
+
+def _average(node, view, axes, windows, spatial):
+    counts = np.ones((), np.int64)  # of elements that count, for each window
+    for (kernel, dilation, stride, before, after, count), size in zip(windows, spatial):
+        places = np.arange(count)[:, None] * stride + np.arange(kernel) * dilation - before
+        includes = node.attributes.get("count_include_pad")
+        counts = counts[..., None] * ((places >= (-before if includes else 0)) & (
+            places < size + (after if includes else 0))).sum(1)
+    if (counts == view.size // math.prod(view.shape[:-len(windows)])).all():
+        return reduce(view, axes, "AVERAGE")
+    wide = np.dtype("f4") if view.dtype == np.float16 else view.dtype  # so that no sum is too large
+    counts = cast(counts.reshape(counts.shape + (1,) * len(windows)), wide)
+    return cast(divide(reduce(cast(view, wide), axes, "SUM"), counts), view.dtype)
+
+
+def least(dtype):
+    return -math.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
+
+
+def _by_channel(value, x, what):
+    if value.shape != x.shape[1:2]:
+        raise ValueError(f"{what} has the shape {list(value.shape)}, and there are {list(x.shape[1:2])} channels")
+    return value.reshape((-1,) + (1,) * (x.ndim - 2))
+
+
+def _normalized(x, mean, variance, scale, bias, epsilon):
+    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after the other."""
+    root = dispatch("ELEMENT_WISE_SQRT", add(variance, number(epsilon, variance.dtype)))
+    return add(divide(multiply(scale, subtract(x, mean)), root), bias)
+
+
+def batch_normalization(node):
+    options = node.attributes
+    trains = options.get("training_mode") or (options.get("is_test", 1) == 0) or len(node.results) > 1
+    if trains or options.get("spatial", 1) != 1:
+        refuse(node, "in training" if trains else "with spatial 0", "it normalizes channels by the mean that is given")
+
+    def compute(x, *others):
+        wide = np.dtype("f4") if x.dtype == np.float16 else x.dtype
+        scale, bias, mean, variance = (cast(_by_channel(value, x, what), wide) for value, what in zip(
+            others, ("the scale", "the bias", "the mean", "the variance")))
+        return cast(_normalized(cast(x, wide), mean, variance, scale, bias, options["epsilon"]), x.dtype)
+
+    return compute
+
+
+def instance_normalization(node):
+    def compute(x, scale, bias):
+        if x.ndim < 3 or x.size == 0:
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to take a mean of")
+        wide = np.dtype("f4") if x.dtype == np.float16 else x.dtype
+        scale, bias = (cast(_by_channel(value, x, what), wide) for value, what in (
+            (scale, "the scale"), (bias, "the bias")))
+        y, axes = cast(x, wide), range(2, x.ndim)
+        mean = reduce(y, axes, "AVERAGE")
+        variance = reduce(dispatch("ELEMENT_WISE_DIFFERENCE_SQUARE", y, mean), axes, "AVERAGE")
+        return cast(_normalized(y, mean, variance, scale, bias, node.attributes["epsilon"]), x.dtype)
+
+    return compute
+
+
+def mean_variance_normalization(node):
+    """(x - mean) / (sqrt(mean of squares - square of the mean) + 1e-9), as ONNX defines it."""
+    def compute(x):
+        axes = axes_of(node.attributes["axes"], x.ndim)
+        mean = reduce(x, axes, "AVERAGE")
+        variance = subtract(reduce(multiply(x, x), axes, "AVERAGE"), multiply(mean, mean))
+        root = add(dispatch("ELEMENT_WISE_SQRT", variance), number(1e-9, x.dtype))
+        return divide(subtract(x, mean), root)
+
+    return compute
+
+
+def lp_normalization(node):
+    if node.attributes["p"] not in (1, 2):
+        refuse(node, f"with p {node.attributes['p']}", "p must be 1 or 2")
+
+    def compute(x):
+        axis = axis_of(node.attributes["axis"], x.ndim)
+        if x.size == 0:
+            return np.empty_like(x)
+        norm, zero = reduce(x, [axis], f"L{node.attributes['p']}"), number(0, x.dtype)
+        return dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_EQUALS", norm, zero), zero, divide(x, norm))
+
+    return compute
+
+
+def global_lp_pool(node):
+    if node.attributes["p"] not in (1, 2):
+        refuse(node, f"with p {node.attributes['p']:g}", "p must be 1 or 2")
+
+    def compute(x):
+        if x.ndim < 3 or x.size == 0:
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to pool")
+        return reduce(x, range(2, x.ndim), f"L{int(node.attributes['p'])}")
+
+    return compute

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
+from . import _elements as elements, _layers as layers, _reductions as reductions, _shapes as shapes
+from ._rows import Row, row
+
+
+def _kind_of(attribute, default):
+    """The type of the only output from an attribute that names it."""
+    return lambda attributes, kinds: [attributes.get(attribute) or default or kinds[0]]
+
+
+def _view(make):
+    return Row(make, is_view=True)
+
+
+_BODY = Row(None)
+
+
+NODES = {
+    # by element: one row
+    "Abs": row("ELEMENT_WISE_ABS"),
+    "Add": row("ELEMENT_WISE_ADD"),
+    "And": row("ELEMENT_WISE_LOGICAL_AND"),
+    "BitwiseAnd": row("ELEMENT_WISE_BIT_AND"),
+    "BitwiseNot": row("ELEMENT_WISE_BIT_NOT"),
+    "BitwiseOr": row("ELEMENT_WISE_BIT_OR"),
+    "BitwiseXor": row("ELEMENT_WISE_BIT_XOR"),
+    "Ceil": row("ELEMENT_WISE_CEIL"),
+    "Div": row("ELEMENT_WISE_DIVIDE"),
+    "Equal": row("ELEMENT_WISE_LOGICAL_EQUALS"),
+    "Floor": row("ELEMENT_WISE_FLOOR"),
+    "Greater": row("ELEMENT_WISE_LOGICAL_GREATER_THAN"),
+    "GreaterOrEqual": row("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL"),
+    "HardSigmoid": row("ACTIVATION_HARD_SIGMOID", {"Alpha": "alpha", "Beta": "beta"}),
+    "HardSwish": row("ACTIVATION_HARD_SWISH", Alpha=0.1666666716337204, Beta=0.5),
+    "Identity": row("ELEMENT_WISE_IDENTITY"),
+    "IsNaN": row("ELEMENT_WISE_IS_NAN"),
+    "LeakyRelu": row("ACTIVATION_LEAKY_RELU", {"Alpha": "alpha"}),
+    "Less": row("ELEMENT_WISE_LOGICAL_LESS_THAN"),
+    "LessOrEqual": row("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL"),
+    "Mul": row("ELEMENT_WISE_MULTIPLY"),
+    "Neg": row("ELEMENT_WISE_NEGATE"),
+    "Not": row("ELEMENT_WISE_LOGICAL_NOT"),
+    "Or": row("ELEMENT_WISE_LOGICAL_OR"),
+    "Reciprocal": row("ELEMENT_WISE_RECIP"),
+    "Relu": row("ACTIVATION_RELU"),
+    "Round": row("ELEMENT_WISE_ROUND", RoundingMode="HALVES_TO_NEAREST_EVEN"),
+    "Sqrt": row("ELEMENT_WISE_SQRT"),
+    "Sub": row("ELEMENT_WISE_SUBTRACT"),
+    "ThresholdedRelu": row("ACTIVATION_THRESHOLDED_RELU", {"Alpha": "alpha"}),
+    "Where": row("ELEMENT_WISE_IF"),
+    "Xor": row("ELEMENT_WISE_LOGICAL_XOR"),
+    # by element: which row, or several of them, depends on the node
+    "BitShift": Row(elements.bit_shift, "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT BIT_XOR IF LOGICAL_LESS_THAN"),
+    "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
+    "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
+    "Clip": Row(elements.clip, "CLIP ADD SUBTRACT"),
+    "DequantizeLinear": Row(elements.dequantize, "DEQUANTIZE_LINEAR CAST",
+                            result=elements.dequantized_kind),
+    "IsInf": Row(elements.is_infinite, "IS_INFINITY FILL_VALUE_CONSTANT"),
+    "Max": elements.several("ELEMENT_WISE_MAX"),
+    "Mean": elements.several("ELEMENT_WISE_ADD", mean=True),
+    "Min": elements.several("ELEMENT_WISE_MIN"),
+    "Mod": Row(elements.mod, "MODULUS_FLOOR MODULUS_TRUNCATE"),
+    "PRelu": Row(elements.sloped, "PARAMETERIZED_RELU IDENTITY"),
+    "QuantizeLinear": Row(elements.quantize, "QUANTIZE_LINEAR CAST DIVIDE ROUND CLIP ADD",
+                          result=elements.quantized_kind),
+    "Shrink": Row(elements.shrink, "SHRINK"),
+    "Sign": Row(elements.sign, "SIGN IS_NAN IF"),
+    "Softsign": Row(lambda _: elements.softsign, "ABS ADD DIVIDE"),
+    "Sum": elements.several("ELEMENT_WISE_ADD"),
+    # over axes
+    "ArgMax": reductions.extreme_index("ARGMAX"),
+    "ArgMin": reductions.extreme_index("ARGMIN"),
+    "GlobalAveragePool": reductions.global_pool("AVERAGE"),
+    "GlobalMaxPool": reductions.global_pool("MAX"),
+    "Hardmax": Row(reductions.hardmax, "ARGMAX FILL_VALUE_SEQUENCE LOGICAL_EQUALS CAST"),
+    "ReduceL1": reductions.reduction("L1"),
+    "ReduceL2": reductions.reduction("L2", "REDUCE CAST SQRT FILL_VALUE_CONSTANT"),
+    "ReduceMax": reductions.reduction("MAX"),
+    "ReduceMean": reductions.reduction("AVERAGE", "REDUCE DIVIDE FILL_VALUE_CONSTANT"),
+    "ReduceMin": reductions.reduction("MIN"),
+    "ReduceProd": reductions.reduction("MULTIPLY"),
+    "ReduceSum": reductions.reduction("SUM"),
+    "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # layers of networks
+    "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
+    "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "GlobalLpPool": Row(layers.global_lp_pool, "REDUCE"),
+    "InstanceNormalization": Row(layers.instance_normalization,
+                                 "REDUCE DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "LpNormalization": Row(layers.lp_normalization, "REDUCE DIVIDE LOGICAL_EQUALS IF"),
+    "LpPool": layers.pool("LP", lambda dtype: 0, ""),
+    "MaxPool": layers.pool("MAX", layers.least, ""),
+    "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
+                                     "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    # from numbers and indices
+    "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
+    "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
+                   result=_kind_of("dtype", None)),
+    "OneHot": Row(shapes.one_hot, "FILL_VALUE_SEQUENCE CAST LOGICAL_LESS_THAN ADD LOGICAL_EQUALS IF"),
+    "Range": Row(shapes.ranged, "FILL_VALUE_SEQUENCE CAST"),
+    "Trilu": Row(shapes.trilu, "FILL_VALUE_SEQUENCE ADD LOGICAL_GREATER_THAN_OR_EQUAL LOGICAL_LESS_THAN_OR_EQUAL IF"),
+    # which element lies where
+    "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
+    "Concat": Row(shapes.concat, "IDENTITY"),
+    "DepthToSpace": _view(shapes.depth_to_space),
+    "Dropout": Row(shapes.dropout, "IDENTITY FILL_VALUE_CONSTANT"),
+    "Expand": _view(shapes.expand),
+    "Flatten": _view(shapes.flatten),
+    "Gather": Row(shapes.gather, "IDENTITY", is_view=True),
+    "Pad": Row(shapes.pad, "FILL_VALUE_CONSTANT IDENTITY"),
+    "Reshape": _view(shapes.reshape),
+    "Shape": _view(shapes.shape_of),
+    "Size": _view(shapes.size_of),
+    "Slice": _view(shapes.sliced),
+    "SpaceToDepth": _view(shapes.space_to_depth),
+    "Split": _view(shapes.split),
+    "Squeeze": _view(shapes.squeeze),
+    "Tile": Row(shapes.tile, "IDENTITY", is_view=True),
+    "Transpose": _view(shapes.transpose),
+    "Unsqueeze": _view(shapes.unsqueeze),
+    # as ONNX defines them by others of this table
+    "CenterCropPad": _BODY,
+    "DynamicQuantizeLinear": _BODY,
+    "GroupNormalization": _BODY,
+    "LayerNormalization": _BODY,
+    "RMSNormalization": _BODY,
+}

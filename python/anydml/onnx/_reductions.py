@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Nodes that reduce axes."""
+import math
+from functools import partial
+
+import numpy as np
+
+from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, listed, number, sequence
+
+# What is left of no elements at all, as ONNX says; of the mean it says nothing, and NumPy's NaN is taken.
+EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan}
+
+
+def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT"):
+    """A Reduce node; its axes are an attribute or an input, which depends on the opset."""
+
+    def make(node):
+        keeps = node.attributes["keepdims"] != 0
+        by_attribute = node.attributes.get("axes")
+        keeps_all = node.attributes.get("noop_with_empty_axes", 0) != 0
+
+        def compute(x, axes=None):
+            axes = by_attribute if axes is None else listed(axes, "axes")
+            axes = axes_of(axes, x.ndim) if axes else [] if keeps_all else list(range(x.ndim))
+            kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+            final = kept if keeps else [size for axis, size in enumerate(x.shape) if axis not in axes]
+            if not axes:  # each element by itself
+                return _reduce(function, x.reshape(-1, 1), [1], [x.size, 1]).reshape(x.shape)
+            return _reduce(function, x, axes, kept).reshape(final)
+
+        return compute
+
+    return Row(make, uses)
+
+
+def _reduce(function, x, axes, shape):
+    if math.prod(shape) == 0:
+        return np.empty(shape, x.dtype)
+    if x.size == 0:
+        return fill(_of_nothing(function, x.dtype), shape, x.dtype)
+    run = partial(dispatch, "REDUCE", Axes=axes, shape=tuple(shape))
+    if x.dtype.kind != "f" and function == "AVERAGE":  # the wrapped sum, and a quotient that is truncated
+        count = x.size // math.prod(shape)
+        return dispatch("ELEMENT_WISE_DIVIDE", run(x, Function="SUM"), number(count, x.dtype))
+    if x.dtype.kind != "f" and function == "L2":  # the root of the sum modulo 2^64, truncated
+        total = run(cast(x, np.dtype("u8")), Function="SUM_SQUARE")
+        return cast(dispatch("ELEMENT_WISE_SQRT", cast(total, np.dtype("f8"))), x.dtype)
+    return run(x, Function=function)
+
+
+def _of_nothing(function, dtype):
+    if function in EMPTY:
+        if dtype.kind != "f" and function == "AVERAGE":
+            raise ValueError("the mean of no integers is nothing")
+        return EMPTY[function]
+    least = function == "MAX"
+    if dtype.kind == "b":
+        return not least
+    if dtype.kind == "f":
+        return -math.inf if least else math.inf
+    return int(np.iinfo(dtype).min if least else np.iinfo(dtype).max)
+
+
+def extreme_index(name):
+    """ArgMax or ArgMin."""
+
+    def make(node):
+        keeps = node.attributes["keepdims"] != 0
+        direction = "DECREASING" if node.attributes.get("select_last_index") else "INCREASING"
+
+        def compute(x):
+            axis = axis_of(node.attributes["axis"], x.ndim)
+            shape = [*x.shape[:axis], 1, *x.shape[axis + 1:]]
+            if x.shape[axis] == 0:
+                raise ValueError(f"axis {axis} has no elements")
+            result = np.empty(shape, np.int64) if x.size == 0 else dispatch(
+                name, x, Axes=[axis], AxisDirection=direction, shape=tuple(shape), dtype=np.int64)
+            return result if keeps else result.reshape(*x.shape[:axis], *x.shape[axis + 1:])
+
+        return compute
+
+    return Row(make, name)
+
+
+def global_pool(function):
+    """Over all axes but those of the batch and the channel."""
+
+    def make(_):
+        def compute(x):
+            if x.ndim < 2:
+                raise ValueError(f"the tensor has {x.ndim} dimensions, and a batch and channels are two")
+            shape = [*x.shape[:2], *[1] * (x.ndim - 2)]
+            return _reduce(function, x, list(range(2, x.ndim)), shape) if x.ndim > 2 else dispatch(
+                "ELEMENT_WISE_IDENTITY", x)
+
+        return compute
+
+    return Row(make, "REDUCE FILL_VALUE_CONSTANT IDENTITY")
+
+
+def hardmax(node):
+    """1 at the first of the greatest along an axis, or before opset 13 along all axes from there on; 0 elsewhere."""
+    def compute(x):
+        axis = axis_of(node.attributes["axis"], x.ndim)
+        rows = x if node.since >= 13 else x.reshape(math.prod(x.shape[:axis]), -1)
+        axis = axis if node.since >= 13 else 1
+        shape = tuple(1 if i == axis else size for i, size in enumerate(rows.shape))
+        if x.size == 0:
+            return np.empty_like(x)
+        first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", shape=shape, dtype=np.int64)
+        place = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
+        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place), x.dtype).reshape(x.shape)
+
+    return compute

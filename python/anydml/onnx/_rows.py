@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""What the modules of the nodes share: how a node is told to its row of the table, and how it is dispatched."""
+from collections import namedtuple
+from functools import partial
+
+import numpy as np
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
+
+import anydml
+
+MOST_DIMENSIONS = 8
+FLOATS = ("float16", "float", "double")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
+
+# A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of
+# its inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
+# fixed are the inputs that no run changes, None for the others.
+Node = namedtuple("Node", "op label attributes kinds results since fixed")
+
+# make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
+# taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that
+# attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
+# the results may lie in the inputs.
+Row = namedtuple("Row", "make uses result is_view", defaults=("", None, False))
+
+
+class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
+    """The model needs what anydml does not have; the message names it, and ``needs`` lists it.
+
+    ONNX's own test suite counts such a model as one that the backend is not supposed to run.
+    """
+
+    def __init__(self, message, needs):
+        super().__init__(message)
+        self.needs = needs
+
+
+def refuse(node, what, why):
+    """Unsupported, by a node's name, what of it is not here, and the reason."""
+    raise Unsupported(f"{node.label}: anydml has no {node.op} {what}: {why}", [f"{node.op} {what}"])
+
+
+def dtype_of(kind):
+    return np.dtype({"float": "float32", "double": "float64"}.get(kind, kind))
+
+
+def plain(array):
+    """DirectML has no bool: it is a uint8, 1 or 0."""
+    return array.view(np.uint8) if array.dtype == bool else array
+
+
+def dispatch(row, *arrays, **options):
+    """One operator over arrays; the options are its attributes, and run's own."""
+    dimensions = max((array.ndim for array in arrays if array is not None), default=len(options.get("shape", ())))
+    if dimensions > MOST_DIMENSIONS:
+        raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {MOST_DIMENSIONS}")
+    return anydml.run(row, *(array if array is None else plain(array) for array in arrays), **options)
+
+
+def fill(value, shape, dtype):
+    """An array of one value."""
+    result = dispatch("FILL_VALUE_CONSTANT", Value=value, shape=tuple(shape), dtype=plain(np.empty(0, dtype)).dtype)
+    return result.view(dtype)
+
+
+def sequence(start, delta, count, dtype):
+    return dispatch("FILL_VALUE_SEQUENCE", ValueStart=start, ValueDelta=delta, shape=(count,), dtype=dtype)
+
+
+def cast(x, dtype):
+    return x if x.dtype == dtype else dispatch("CAST", x, dtype=dtype)
+
+
+def number(value, dtype):
+    """A tensor without dimensions."""
+    return np.asarray(value, dtype)
+
+
+def row(name, fields=None, **fixed):
+    """A node that is one dispatch: the row's fields from the node's attributes, and those that are fixed."""
+
+    def make(node):
+        options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}
+        if "broadcast" in node.attributes:
+            return partial(_with_old_broadcasting, name, node.attributes["broadcast"], node.attributes["axis"])
+        return partial(dispatch, name, **options)
+
+    return Row(make, short(name))
+
+
+def short(name):
+    return name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_")
+
+
+def _with_old_broadcasting(name, broadcast, axis, a, b):
+    """Before opset 7 nothing was broadcast unless asked for, and then b alone, against dimensions of a from axis on."""
+    aligned = b
+    if broadcast and axis is not None:
+        axis = axis + a.ndim if axis < 0 else axis
+        aligned = b.reshape(b.shape + (1,) * (a.ndim - axis - b.ndim))
+    if (aligned.shape != a.shape) if not broadcast else (np.broadcast_shapes(a.shape, aligned.shape) != a.shape):
+        raise ValueError(f"shape {list(b.shape)} does not go with {list(a.shape)} by the rules before opset 7")
+    return dispatch(name, a, aligned)
+
+
+def axis_of(axis, dimensions, what="axis"):
+    """An axis counted from the front."""
+    if not -dimensions <= axis < dimensions:
+        raise ValueError(f"{what} is {axis}, and the tensor has {dimensions} dimensions")
+    return axis + dimensions if axis < 0 else axis
+
+
+def axes_of(axes, dimensions):
+    found = [axis_of(axis, dimensions, "an axis") for axis in axes]
+    if len(set(found)) != len(found):
+        raise ValueError(f"axes are {list(axes)}, and one of them comes twice")
+    return found
+
+
+def listed(array, what):
+    """The numbers of a small tensor of integers; one without dimensions counts as a list of one."""
+    if array.ndim > 1:
+        raise ValueError(f"{what} must be a list, and has the shape {list(array.shape)}")
+    return array.reshape(-1).tolist()

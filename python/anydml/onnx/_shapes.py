@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: MIT
+"""Nodes that say which element lies where, and compute nothing: views of the tensor wherever strides can say it, and
+otherwise dispatches of IDENTITY into the parts of a new one. And nodes that make tensors from indices.
+"""
+import math
+
+import numpy as np
+
+from ._rows import axes_of, axis_of, cast, dispatch, dtype_of, fill, listed, number, plain, refuse, sequence
+
+
+def copied(part, x):
+    """x into a part of a new tensor."""
+    if x.size:
+        dispatch("ELEMENT_WISE_IDENTITY", x, out=plain(part))
+
+
+def reshape(node):
+    def compute(x, shape=None):
+        shape = node.attributes["shape"] if shape is None else listed(shape, "shape")
+        if not node.attributes.get("allowzero"):
+            if any(size == 0 and axis >= x.ndim for axis, size in enumerate(shape)):
+                raise ValueError(f"shape is {shape}, and a 0 there takes a size that {list(x.shape)} does not have")
+            shape = [x.shape[axis] if size == 0 else size for axis, size in enumerate(shape)]
+        if -1 in shape:
+            known = math.prod(size for size in shape if size != -1)
+            if shape.count(-1) > 1 or known == 0 or x.size % known:
+                raise ValueError(f"shape is {shape}, and its -1 does not follow from {list(x.shape)}")
+            shape = [x.size // known if size == -1 else size for size in shape]
+        return x.reshape(shape)
+
+    return compute
+
+
+def squeeze(node):
+    def compute(x, axes=None):
+        axes = node.attributes.get("axes") if axes is None else listed(axes, "axes")
+        axes = [axis for axis in range(x.ndim) if x.shape[axis] == 1] if axes is None else axes_of(axes, x.ndim)
+        return x.squeeze(tuple(axes))
+
+    return compute
+
+
+def unsqueeze(node):
+    def compute(x, axes=None):
+        axes = node.attributes["axes"] if axes is None else listed(axes, "axes")
+        return np.expand_dims(x, tuple(axes_of(axes, x.ndim + len(axes))))
+
+    return compute
+
+
+def flatten(node):
+    def compute(x):
+        axis = axis_of(node.attributes["axis"], x.ndim + 1) if node.attributes["axis"] >= 0 else axis_of(
+            node.attributes["axis"], x.ndim)
+        return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+
+    return compute
+
+
+def transpose(node):
+    def compute(x):
+        order = node.attributes["perm"]
+        if order is not None and sorted(order) != list(range(x.ndim)):
+            raise ValueError(f"perm is {order}, and the tensor has {x.ndim} dimensions")
+        return x.transpose(order)
+
+    return compute
+
+
+def shape_of(node):
+    start, end = node.attributes.get("start") or 0, node.attributes.get("end")
+    return lambda x: np.array(x.shape, np.int64)[start:end]
+
+
+def size_of(_):
+    return lambda x: number(x.size, np.int64)
+
+
+def expand(_):
+    def compute(x, shape):
+        return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(listed(shape, "shape"))))
+
+    return compute
+
+
+def sliced(node):
+    def compute(x, starts=None, ends=None, axes=None, steps=None):
+        given = [node.attributes.get(name) if value is None else listed(value, name) for name, value in (
+            ("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps))]
+        starts, ends = given[:2]
+        axes = axes_of(range(len(starts)) if given[2] is None else given[2], x.ndim)
+        steps = [1] * len(starts) if given[3] is None else given[3]
+        if not len(starts) == len(ends) == len(axes) == len(steps):
+            raise ValueError("starts, ends, axes and steps must have one length")
+        if 0 in steps:
+            raise ValueError("a step is 0")
+        where = [slice(None)] * x.ndim
+        for start, end, axis, step in zip(starts, ends, axes, steps):
+            least = -x.shape[axis] - 1  # as far below as a slice that goes down needs
+            where[axis] = slice(start, end if step > 0 or end >= least else None, step)
+        return x[tuple(where)]
+
+    return compute
+
+
+def split(node):
+    count = len(node.results)
+
+    def compute(x, sizes=None):
+        axis = axis_of(node.attributes["axis"] or 0, x.ndim)
+        sizes = node.attributes.get("split") if sizes is None else listed(sizes, "split")
+        if sizes is None:
+            wanted = node.attributes.get("num_outputs") or count
+            if wanted != count:
+                raise ValueError(f"num_outputs is {wanted}, and there are {count} outputs")
+            if "num_outputs" not in node.attributes and x.shape[axis] % count:
+                raise ValueError(f"axis {axis} has {x.shape[axis]} elements, which are not {count} equal parts")
+            part = -(-x.shape[axis] // count)
+            sizes = [min(part, max(0, x.shape[axis] - i * part)) for i in range(count)]
+        if len(sizes) != count or sum(sizes) != x.shape[axis] or min(sizes) < 0:
+            raise ValueError(f"split is {list(sizes)}: axis {axis} has {x.shape[axis]} elements for {count} outputs")
+        return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+
+    return compute
+
+
+def concat(node):
+    def compute(*parts):
+        axis = node.attributes["axis"]
+        axis = axis_of(1 if axis is None else axis, parts[0].ndim)
+        others = {part.shape[:axis] + part.shape[axis + 1:] for part in parts}
+        if len(others) != 1 or any(part.ndim != parts[0].ndim for part in parts):
+            raise ValueError("the inputs must have one shape but for the axis, and have "
+                             + ", ".join(str(list(part.shape)) for part in parts))
+        ends = np.cumsum([part.shape[axis] for part in parts])
+        shape = list(parts[0].shape)
+        shape[axis] = int(ends[-1])
+        result = np.empty(shape, parts[0].dtype)
+        for place, part in zip(np.split(result, ends[:-1], axis), parts):
+            copied(place, part)
+        return result
+
+    return compute
+
+
+def gather(node):
+    """The parts of x that the indices name: a view where there is one, and otherwise a copy of each."""
+    def compute(x, indices):
+        axis = axis_of(node.attributes["axis"], x.ndim)
+        size = x.shape[axis]
+        wanted = indices.reshape(-1).tolist()
+        if any(not -size <= index < size for index in wanted):
+            raise ValueError(f"an index is not among the {size} of axis {axis}")
+        moved = np.moveaxis(x, axis, 0)
+        if indices.ndim == 0:
+            return moved[wanted[0], ...]
+        result = np.empty((*x.shape[:axis], len(wanted), *x.shape[axis + 1:]), x.dtype)
+        places = np.moveaxis(result, axis, 0)
+        for place, index in enumerate(wanted):
+            copied(places[place:place + 1], moved[index % size:index % size + 1])
+        return result.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
+
+    return compute
+
+
+def pad(node):
+    mode = node.attributes["mode"]
+    if mode != "constant":
+        refuse(node, f"of mode {mode}", "it pads with a constant")
+
+    def compute(x, pads=None, value=None, axes=None):
+        pads = node.attributes.get("pads", node.attributes.get("paddings")) if pads is None else listed(pads, "pads")
+        axes = list(range(x.ndim)) if axes is None else axes_of(listed(axes, "axes"), x.ndim)
+        if len(pads) != 2 * len(axes):
+            raise ValueError(f"pads has {len(pads)} numbers, and {len(axes)} axes need {2 * len(axes)}")
+        if value is not None and value.size != 1:
+            raise ValueError(f"the value must be one number, and has the shape {list(value.shape)}")
+        filler = node.attributes.get("value", 0) if value is None else value.item()
+        before, after = np.zeros((2, x.ndim), int)
+        before[axes], after[axes] = pads[:len(axes)], pads[len(axes):]
+        shape = [max(0, int(size)) for size in x.shape + before + after]
+        result = np.empty(shape, x.dtype) if 0 in shape else fill(filler, shape, x.dtype)
+        inner = tuple(slice(max(b, 0), size - max(a, 0)) for b, a, size in zip(before, after, shape))
+        taken = tuple(slice(max(-b, 0), size + min(a, 0)) for b, a, size in zip(before, after, x.shape))
+        if 0 not in shape:
+            copied(result[inner], x[taken])
+        return result
+
+    return compute
+
+
+def tile(node):
+    def compute(x, repeats, axis=None):
+        if node.since < 6:  # how often along which axis, a number each
+            counts = [1] * x.ndim
+            counts[axis_of(int(axis.item()), x.ndim)] = int(repeats.item())
+        else:
+            counts = listed(repeats, "repeats")
+        if len(counts) != x.ndim or min(counts, default=0) < 0:
+            raise ValueError(f"repeats is {counts}, and the tensor has {x.ndim} dimensions")
+        result = np.empty([size * count for size, count in zip(x.shape, counts)], x.dtype)
+        if result.size:
+            filled = x  # along one axis after the other, so that no tensor has more dimensions than the result
+            for axis, count in enumerate(counts):
+                filled = _repeated(filled, axis, count)
+            return filled
+        return result
+
+    return compute
+
+
+def _repeated(x, axis, count):
+    if count == 1:
+        return x
+    shape = list(x.shape)
+    shape[axis] *= count
+    result = np.empty(shape, x.dtype)
+    for place in np.split(result, count, axis):
+        copied(place, x)
+    return result
+
+
+def depth_to_space(node):
+    block, order = node.attributes["blocksize"], node.attributes.get("mode", "DCR")
+
+    def compute(x):
+        n, c, h, w = _four(x)
+        if c % block**2:
+            raise ValueError(f"{c} channels are not a multiple of {block}^2")
+        if order == "DCR":
+            moved = x.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2)
+        else:
+            moved = x.reshape(n, c // block**2, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)
+        return moved.reshape(n, c // block**2, h * block, w * block)
+
+    return compute
+
+
+def space_to_depth(node):
+    block = node.attributes["blocksize"]
+    order = node.attributes.get("mode", "DCR")
+
+    def compute(x):
+        n, c, h, w = _four(x)
+        if h % block or w % block:
+            raise ValueError(f"{h} by {w} is not a multiple of {block}")
+        parts = x.reshape(n, c, h // block, block, w // block, block)
+        moved = parts.transpose(0, 3, 5, 1, 2, 4) if order == "DCR" else parts.transpose(0, 1, 3, 5, 2, 4)
+        return moved.reshape(n, c * block**2, h // block, w // block)
+
+    return compute
+
+
+def _four(x):
+    if x.ndim != 4:
+        raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 4")
+    return x.shape
+
+
+def constant_of_shape(node):
+    value = node.attributes["value"]
+    value = np.zeros(1, np.float32) if value is None else value
+    if value.size != 1:
+        raise ValueError(f"{node.label}: value must have one element, and has {value.size}")
+
+    def compute(shape):
+        if shape.ndim != 1 or (shape < 0).any():
+            raise ValueError(f"the shape must be a list of sizes, 0 or more, and is {shape.tolist()}")
+        return fill(value.item(), shape.tolist(), value.dtype)
+
+    return compute
+
+
+def ranged(node):
+    """start + i * delta, the product and the sum rounded; of float16 in FLOAT32."""
+    dtype = dtype_of(node.kinds[0])
+    stash = {None: 1}.get(node.attributes.get("stash_type"), node.attributes.get("stash_type"))
+    inner = {1: np.dtype("f4"), 11: np.dtype("f8")}.get(stash) if dtype == np.float16 else dtype
+    if inner is None:
+        refuse(node, f"with stash_type {stash}", "it computes in float or double")
+
+    def compute(start, limit, delta):
+        for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+            if value.size != 1:
+                raise ValueError(f"{name} must be one number, and has the shape {list(value.shape)}")
+        start, limit, delta = (value.item() for value in (start, limit, delta))
+        if delta == 0 or not all(map(math.isfinite, (start, limit, delta))):
+            raise ValueError(f"there is no range from {start} to {limit} by {delta}")
+        count = -((start - limit) // delta) if dtype.kind == "i" else math.ceil((limit - start) / delta)
+        return cast(sequence(start, delta, max(0, count), inner), dtype)
+
+    return compute
+
+
+def _indices(shape, axis):
+    """The index along an axis, as a tensor that broadcasts to the shape."""
+    return sequence(0, 1, shape[axis], np.dtype("i8")).reshape((-1,) + (1,) * (-axis - 1))
+
+
+def trilu(node):
+    name = "ELEMENT_WISE_LOGICAL_" + ("GREATER" if node.attributes["upper"] else "LESS") + "_THAN_OR_EQUAL"
+
+    def compute(x, k=None):
+        if x.ndim < 2:
+            raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 2 or more")
+        offset = 0 if k is None else int(k.item())
+        diagonal = dispatch("ELEMENT_WISE_ADD", _indices(x.shape, -2), number(offset, np.int64))
+        keeps = dispatch(name, _indices(x.shape, -1), diagonal)
+        return dispatch("ELEMENT_WISE_IF", keeps, x, number(0, plain(x).dtype))
+
+    return compute
+
+
+def eye_like(node):
+    dtype = dtype_of(node.results[0])
+
+    def compute(x):
+        if x.ndim != 2:
+            raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 2")
+        diagonal = dispatch("ELEMENT_WISE_ADD", _indices(x.shape, -2), number(node.attributes["k"], np.int64))
+        ones = dispatch("ELEMENT_WISE_LOGICAL_EQUALS", _indices(x.shape, -1), diagonal)
+        return ones if dtype == bool else cast(ones, dtype)
+
+    return compute
+
+
+def bit_cast(node):
+    dtype = dtype_of(node.results[0])
+    if dtype_of(node.kinds[0]).itemsize != dtype.itemsize:
+        raise TypeError(f"{node.label}: {node.kinds[0]} and {node.results[0]} have not the same size")
+    return lambda x: np.ascontiguousarray(x).view(dtype).reshape(x.shape)
+
+
+def one_hot(node):
+    """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0
+    counts from the end, and one that is out of range is nowhere."""
+    def compute(indices, depth, values):
+        if depth.size != 1 or values.shape != (2,):
+            raise ValueError("depth must be one number, and values two")
+        count = int(depth.item())
+        axis = axis_of(node.attributes["axis"], indices.ndim + 1)
+        wide = np.dtype("f8") if indices.dtype.kind == "f" else np.dtype("i8")
+        index = np.expand_dims(cast(indices, wide), axis)
+        wrapped = dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_LESS_THAN", index, number(0, wide)),
+                           dispatch("ELEMENT_WISE_ADD", index, number(count, wide)), index)
+        place = sequence(0, 1, count, wide).reshape((-1,) + (1,) * (indices.ndim - axis))
+        is_place = dispatch("ELEMENT_WISE_LOGICAL_EQUALS", wrapped, place)
+        return dispatch("ELEMENT_WISE_IF", is_place, values[1:].reshape(()), values[:1].reshape(()))
+
+    return compute
+
+
+def dropout(node):
+    """Of inference: the input as it is, and a mask of all that is kept."""
+    trains = node.attributes.get("is_test", 1) == 0
+    if len(node.kinds) > 2 and node.kinds[2]:
+        trains = node.fixed[2] is None or bool(node.fixed[2])
+    if trains:
+        refuse(node, "in training", "it has no random numbers")
+    masks = [dtype_of(kind) for kind in node.results[1:]]
+
+    def compute(x, *_):
+        same = dispatch("ELEMENT_WISE_IDENTITY", x)
+        return (same, fill(1, x.shape, masks[0])) if masks else same
+
+    return compute

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""What test_onnx_nodes.py gives each node: for a type and an opset, rows of arrays and attributes."""
+import numpy as np
+import onnx
+from onnx import helper
+
+from anydml.onnx._rows import KINDS, dtype_of
+
+SHAPES = [(), (5,), (2, 3, 4)]
+
+
+def numbers(dtype, shape=(5,), seed=0, specials=True):
+    """Small numbers, so that sums and products of a few are exact in every type, and the special ones."""
+    dtype, random = np.dtype(dtype), np.random.default_rng(seed)
+    if dtype == bool:
+        return random.integers(0, 2, shape).astype(bool)
+    x = random.integers(0 if dtype.kind == "u" else -9, 10, shape)
+    if dtype.kind == "f":
+        x = np.asarray(x / 4, dtype)
+        if specials and x.size > 5:
+            x.reshape(-1)[:6] = np.inf, -np.inf, np.nan, -0.0, np.finfo(dtype).max, np.finfo(dtype).tiny
+        return x
+    x = np.asarray(x).astype(dtype)
+    if specials and x.size > 5:
+        x.reshape(-1)[:2] = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return x
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def of_one(**attributes):
+    return lambda dtype, since: [([numbers(dtype, shape)], attributes) for shape in SHAPES]
+
+
+def of_two(dtype, since):
+    shapes = [((), ()), ((5,), (5,)), ((2, 3, 4), (2, 3, 4))]
+    if since >= 7:
+        shapes += [((2, 3, 4), (4,)), ((3, 1), (2, 1, 4)), ((), (5,))]
+    return [([numbers(dtype, a), numbers(dtype, b, 1)], {}) for a, b in shapes]
+
+
+def of_divisor(dtype, since):
+    """Without integers by 0, and the least by -1, which ONNX leaves open; test_onnx.py has them."""
+    cases = of_two(dtype, since)
+    if np.dtype(dtype).kind == "f":
+        return cases
+    return [([a, np.where((b == 0) | (b + 1 == 0), 3, b).astype(dtype)], {}) for (a, b), _ in cases]
+
+
+def of_mod(dtype, since):
+    is_float = np.dtype(dtype).kind == "f"
+    return [(arrays, {"fmod": fmod}) for arrays, _ in of_divisor(dtype, since)
+            for fmod in ([1] if is_float and since <= 13 else [0, 1])]
+
+
+def of_several(dtype, since):
+    shapes = [[(5,)], [(5,)] * 3, [(2, 3, 4)] * 2] + ([[(2, 3, 4), (3, 1), ()]] if since >= 8 else [])
+    return [([numbers(dtype, shape, i) for i, shape in enumerate(group)], {}) for group in shapes]
+
+
+def reduced(dtype, since, by_input, specials=False):
+    cases = []
+    shapes = [(2, 3, 4), (5,), (3, 0, 2)] if since >= 18 else [(2, 3, 4), (5,)]
+    for shape in shapes:
+        x = numbers(dtype, shape, 2, specials)
+        for axes in (None, [0], [-1], list(range(len(shape)))[::2]):
+            if since < 11 and axes and min(axes) < 0:
+                continue
+            for keep in (0, 1):
+                options = {"keepdims": keep}
+                if by_input:
+                    cases.append(([x] if axes is None else [x, ints(*axes)], options))
+                else:
+                    cases.append(([x], options if axes is None else {**options, "axes": axes}))
+    if by_input:
+        cases += [([numbers(dtype, (2, 3), 2, specials), ints()], {"noop_with_empty_axes": noop}) for noop in (0, 1)]
+        cases.append(([numbers(dtype, (), 2)], {}))
+    return cases
+
+
+def reduction(first_by_input=18, specials=False, empty=True):
+    def cases(dtype, since):
+        found = reduced(dtype, since, since >= first_by_input, specials)
+        return found if empty else [case for case in found if case[0][0].size]
+    return cases
+
+
+def of_arg(dtype, since):
+    options = [{"axis": axis, "keepdims": keep} for axis in (0, 2) + ((-1,) if since >= 11 else ()) for keep in (0, 1)]
+    options += [{"axis": 1, "select_last_index": 1}] if since >= 12 else []
+    return [([x], one) for one in options for x in (numbers(dtype, (2, 3, 4)), numbers(dtype, (3, 7, 3), 3, False))]
+
+
+def of_cast(dtype, since):
+    """Of floats to integers values that both hold; beyond that ONNX leaves it open."""
+    cases = []
+    for kind in KINDS:
+        to = dtype_of(kind)
+        is_open = np.dtype(dtype).kind == "f" and to.kind in "iu"
+        x = np.asarray([0, 1, 2.5, 100], dtype) if is_open else numbers(dtype, (2, 3, 4))
+        name = onnx.TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(to))
+        cases.append(([x], {"to": helper.np_dtype_to_tensor_dtype(to) if since > 1 else name}))
+    return cases
+
+
+def of_cast_like(dtype, since):
+    return [([x, np.zeros(2, dtype_of(kind))], {}) for kind, ((x,), _) in zip(KINDS, of_cast(dtype, since))]
+
+
+def of_clip(dtype, since):
+    x = numbers(dtype, (2, 3, 4))
+    x = np.where(np.isinf(x), 1, x).astype(dtype) if x.dtype.kind == "f" else x  # a missing bound makes them finite
+    if since < 11:
+        return [([x], options) for options in ({"min": -1.0, "max": 1.5}, {"min": 0.5}, {})[:1 if since == 1 else 3]]
+    low, high = np.array(1, dtype), np.array(2, dtype)
+    return [([x, low, high], {}), ([x, low], {}), ([x, None, high], {}), ([x], {})]
+
+
+def of_where(dtype, since):
+    return [([numbers(bool, c), numbers(dtype, a), numbers(dtype, b, 1)], {})
+            for c, a, b in [((5,), (5,), (5,)), ((3, 1), (2, 1, 4), ()), ((), (2, 3), (3,))]]
+
+
+def of_bit_shift(dtype, since):
+    bits = np.dtype(dtype).itemsize * 8
+    by = np.array([0, 1, 3, bits - 1, bits, 200 % 2**(bits - 1)] + ([-1] if np.dtype(dtype).kind == "i" else []), dtype)
+    return [([numbers(dtype, (8, 1)), by], {"direction": direction}) for direction in ("LEFT", "RIGHT")]
+
+
+def of_slope(dtype, since):
+    x = numbers(dtype, (2, 3, 4))
+    x = np.where(np.isfinite(x), x, -1).astype(dtype)
+    shapes = [(1,)] if since < 7 else [(1,), (4,), (3, 1), x.shape]
+    return [([x, numbers(dtype, shape, 1, False)], {}) for shape in shapes]
+
+
+def finite(cases):
+    """Where the reference multiplies by a sign or subtracts, infinities become NaN there."""
+    def kept(dtype, since):
+        return [([np.where(np.isfinite(x), x, 1).astype(dtype)], options) for (x,), options in cases(dtype, since)]
+    return kept
+
+
+def of_range(dtype, since):
+    rows = [(0, 5, 1), (2, 9, 3), (9, 2, -2), (3, 3, 1), (5, 1, 1)]
+    rows += [(0.5, 3.25, 0.25)] if np.dtype(dtype).kind == "f" else []
+    return [([np.array(one, dtype) for one in row], {}) for row in rows]
+
+
+def of_reshape(dtype, since):
+    x = numbers(dtype, (2, 3, 4))
+    shapes = [[4, 6], [0, -1], [-1], [2, 0, 2, 2]]
+    if since < 5:
+        return [([x], {"shape": shape}) for shape in shapes]
+    more = [([numbers(dtype, (0, 3)), ints(3, 0)], {"allowzero": 1})] if since >= 14 else []
+    return [([x, ints(*shape)], {}) for shape in shapes] + more
+
+
+def of_axes(shape, *choices):
+    def cases(dtype, since):
+        x = numbers(dtype, shape)
+        wanted = [axes for axes in choices if since >= 11 or not axes or min(axes) >= 0]
+        if since >= 13:
+            return [([x] if axes is None else [x, ints(*axes)], {}) for axes in wanted]
+        return [([x], {} if axes is None else {"axes": axes}) for axes in wanted]
+    return cases
+
+
+def of_slice(dtype, since):
+    x = numbers(dtype, (5, 6))
+    if since < 10:
+        return [([x], {"starts": [1, -3], "ends": [4, 100]}), ([x], {"starts": [0], "ends": [-1], "axes": [1]})]
+    return [([x, ints(1, -3), ints(4, 100)], {}), ([x, ints(0), ints(-1), ints(1)], {}),
+            ([x, ints(4, -1), ints(-100, 0), ints(0, 1), ints(-2, -1)], {}), ([x, ints(5), ints(9)], {}),
+            ([x, ints(3, 1), ints(0, 6), ints(0, -1), ints(-1, 2)], {})]
+
+
+def of_split(dtype, since):
+    x = numbers(dtype, (6, 4))
+    if since == 1:
+        return [([x], {"axis": 0, "split": [2, 4], "outputs": 2})]
+    equal = {"num_outputs": 2} if since >= 18 else {}
+    by_sizes = ([x, ints(1, 5)], {"outputs": 2}) if since >= 13 else ([x], {"split": [1, 5], "outputs": 2})
+    uneven = [([numbers(dtype, (5,))], {"num_outputs": 3, "outputs": 3})] if since >= 18 else []
+    return [([x], {"axis": 1, "outputs": 2, **equal}), by_sizes] + uneven
+
+
+def of_concat(dtype, since):
+    x, y = numbers(dtype, (2, 3)), numbers(dtype, (2, 1), 1)
+    return [([x, y, x], {"axis": 1}), ([x, x], {"axis": 0}), ([x], {"axis": 1})] + (
+        [([y, x], {"axis": -1})] if since >= 11 else [])
+
+
+def of_pad(dtype, since):
+    x = numbers(dtype, (2, 3))
+    pads = [1, 0, 2, 1]
+    if since < 11:
+        name = "paddings" if since == 1 else "pads"
+        return [([x], {name: pads, "value": 2.0}), ([x], {name: pads})]
+    return [([x, ints(*pads), np.array(1, dtype)], {}), ([x, ints(*pads)], {})] + (
+        [([x, ints(2, 1), np.array(1, dtype), ints(1)], {})] if since >= 18 else [])
+
+
+def of_tile(dtype, since):
+    x = numbers(dtype, (2, 3))
+    return [([x, ints(2, 3)], {}), ([x, ints(1, 1)], {}), ([x, ints(0, 2)], {})]
+
+
+def of_gather(dtype, since):
+    x = numbers(dtype, (4, 3))
+    last = ints(3, -1) if since >= 11 else ints(3, 1)
+    return [([x, np.array(1)], {}), ([x, last], {}), ([x, ints(2, 0, 0).reshape(3, 1)], {"axis": 1}),
+            ([x, ints()], {}), ([x, np.array([1], np.int32)], {"axis": 1})]
+
+
+def of_quantize(dtype, since):
+    if dtype == np.int32 and since in (19, 21):  # its scale must be int32 too, and anydml divides floats
+        return []
+    x = np.asarray([[-300, -3, 2.5, 1], [0, 0.5, 3, 1000]]).astype(dtype)
+    scale_dtype = np.float16 if dtype == np.float16 else np.float32
+    kinds = [np.uint8, np.int8] + ([np.uint16, np.int16] if since >= 21 else [])
+    cases = [([x, np.array(0.5, scale_dtype)], {})]
+    for kind in kinds:
+        cases.append(([x, np.array(0.5, scale_dtype), np.array(3, kind)], {}))
+        if since >= 13:
+            cases.append(([x, np.array([0.5, 2], scale_dtype), np.array([0, 7], kind)], {"axis": 0}))
+        if since >= 21:
+            scale = np.array([[1, 2], [3, 0.25]], scale_dtype)
+            cases.append(([x, scale, np.array([[0, 1], [2, 3]], kind)], {"axis": 1, "block_size": 2}))
+            cases.append(([x[:, :3], scale], {"axis": 1, "block_size": 2,
+                                              "output_dtype": helper.np_dtype_to_tensor_dtype(np.dtype(kind))}))
+    return cases
+
+
+def of_dequantize(dtype, since):
+    x = numbers(dtype, (2, 4), specials=dtype != np.int32)
+    cases = []
+    for scale_dtype in (np.float32, np.float16)[:1 if since < 19 else 2]:
+        cases.append(([x, np.array(0.3, scale_dtype)], {}))
+        if dtype != np.int32:
+            cases.append(([x, np.array(0.3, scale_dtype), np.array(5, dtype)], {}))
+        if since >= 13:
+            cases.append(([x, np.array([0.5, 3], scale_dtype)], {"axis": 0}))
+        if since >= 21:
+            cases.append(([x, np.array([[1, 2], [3, 0.7]], scale_dtype)], {"axis": -1, "block_size": 2}))
+    return cases
+
+
+def of_one_hot(dtype, since):
+    values = [np.array([0, 1], kind) for kind in (np.float32, np.int8)]
+    return [([np.array([[1, 3], [0, 2]], dtype), np.array(4), value], {"axis": axis}) for value in values
+            for axis in (-1, 0, 1)]
+
+
+def of_normalization(rows, *others):
+    def cases(dtype, since):
+        x = numbers(dtype, (2, 4, 3), 5, False)
+        arrays = [numbers(dtype, shape(x), i + 6, False) for i, shape in enumerate(others)]
+        return [([x, *arrays], rows)]
+    return cases
+
+
+def of_pool(dtype, since):
+    return [([numbers(dtype, (2, 3, 2, 4), 5, False)], {})]
+
+
+def of_windows(dtype, since, counts=False, p=False):
+    x, line = numbers(dtype, (2, 3, 5, 7), 5, False), numbers(dtype, (1, 2, 9), 6, False)
+    rows = [(x, {"kernel_shape": [2, 3]}), (x, {"kernel_shape": [2, 3], "strides": [2, 1]}),
+            (line, {"kernel_shape": [3], "strides": [2]})]
+    # The reference's LpPool divides by what is not padded, and multiplies by the whole window.
+    if not p:
+        rows += [(x, {"kernel_shape": [3, 3], "pads": [1, 0, 1, 2], "strides": [2, 2]}),
+                 (x, {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER", "strides": [2, 3]}),
+                 (x, {"kernel_shape": [2, 2], "auto_pad": "SAME_LOWER"})]
+    rows += [(x, {"kernel_shape": [2, 2], "strides": [3, 3], "auto_pad": "VALID"})]
+    if since >= 10 and not p:
+        rows += [(x, {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1})]
+    if since >= (19 if counts else 18 if p else 10):
+        rows += [(x, {"kernel_shape": [2, 3], "dilations": [2, 2]})]
+    if counts and since >= 7:
+        rows += [(x, {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1})]
+    rows = rows if x.dtype.kind == "f" else []  # the reference takes NaN for what is outside, and fails
+    return [([x], {**options, "p": 2} if p else options) for x, options in rows]
+
+
+CASES = {
+    "AveragePool": lambda dtype, since: of_windows(dtype, since, counts=True),
+    "BatchNormalization": lambda dtype, since: [(
+        [numbers(dtype, (2, 3, 4), 5, False), *(numbers(dtype, (3,), i, False) for i in (6, 7, 8)),
+         np.array([0.5, 2, 1], dtype)], {"is_test": 1} if since < 7 else {})],
+    "GlobalLpPool": lambda dtype, since: [],  # not in the reference
+    "InstanceNormalization": of_normalization({}, *[lambda x: (4,)] * 2),
+    "LpNormalization": lambda dtype, since: [([np.abs(numbers(dtype, (3, 4), 5, False))], {"p": p, "axis": axis})
+                                             for p in (1, 2) for axis in (-1, 0)],  # the reference takes no absolutes
+    "LpPool": lambda dtype, since: of_windows(dtype, since, p=True), "MaxPool": of_windows,
+    "MeanVarianceNormalization": lambda dtype, since: [  # ONNX's definition has constants of float
+        ([numbers(dtype, (2, 3, 2, 4), 5, False)], {})] if dtype == np.float32 else [],
+    "ArgMax": of_arg, "ArgMin": of_arg, "BitShift": of_bit_shift, "Cast": of_cast, "CastLike": of_cast_like,
+    "BitCast": lambda dtype, since: [([numbers(dtype)], {"to": helper.np_dtype_to_tensor_dtype(
+        np.dtype(f"u{np.dtype(dtype).itemsize}"))})] if dtype != bool else [],
+    "CenterCropPad": lambda dtype, since: [([numbers(dtype, (4, 3)), ints(2, 6)], {}),
+                                           ([numbers(dtype, (4, 3)), ints(5)], {"axes": [1]})],
+    "Clip": of_clip, "Concat": of_concat,
+    "ConstantOfShape": lambda dtype, since: [([ints(*shape)], {"value": onnx.numpy_helper.from_array(
+        numbers(dtype_of(kind), (1,)))}) for shape in ((2, 3), (0,), ()) for kind in KINDS] + [([ints(2)], {})],
+    "DepthToSpace": lambda dtype, since: [([numbers(dtype, (2, 8, 2, 3))], {"blocksize": 2, **mode}) for mode in (
+        [{}] if since < 11 else [{"mode": "DCR"}, {"mode": "CRD"}])],
+    "DequantizeLinear": of_dequantize, "Div": of_divisor,
+    "Dropout": lambda dtype, since: [([numbers(dtype)], {"is_test": 1} if since < 7 else {})],
+    "DynamicQuantizeLinear": lambda dtype, since: [([numbers(dtype, (3, 4), 1, False)], {})],
+    "Expand": lambda dtype, since: [([numbers(dtype, a), ints(*b)], {}) for a, b in [
+        ((3, 1), (2, 1, 4)), ((5,), (1,)), ((), (2,))]],
+    "EyeLike": lambda dtype, since: [([numbers(dtype, (3, 4))], options) for options in (
+        {}, {"k": 1}, {"k": -1, "dtype": 1}, {"dtype": 9})],
+    "Flatten": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"axis": axis}) for axis in (
+        (0, 1, 3) if since < 11 else (0, 1, 3, -1))],
+    "Gather": of_gather, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
+    "GroupNormalization": lambda dtype, since: of_normalization(  # a scale and a bias for each group, then channel
+        {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),
+    "HardSigmoid": finite(of_one(alpha=0.3, beta=0.4)), "HardSwish": finite(of_one()),
+    "Hardmax": lambda dtype, since: [([numbers(dtype, (2, 3, 4), 3, False)], {"axis": axis}) for axis in (
+        (0, 1, 2) if since < 11 else (0, 1, -1))],
+    "IsInf": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"detect_positive": p, "detect_negative": n})
+                                   for p in (0, 1) for n in (0, 1)],
+    "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),
+    "LeakyRelu": finite(of_one(alpha=0.25)), "Max": of_several, "Mean": of_several, "Min": of_several, "Mod": of_mod,
+    "OneHot": of_one_hot, "PRelu": of_slope, "Pad": of_pad, "QuantizeLinear": of_quantize,
+    "RMSNormalization": of_normalization({"axis": -1}, lambda x: x.shape[-1:]), "Range": of_range,
+    "ReduceL1": reduction(), "ReduceL2": reduction(), "ReduceMax": reduction(specials=True),
+    "ReduceMean": reduction(empty=False), "ReduceMin": reduction(specials=True), "ReduceProd": reduction(),
+    "ReduceSum": reduction(13), "ReduceSumSquare": reduction(), "Reshape": of_reshape,
+    "Shape": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in (
+        [{}] if since < 15 else [{}, {"start": 1}, {"start": -2, "end": -1}])],
+    "Shrink": lambda dtype, since: finite(of_one(lambd=1.5, bias=1.0))(dtype, since) if np.dtype(
+        dtype).kind == "f" else [([numbers(dtype, (3, 4), specials=False)], {"lambd": 1.5, "bias": 1.0})],
+    "Slice": of_slice, "SpaceToDepth": lambda dtype, since: [([numbers(dtype, (2, 3, 4, 6))], {"blocksize": 2})],
+    "Split": of_split, "Squeeze": of_axes((1, 3, 1, 2), None, [0], [0, 2], [-2]),
+    "Softsign": lambda dtype, since: of_one()(dtype, since)[1:],  # the reference fails without dimensions
+    "Sum": of_several,
+    "ThresholdedRelu": of_one(alpha=1.5), "Tile": of_tile,
+    "Transpose": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in ({}, {"perm": [2, 0, 1]})],
+    "Trilu": lambda dtype, since: [([numbers(dtype, (2, 4, 3)), *k], {"upper": upper}) for upper in (0, 1)
+                                   for k in ([], [np.array(1)], [np.array(-2)])],
+    "Unsqueeze": of_axes((3, 2), [0], [1, 3], [-1]), "Where": of_where,
+}
+OF_TWO = {"Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Greater", "GreaterOrEqual", "Less",
+          "LessOrEqual", "Mul", "Or", "Sub", "Xor"}
+
+
+def cases_of(op, dtype, since):
+    return CASES.get(op, of_two if op in OF_TWO else of_one())(dtype, since)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Every node of anydml.onnx beside ONNX's own reference evaluator: each opset in which the node changed, each type that
+ONNX and anydml both have, several shapes.
+
+Bits are compared, the signs of zeros included, but where a row of TOLERANCES or ZEROS says otherwise and why.
+"""
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+import anydml  # noqa: E402
+import anydml.onnx as backend  # noqa: E402
+import onnx_counts  # noqa: E402
+from onnx_cases import cases_of, ints  # noqa: E402
+from anydml.onnx import _rows  # noqa: E402
+from anydml.onnx._nodes import NODES  # noqa: E402
+from anydml.onnx._rows import KINDS, dtype_of  # noqa: E402
+
+pytestmark = pytest.mark.skipif(tuple(map(int, onnx.__version__.split(".")[:2])) < (1, 23),
+                                reason="older evaluators have faults of their own")
+NEWEST = onnx.defs.onnx_opset_version()
+# In units of the last place of the type: of float16 the reference's HardSwish rounds after each operation, and anydml's
+# once. The normalizations compute in float32, as ONNX's definition of them and their stash_type say, and the reference
+# in the input's type; LpPool and InstanceNormalization have other operations there.
+IN_FLOAT32 = {"float16": 8, "float32": 64, "float64": 2.0**30}
+SOME = {"float16": 16, "float32": 8, "float64": 8}
+TOLERANCES = {"GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
+              "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32}
+# The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
+# multiplies zeros too.
+ZEROS = {"PRelu", "Relu", "Sum"}
+# Where ONNX's evaluator has no such opset, one with the same meaning; None where there is none, and OLD has the cases.
+# Those of AveragePool 1 and BatchNormalization 7 and 9 do something else than ONNX's text says.
+REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNormalization", 7): 14,
+              ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
+              ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
+              ("Dropout", 6): None, ("Hardmax", 1): None, ("Hardmax", 11): None, ("Reshape", 1): None,
+              ("Split", 1): None, ("Tile", 1): None}
+X = np.float32([[1, 5, 5], [2, 0, 2]])
+OLD = [
+    ("Cast", 1, [X], {"to": "INT8"}, X.astype(np.int8)), ("Cast", 1, [X], {"to": "BOOL"}, X.astype(bool)),
+    ("Dropout", 1, [X], {"is_test": 1}, X), ("Dropout", 6, [X], {"is_test": 1}, X),
+    ("Hardmax", 1, [X], {}, np.float32([[0, 1, 0], [1, 0, 0]])),
+    ("Hardmax", 1, [X], {"axis": 0}, np.float32([[0, 1, 0], [0, 0, 0]])),  # all from the axis on
+    ("Hardmax", 11, [X], {"axis": -2}, np.float32([[0, 1, 0], [0, 0, 0]])),
+    ("Reshape", 1, [X], {"shape": [3, -1]}, X.reshape(3, 2)), ("Reshape", 1, [X], {"shape": [0, 1, 3]}, X[:, None]),
+    ("Split", 1, [X], {"axis": 1, "split": [1, 2], "outputs": 2}, (X[:, :1], X[:, 1:])),
+    ("Tile", 1, [X, np.float32([2]), np.float32([1])], {}, np.tile(X, (1, 2))),
+    ("GlobalLpPool", 2, [np.float32([[[3, -4], [5, 12]]])], {}, np.float32([[[5], [13]]])),
+    ("MaxPool", 12, [np.int8([[[3, -4, 0, -1]]])], {"kernel_shape": [2], "strides": [2], "pads": [1, 1]},
+     np.int8([[[3, 0, -1]]])),
+    ("BatchNormalization", 1, [X, *np.float32([[1, 2, 3], [4, 5, 6], [1, 1, 1], [3, 3, 8]])],
+     {"consumed_inputs": [0, 0, 0, 1, 1], "is_test": 1, "epsilon": 1.0}, np.float32([[4, 9, 10], [4.5, 4, 7]])),
+    ("LpPool", 11, [np.float32([[[3, -4, 0, 1]]])], {"kernel_shape": [2], "strides": [2], "pads": [1, 1], "p": 1},
+     np.float32([[[3, 4, 1]]])),
+    ("LpNormalization", 1, [np.float32([[3, -1], [0, 0]])], {"p": 1}, np.float32([[0.75, -0.25], [0, 0]])),
+    ("PRelu", 6, [-np.ones((1, 2, 3), np.float32), np.float32([2, 3])], {}, np.float32([[[-2] * 3, [-3] * 3]])),
+    ("Pad", 13, [X, ints(0, -1, -1, 2)], {}, np.pad(X[:1, 1:], ((0, 0), (0, 2)))),
+]
+
+
+def rows():
+    for op in sorted(NODES):
+        for schema in onnx.defs.get_all_schemas_with_history():
+            key = op, schema.since_version
+            if schema.name == op and schema.domain == "" and REFERENCES.get(key, key):
+                yield key
+
+
+def model_of(op, arrays, options, opset):
+    options = dict(options)
+    names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
+    outputs = [f"y{i}" for i in range(options.pop("outputs", 1))]
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), None)
+              for name, array in zip(names, arrays) if name]
+    graph = helper.make_graph([helper.make_node(op, names, outputs, **options)], "graph", inputs,
+                              [onnx.ValueInfoProto(name=name) for name in outputs])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), {
+        name: array for name, array in zip(names, arrays) if name}
+
+
+def compare(op, actual, expected):
+    expected = np.asarray(expected)
+    if op == "ReduceSumSquare":  # the reference gives int64 for int32
+        expected = expected.astype(actual.dtype)
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    ulps = TOLERANCES.get(op, {}).get(actual.dtype.name, 0)
+    if actual.dtype.kind != "f" or not ulps:
+        np.testing.assert_array_equal(actual, expected)
+    else:
+        np.testing.assert_allclose(actual, expected, rtol=ulps * float(np.finfo(actual.dtype).eps), atol=ulps * float(
+            np.finfo(actual.dtype).smallest_normal))
+    if actual.dtype.kind == "f" and op not in ZEROS:
+        there = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(actual)[there], np.signbit(expected)[there])
+
+
+DISPATCHED = {op: set() for op in NODES}
+
+
+@pytest.fixture
+def dispatched(monkeypatch):
+    """The rows that a test dispatches."""
+    names = set()
+
+    class Recording:
+        @staticmethod
+        def run(name, *arrays, **options):
+            names.add(_rows.short(name))
+            return anydml.run(name, *arrays, **options)
+
+    monkeypatch.setattr(_rows, "anydml", Recording)
+    return names
+
+
+@pytest.mark.parametrize("op, since", list(rows()))
+def test_beside_the_reference(op, since, dispatched):
+    schema = onnx.defs.get_schema(op, since)
+    main = onnx_counts.MAIN.get(op, 0)
+    kinds = [None] if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
+    assert kinds
+    for kind in kinds:
+        for arrays, options in cases_of(op, None if kind is None else dtype_of(kind), since):
+            model, given = model_of(op, arrays, options, since)
+            with np.errstate(all="ignore"):
+                other = REFERENCES.get((op, since))
+                reference = model_of(op, arrays, options, other)[0] if other else model
+                expected = ReferenceEvaluator(reference).run(None, given)
+            actual = backend.Prepared(model).run(given)
+            assert len(actual) == len(expected)
+            for one, other in zip(actual, expected):
+                compare(op, one, other)
+    DISPATCHED[op] |= dispatched
+
+
+def test_the_table_says_what_is_dispatched():
+    """Of all the tests above together, where they ran."""
+    built = {_rows.short(one["name"]) for one in anydml.operators(built=True)}
+    for op, row in NODES.items():
+        assert set(row.uses.split()) <= built
+        assert DISPATCHED[op] <= set(row.uses.split()) or row.make is None, op
+
+
+@pytest.mark.parametrize("op, opset, arrays, options, expected", OLD)
+def test_where_there_is_no_reference(op, opset, arrays, options, expected):
+    model, given = model_of(op, arrays, options, opset)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for actual, wanted in zip(backend.Prepared(model).run(given), expected):
+        np.testing.assert_array_equal(actual, wanted, strict=True)
+
+
+def run(op, *arrays, opset=NEWEST, **options):
+    model, given = model_of(op, arrays, options, opset)
+    return backend.Prepared(model).run(given)[0]
+
+
+def test_sums_of_many_floats():
+    """The order of additions is ours: within what any order may be off, and closer than one after another."""
+    x = np.random.default_rng(1).standard_normal((300, 1000)).astype(np.float32)
+    exact = x.astype(np.float64)
+    bound = np.finfo(np.float32).eps * 80 * np.abs(exact).sum(1)
+    for op, wanted in (("ReduceSum", exact.sum(1)), ("ReduceMean", exact.mean(1)), ("ReduceL1", np.abs(exact).sum(1)),
+                       ("ReduceL2", np.sqrt((exact**2).sum(1))), ("ReduceSumSquare", (exact**2).sum(1))):
+        assert (np.abs(run(op, x, ints(1), keepdims=0) - wanted) <= bound).all()
+
+
+def test_integers_where_onnx_says_little():
+    x = np.int32([[-7, 0, 2], [2**31 - 1, 1, 1]])
+    assert run("ReduceMean", x, ints(1), keepdims=0).tolist() == [-1, (-2**31 + 1) // 3 + 1]  # the sum wraps
+    assert run("ReduceL2", x, ints(1), keepdims=0).tolist() == [7, 2**31 - 1]
+    assert run("Sign", np.float32([np.nan, -0.0, -3])).tolist()[1:] == [0, -1]
+    assert run("ThresholdedRelu", np.float32([np.nan, 2]), alpha=1.0).tolist() == [0, 2]
+    assert run("Cast", np.float32([np.nan, 300, -1.9]), to=onnx.TensorProto.UINT8).tolist() == [0, 255, 0]
+
+
+@pytest.mark.parametrize("op, arrays, options, message", [
+    ("Shrink", [np.int8([1])], {"bias": 0.5}, "Shrink of int8 with bias 0.5 and lambd 0.5: for integers bias must be"),
+    ("Pad", [X, ints(1, 1, 1, 1)], {"mode": "reflect"}, "Pad of mode reflect: it pads with a constant"),
+    ("Dropout", [X, np.float32(0.5), np.array(True)], {}, "Dropout in training: it has no random numbers"),
+    ("QuantizeLinear", [X, np.float16(1)], {}, "QuantizeLinear of float with a scale of float16: ONNX's text and its"),
+    ("QuantizeLinear", [X.astype(np.int32), np.int32(1)], {}, "QuantizeLinear with a scale of int32 .*: it divides"),
+    ("MaxPool", [X[None]], {"kernel_shape": [2], "outputs": 2}, "MaxPool with Indices: it gives the greatest elements"),
+    ("LpPool", [X[None]], {"kernel_shape": [2], "p": 3}, "LpPool with p 3: p must be 1 or 2"),
+    ("BatchNormalization", [X, *[X[0]] * 4], {"training_mode": 1}, "BatchNormalization in training: it normalizes"),
+    ("Range", [np.float16(1)] * 3, {"stash_type": 10}, "Range with stash_type 10: it computes in float or double"),
+])
+def test_refusals_name_the_reason(op, arrays, options, message):
+    with pytest.raises(backend.Unsupported, match=f"{op} that makes '.*': anydml has no {message}"):
+        run(op, *arrays, **options)
+
+
+@pytest.mark.parametrize("op, arrays, options, message", [
+    ("ReduceSum", [X, ints(2)], {}, "an axis is 2, and the tensor has 2 dimensions"),
+    ("ReduceSum", [X, ints(0, -2)], {}, "one of them comes twice"),
+    ("ReduceMean", [np.zeros((0,), np.int32)], {}, "the mean of no integers"),
+    ("ArgMax", [X[:, :0]], {"axis": 1}, "axis 1 has no elements"),
+    ("ArgMax", [X], {"axis": 5}, "axis is 5, and the tensor has 2 dimensions"),
+    ("Reshape", [X, ints(4, -1)], {}, "its -1 does not follow from"),
+    ("Reshape", [X, ints(1, 6, 0)], {}, "a 0 there takes a size"),
+    ("Reshape", [X, ints(7)], {}, "cannot reshape array of size 6"),
+    ("Squeeze", [X, ints(0)], {}, "cannot select an axis to squeeze out"),
+    ("Transpose", [X], {"perm": [0, 0]}, "perm is"),
+    ("Slice", [X, ints(0), ints(1), ints(0), ints(0)], {}, "a step is 0"),
+    ("Split", [X, ints(1, 1)], {"axis": 1, "outputs": 2}, "axis 1 has 3 elements for 2 outputs"),
+    ("Concat", [X, X[:1]], {"axis": 1}, "must have one shape but for the axis"),
+    ("Pad", [X, ints(1, 1)], {}, "pads has 2 numbers, and 2 axes need 4"),
+    ("Tile", [X, ints(1)], {}, "repeats is"),
+    ("Gather", [X, ints(2)], {}, "an index is not among the 2 of axis 0"),
+    ("Range", [np.float32(0), np.float32(1), np.float32(0)], {}, "there is no range from 0.0 to 1.0 by 0.0"),
+    ("PRelu", [X[:1], X], {}, "slope has the shape"),
+    ("QuantizeLinear", [X, np.float32([1, 2])], {"axis": 1}, "the scale has the shape"),
+    ("BitShift", [np.uint8([1])] * 2, {"direction": "UP"}, "direction is 'UP'"),
+    ("Add", [X, None], {}, "input B is missing"), ("Add", [X], {}, "input B is missing"),
+    ("DepthToSpace", [X[None, None]], {"blocksize": 0}, "modulo"),
+    ("DepthToSpace", [X], {"blocksize": 2}, "must have 4"),
+    ("MaxPool", [X], {"kernel_shape": [2]}, "kernel_shape is .2., and the tensor has 2 dimensions"),
+    ("Max", [X, X[:1]], {"opset": 6}, "before opset 8 the inputs must have one shape"),
+])
+def test_wrong_arguments(op, arrays, options, message):
+    with pytest.raises(ValueError, match=f"{op} that makes '.*': .*{message}"):
+        run(op, *arrays, **options)
+
+
+def test_views_are_not_the_callers_arrays():
+    x = np.float32([1, 2])
+    for op, more in (("Reshape", [ints(2, 1)]), ("Expand", [ints(2, 2)]), ("Gather", [np.array(0)]), ("Transpose", [])):
+        run(op, x, *more)[...] = 0
+        assert x.tolist() == [1, 2]
