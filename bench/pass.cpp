@@ -54,6 +54,112 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
   }
 }
 
+ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
+  Line kept[kUnrolled] = {};
+  std::size_t at = 0;
+  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
+    const auto* from = reinterpret_cast<const Line*>(a + at);
+    kept[0] ^= from[0];
+    kept[1] ^= from[1];
+    kept[2] ^= from[2];
+    kept[3] ^= from[3];
+  }
+  std::byte last{};
+  for (; at < bytes; ++at) {
+    last ^= a[at];
+  }
+  const Line all = kept[0] ^ kept[1] ^ kept[2] ^ kept[3];
+  // Nobody wants the result, but the compiler must not know.
+  asm volatile("" : : "m"(all), "m"(last));
+}
+
+ANYDML_WIDEST void pass_write(std::byte* out, std::size_t bytes) {
+  const Line value = Line{} ^ kConstant;
+  std::size_t at = 0;
+  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
+    auto* to = reinterpret_cast<Line*>(out + at);
+    to[0] = value;
+    to[1] = value;
+    to[2] = value;
+    to[3] = value;
+    asm volatile("" : : : "memory");  // or the loop becomes memset, which may store past the cache
+  }
+  for (; at < bytes; ++at) {
+    out[at] = static_cast<std::byte>(kConstant & 0xff);
+  }
+}
+
+namespace {
+
+// 64 elements at a time: as many lines of each array as its elements have bytes. Every line of every input goes into
+// the output.
+template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasCondition>
+[[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  std::size_t at = begin;
+  for (; at + sizeof(Line) <= end; at += sizeof(Line)) {
+    const auto* a = reinterpret_cast<const Line*>(arrays.a + at * InSize);
+    const auto* b = reinterpret_cast<const Line*>(arrays.b + (HasTwo ? at * InSize : 0));
+    auto* to = reinterpret_cast<Line*>(arrays.out + at * OutSize);
+    Line extra = Line{} ^ kConstant;
+    if constexpr (HasCondition) {
+      extra ^= *reinterpret_cast<const Line*>(arrays.condition + at);
+    }
+    for (std::size_t line = 0; line < OutSize; ++line) {
+      Line value = extra;
+      for (std::size_t from = line % InSize; from < InSize; from += OutSize) {
+        value ^= a[from];
+        if constexpr (HasTwo) {
+          value ^= b[from];
+        }
+      }
+      to[line] = value;
+    }
+  }
+  for (std::size_t byte = at * OutSize; byte < end * OutSize; ++byte) {
+    arrays.out[byte] = arrays.a[byte / OutSize * InSize];
+  }
+}
+
+template <std::size_t OutSize, std::size_t InSize>
+[[gnu::always_inline]] inline void mixed_inputs(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  if (arrays.b != nullptr) {
+    arrays.condition != nullptr ? mixed_loop<OutSize, InSize, true, true>(arrays, begin, end)
+                                : mixed_loop<OutSize, InSize, true, false>(arrays, begin, end);
+  } else {
+    arrays.condition != nullptr ? mixed_loop<OutSize, InSize, false, true>(arrays, begin, end)
+                                : mixed_loop<OutSize, InSize, false, false>(arrays, begin, end);
+  }
+}
+
+template <std::size_t OutSize>
+[[gnu::always_inline]] inline void mixed_sizes(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  switch (arrays.in_size) {
+    case 1:
+      return mixed_inputs<OutSize, 1>(arrays, begin, end);
+    case 2:
+      return mixed_inputs<OutSize, 2>(arrays, begin, end);
+    case 4:
+      return mixed_inputs<OutSize, 4>(arrays, begin, end);
+    default:
+      return mixed_inputs<OutSize, 8>(arrays, begin, end);
+  }
+}
+
+}  // namespace
+
+ANYDML_WIDEST void pass_mixed(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  switch (arrays.out_size) {
+    case 1:
+      return mixed_sizes<1>(arrays, begin, end);
+    case 2:
+      return mixed_sizes<2>(arrays, begin, end);
+    case 4:
+      return mixed_sizes<4>(arrays, begin, end);
+    default:
+      return mixed_sizes<8>(arrays, begin, end);
+  }
+}
+
 #if defined(__x86_64__)
 
 namespace {
