@@ -19,6 +19,14 @@ namespace {
 // A cache line, which compilers cut into the vectors there are. At any address, over any bytes.
 using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
 constexpr std::size_t kUnrolled = 4;
+// A register, for what is kept while a loop goes on: compilers would keep a whole line in memory.
+#if defined(__x86_64__)
+constexpr std::size_t kPieceBytes = 32;
+#else
+constexpr std::size_t kPieceBytes = 16;
+#endif
+using Piece = std::uint64_t __attribute__((vector_size(kPieceBytes), aligned(1), may_alias));
+constexpr std::size_t kLinePieces = sizeof(Line) / kPieceBytes;
 constexpr std::uint64_t kConstant = 0x5555555555555555;
 
 }  // namespace
@@ -55,20 +63,24 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
 }
 
 ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
-  Line kept[kUnrolled] = {};
+  constexpr std::size_t kKept = 16;  // as many as hide the time of an instruction, and as there are registers
+  Piece kept[kKept] = {};
   std::size_t at = 0;
-  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
-    const auto* from = reinterpret_cast<const Line*>(a + at);
-    kept[0] ^= from[0];
-    kept[1] ^= from[1];
-    kept[2] ^= from[2];
-    kept[3] ^= from[3];
+  for (; at + sizeof(kept) <= bytes; at += sizeof(kept)) {
+    const auto* from = reinterpret_cast<const Piece*>(a + at);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kKept; ++i) {
+      kept[i] ^= from[i];
+    }
   }
   std::byte last{};
   for (; at < bytes; ++at) {
     last ^= a[at];
   }
-  const Line all = kept[0] ^ kept[1] ^ kept[2] ^ kept[3];
+  Piece all{};
+  for (const Piece& one : kept) {
+    all ^= one;
+  }
   // Nobody wants the result, but the compiler must not know.
   asm volatile("" : : "m"(all), "m"(last));
 }
@@ -97,22 +109,25 @@ template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasConditio
 [[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
   std::size_t at = begin;
   for (; at + sizeof(Line) <= end; at += sizeof(Line)) {
-    const auto* a = reinterpret_cast<const Line*>(arrays.a + at * InSize);
-    const auto* b = reinterpret_cast<const Line*>(arrays.b + (HasTwo ? at * InSize : 0));
-    auto* to = reinterpret_cast<Line*>(arrays.out + at * OutSize);
-    Line extra = Line{} ^ kConstant;
-    if constexpr (HasCondition) {
-      extra ^= *reinterpret_cast<const Line*>(arrays.condition + at);
-    }
-    for (std::size_t line = 0; line < OutSize; ++line) {
-      Line value = extra;
-      for (std::size_t from = line % InSize; from < InSize; from += OutSize) {
+    const auto* a = reinterpret_cast<const Piece*>(arrays.a + at * InSize);
+    const auto* b = reinterpret_cast<const Piece*>(arrays.b + (HasTwo ? at * InSize : 0));
+    const auto* condition = reinterpret_cast<const Piece*>(arrays.condition + (HasCondition ? at : 0));
+    auto* to = reinterpret_cast<Piece*>(arrays.out + at * OutSize);
+#pragma GCC unroll 32
+    for (std::size_t piece = 0; piece < OutSize * kLinePieces; ++piece) {
+      Piece value = Piece{} ^ kConstant;
+      if constexpr (HasCondition) {
+        value ^= condition[piece % kLinePieces];
+      }
+#pragma GCC unroll 32
+      for (std::size_t from = piece % (InSize * kLinePieces); from < InSize * kLinePieces;
+           from += OutSize * kLinePieces) {
         value ^= a[from];
         if constexpr (HasTwo) {
           value ^= b[from];
         }
       }
-      to[line] = value;
+      to[piece] = value;
     }
   }
   for (std::size_t byte = at * OutSize; byte < end * OutSize; ++byte) {
