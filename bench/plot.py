@@ -341,7 +341,7 @@ def plot_operators(report, peers, folder):
     colours = plt.get_cmap("RdYlBu")
     place = 0.0
     for title, lines in groups:
-        axes.text(-0.5, place + 0.15, title, ha="left", va="center", fontsize=9, fontweight="bold")
+        axes.text(-0.5, place + 0.02, title, ha="left", va="center", fontsize=9, fontweight="bold")
         place += 1
         for label, cells, key in lines:
             axes.text(-0.62, place, label, ha="right", va="center", fontsize=8)
