@@ -16,6 +16,7 @@
 
 #include "cases.h"
 #include "measure_device.h"
+#include "measure_device_rows.h"
 #include "pass.h"
 #include "report.h"
 
@@ -132,17 +133,54 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   return cases;
 }
 
+// What a device takes, by who measures it there.
+struct DeviceCases {
+  std::vector<Case> modulus;
+  std::vector<Case> others;
+
+  explicit DeviceCases(const std::vector<Case>& cases) {
+    for (const Case& of : cases) {
+      (of.row->is_modulus() ? modulus : others).push_back(of);
+    }
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return device_bytes(modulus) + device_row_bytes(others); }
+};
+
+class BothDeviceMeasurers {
+ public:
+  BothDeviceMeasurers(const DeviceCases& cases, const Settings& settings, Reference& reference) {
+    if (!cases.modulus.empty()) {
+      modulus_.emplace(cases.modulus, settings);
+    }
+    if (!cases.others.empty()) {
+      others_.emplace(cases.others, settings, reference);
+    }
+  }
+  std::optional<Result> measure(const Case& of, std::string& error) {
+    return of.row->is_modulus() ? modulus_->measure(of, error) : others_->measure(of, error);
+  }
+
+ private:
+  std::optional<DeviceMeasurer> modulus_;
+  std::optional<DeviceRowMeasurer> others_;
+};
+
 // As many elements as the device has memory for.
 std::vector<Case> select_for_device(const Options& options, std::uint64_t memory_bytes) {
   std::int64_t elements = kDeviceElements;
   const auto most = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
-  std::vector<Case> cases = select(options, elements);
-  for (; device_bytes(cases) > most && elements > 1 << 16; elements /= 2) {
-    cases = select(options, elements / 2);
+  const auto select_taken = [&](std::int64_t count) {
+    std::vector<Case> taken = select(options, count);
+    std::erase_if(taken, [](const Case& of) { return !of.row->is_modulus() && !DeviceRowMeasurer::takes(of); });
+    return taken;
+  };
+  std::vector<Case> cases = select_taken(elements);
+  for (; DeviceCases(cases).bytes() > most && elements > 1 << 16; elements /= 2) {
+    cases = select_taken(elements / 2);
   }
-  if (device_bytes(cases) > most) {
-    throw Failure{2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", device_bytes(cases) >> 20,
-                                 memory_bytes >> 20)};
+  if (const std::uint64_t bytes = DeviceCases(cases).bytes(); bytes > most) {
+    throw Failure{
+        2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", bytes >> 20, memory_bytes >> 20)};
   }
   return cases;
 }
@@ -213,7 +251,8 @@ constexpr const char* kPassName = "PASS";
 void set_up(CLI::App& app, Options& options) {
   app.add_option("-a,--adapter", options.adapter,
                  "the adapter's name or a part of its description (sets ANYDML_ADAPTER). One with memory of its own is "
-                 "measured through DirectML, by its own clock; so far the modulus operators alone")
+                 "measured by itself: the modulus through DirectML and by the device's clock, other operators through "
+                 "the C API by the wall clock, reductions not")
       ->type_name("NAME");
   app.add_option("--types", options.types,
                  "FLOAT32, ... UINT64; floats, integers or all. Of operators with several types: that of the first "
@@ -339,7 +378,8 @@ int run_options(const Options& options, const std::vector<std::string>& argument
     return 0;
   }
   const bool on_device = report.machine.threads == 0;
-  if (options.layouts.empty() && on_device) {
+  const bool is_modulus_alone = options.operators == Options().operators;
+  if (options.layouts.empty() && on_device && is_modulus_alone) {
     chosen.layouts = {"tensor", "scalar", "dividend", "transposed", "stride2", "rows1000"};
   }
   if (options.scaling && options.layouts.empty()) {
@@ -350,9 +390,6 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   const std::vector<Case> cases =
       on_device ? select_for_device(chosen, report.machine.memory_bytes) : select(chosen, 0);
-  if (on_device && !std::ranges::all_of(cases, [](const Case& of) { return of.row->is_modulus(); })) {
-    throw Failure{2, "--operators: on an adapter with memory of its own the modulus operators alone are measured"};
-  }
   if (options.list) {
     for (const Case& of : cases) {
       print(of.name() + "\n");
@@ -397,7 +434,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   if (!options.latency && !options.scaling) {
     if (on_device) {
-      DeviceMeasurer measurer(cases, report.settings);
+      BothDeviceMeasurers measurer(DeviceCases(cases), report.settings, *reference);
       measure_cases(cases, measurer, report);
     } else {
       Measurer measurer(cases, report.machine.threads, report.settings, *reference);

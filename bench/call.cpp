@@ -52,4 +52,10 @@ void Call::run(std::span<const void* const> inputs, void* output) {
   }
 }
 
+void Call::start(std::span<const void* const> inputs, void* output) {
+  if (anydml_compiled_run_on_stream(compiled_, nullptr, inputs.data(), inputs.size(), &output, 1) != ANYDML_OK) {
+    error_ = anydml_last_error();
+  }
+}
+
 }  // namespace anydml::bench

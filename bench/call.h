@@ -21,6 +21,8 @@ class Call {
   // Empty where the library has compiled it and every run has succeeded; otherwise its sentence.
   [[nodiscard]] const std::string& error() const { return error_; }
   void run(std::span<const void* const> inputs, void* output);
+  // Of a device that works later: gives it the work, and a later run() waits for all of it.
+  void start(std::span<const void* const> inputs, void* output);
 
  private:
   anydml_compiled* compiled_ = nullptr;

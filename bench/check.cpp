@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "elements.h"
@@ -187,34 +188,51 @@ Check check_modulus(const Case& of, const Placement& placement, const void* a, c
   return result;
 }
 
-Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
-            std::int64_t samples, Reference& reference) {
-  if (of.row->is_modulus()) {
-    return check_modulus(of, placement, inputs[0], inputs[1], out, samples);
-  }
+namespace {
+
+// places: where the reference's answers lie in `out`.
+Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
+              const void* out, const std::vector<std::int64_t>& places, Reference& reference) {
   Check result;
-  const Question question = question_of(of, placement, inputs, samples);
   Bytes answer;
-  if (!reference.run(*of.row, of.type, question.placement, question.inputs, answer)) {
+  if (!reference.run(row, type, placement, inputs, answer)) {
     result.wrong = 1;
     result.first_wrong = "the reference gave no answer";
     return result;
   }
-  with_type(of.row->output_type(of.type), [&]<class T>() {
-    for (std::size_t i = 0; i < question.places.size(); ++i) {
-      const T actual = read<T>(out, question.places[i]);
+  with_type(row.output_type(type), [&]<class T>() {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const T actual = read<T>(out, places[i]);
       const T right = read<T>(answer.data(), static_cast<std::int64_t>(i));
       ++result.checked;
       if ((is_nan(actual) && is_nan(right)) || std::memcmp(&actual, &right, sizeof(T)) == 0) {
         continue;
       }
       if (result.wrong++ == 0) {
-        result.first_wrong = fmt::format("{} of the output is {}, by the plain kernels {}", question.places[i],
-                                         show(actual), show(right));
+        result.first_wrong =
+            fmt::format("{} of the output is {}, by the plain kernels {}", places[i], show(actual), show(right));
       }
     }
   });
   return result;
+}
+
+}  // namespace
+
+Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
+            std::int64_t samples, Reference& reference) {
+  if (of.row->is_modulus()) {
+    return check_modulus(of, placement, inputs[0], inputs[1], out, samples);
+  }
+  const Question question = question_of(of, placement, inputs, samples);
+  return compare(*of.row, of.type, question.placement, question.inputs, out, question.places, reference);
+}
+
+Check check_packed(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
+                   std::span<const std::byte> out, Reference& reference) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(placement.output_elements));
+  std::iota(places.begin(), places.end(), 0);
+  return compare(row, type, placement, inputs, out.data(), places, reference);
 }
 
 }  // namespace anydml::bench

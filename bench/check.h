@@ -4,9 +4,11 @@
 // against arithmetic that is not the library's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cases.h"
 #include "reference.h"
@@ -23,6 +25,11 @@ struct Check {
 // fewer. Of a reduction it looks at some outputs; of a fill at all.
 Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
             std::int64_t samples, Reference& reference);
+
+// Results and what they were computed of, both packed, against the reference.
+Check check_packed(const Row& row, anydml_type type, const Placement& placement,
+                   std::span<const std::vector<std::byte>> inputs, std::span<const std::byte> out,
+                   Reference& reference);
 
 // The modulus alone, which needs no reference.
 Check check_modulus(const Case& of, const Placement& placement, const void* a, const void* b, const void* out,

@@ -44,12 +44,7 @@ int runs_per_sample(const Body& body) {
   }
 }
 
-// The rooms: two inputs, a condition, the output, and what an operand held that a run in place has written over.
-constexpr std::size_t kFirst = 0;
-constexpr std::size_t kSecond = 1;
-constexpr std::size_t kCondition = 2;
-constexpr std::size_t kOutput = 3;
-constexpr std::size_t kPristine = 4;
+}  // namespace
 
 // A condition has its own, so that it stays while types change.
 std::size_t room_of(const Row& row, std::size_t input) {
@@ -62,8 +57,6 @@ std::size_t room_of(const Row& row, std::size_t input) {
   }
   return before == 0 ? kFirst : kSecond;
 }
-
-}  // namespace
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

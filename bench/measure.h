@@ -53,6 +53,16 @@ struct Result {
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
 };
 
+// The rooms of operands: two inputs, a condition, the output, and what an operand held that a run in place has written
+// over.
+inline constexpr std::size_t kFirst = 0;
+inline constexpr std::size_t kSecond = 1;
+inline constexpr std::size_t kCondition = 2;
+inline constexpr std::size_t kOutput = 3;
+inline constexpr std::size_t kPristine = 4;
+// Of an input that is no single element.
+std::size_t room_of(const Row& row, std::size_t input);
+
 // Holds the memory of all cases, and fills an operand's again only when its type or its values change.
 class Measurer {
  public:

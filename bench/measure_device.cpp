@@ -48,7 +48,9 @@ bool has_single(Layout layout, Operand operand) {
 }
 
 // How many arrays of the output's size a case reads; it writes one.
-int arrays_read(Layout layout) { return layout == Layout::scalar || layout == Layout::dividend ? 1 : 2; }
+int arrays_read(Layout layout) {
+  return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
+}
 
 Room room_of(const Case& of, const Placement& placement) {
   const std::uint64_t size = anydml_type_size(of.type);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 #include "call.h"
 
@@ -15,7 +16,7 @@ namespace anydml::bench {
 namespace {
 
 struct Header {
-  std::uint64_t row = 0;  // its number
+  std::array<char, 64> row{};  // its name: another device may have other rows
   anydml_type type = ANYDML_NONE;
   int rank = 0;
   Extents sizes{};
@@ -60,7 +61,11 @@ std::size_t output_bytes(const Row& row, anydml_type type, const Placement& plac
 // Until the other end is closed.
 void answer(int socket) {
   for (Header header; receive_all(socket, &header, sizeof(header));) {
-    const Row& row = rows()[header.row];
+    const auto found = std::ranges::find(rows(), std::string_view(header.row.data()), &Row::name);
+    if (found == rows().end()) {
+      return;
+    }
+    const Row& row = *found;
     const Placement placement = place_packed(row, header.rank, header.sizes, header.is_reduced);
     std::vector<std::vector<std::byte>> inputs(row.inputs.size());
     std::vector<const void*> pointers;
@@ -116,7 +121,7 @@ Reference::~Reference() {
 bool Reference::run(const Row& row, anydml_type type, const Placement& placement,
                     std::span<const std::vector<std::byte>> inputs, std::vector<std::byte>& out) {
   Header header;
-  header.row = static_cast<std::uint64_t>(&row - rows().data());
+  row.name.copy(header.row.data(), header.row.size() - 1);
   header.type = type;
   header.rank = placement.rank;
   header.sizes = placement.sizes;

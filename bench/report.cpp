@@ -109,7 +109,7 @@ std::string header_text(const Machine& machine, const Settings& settings) {
         "in a machine with {} ({}), {} cores; {}; built by {}\n"
         "pass: ADD or IDENTITY of UINT32, or a copy, of as many bytes, by the same device; its own clock, median of at "
         "least {} rounds, {} s a case\n"
-        "FLOAT64, which DirectML's modulus does not take: by the C API, wall clock\n",
+        "FLOAT64, which DirectML's modulus does not take, and other operators: by the C API, wall clock\n",
         machine.version, machine.target.empty() ? "unknown" : machine.target, machine.adapter, machine.device,
         machine.memory_bytes >> 20, machine.cpu, machine.architecture, machine.cores, machine.c_library,
         machine.compiler, settings.min_rounds, settings.min_time);
