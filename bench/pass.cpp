@@ -107,18 +107,20 @@ namespace {
 // the output.
 template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasCondition>
 [[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
-  std::size_t at = begin;
-  for (; at + sizeof(Line) <= end; at += sizeof(Line)) {
+  const auto move_block = [&](std::size_t at) __attribute__((always_inline)) {
     const auto* a = reinterpret_cast<const Piece*>(arrays.a + at * InSize);
     const auto* b = reinterpret_cast<const Piece*>(arrays.b + (HasTwo ? at * InSize : 0));
     const auto* condition = reinterpret_cast<const Piece*>(arrays.condition + (HasCondition ? at : 0));
     auto* to = reinterpret_cast<Piece*>(arrays.out + at * OutSize);
+    // Loaded once: for all that the compiler knows, what is stored may change them.
+    Piece extra[kLinePieces];
+#pragma GCC unroll 4
+    for (std::size_t piece = 0; piece < kLinePieces; ++piece) {
+      extra[piece] = HasCondition ? condition[piece] : Piece{} ^ kConstant;
+    }
 #pragma GCC unroll 32
     for (std::size_t piece = 0; piece < OutSize * kLinePieces; ++piece) {
-      Piece value = Piece{} ^ kConstant;
-      if constexpr (HasCondition) {
-        value ^= condition[piece % kLinePieces];
-      }
+      Piece value = extra[piece % kLinePieces];
 #pragma GCC unroll 32
       for (std::size_t from = piece % (InSize * kLinePieces); from < InSize * kLinePieces;
            from += OutSize * kLinePieces) {
@@ -129,6 +131,14 @@ template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasConditio
       }
       to[piece] = value;
     }
+  };
+  std::size_t at = begin;
+  for (; at + sizeof(Line) <= end; at += sizeof(Line)) {
+    move_block(at);
+  }
+  if (at < end && end - begin >= sizeof(Line)) {
+    move_block(end - sizeof(Line));  // some elements once more
+    return;
   }
   for (std::size_t byte = at * OutSize; byte < end * OutSize; ++byte) {
     arrays.out[byte] = arrays.a[byte / OutSize * InSize];
