@@ -170,16 +170,25 @@ ROWS = {row.name: row for rows in (simple_rows(), activation_rows(), typed_rows(
 
 # ---- Operands -------------------------------------------------------------------------------------------------------
 
-def make_inputs(np, random, row, dtype, count, operands):
-    """Arrays by the letters of the row: a and b as of the modulus, m without signs, s shifts, c a condition."""
-    arrays = {}
-    if set(row.inputs) & set("abm"):
-        arrays["a"], arrays["b"] = operands(np, random, "ordinary", dtype, count)
-        arrays["m"] = np.abs(arrays["a"])
-    arrays["s"] = random.integers(0, 8 * np.dtype(dtype).itemsize, count).astype(dtype)
-    arrays["c"] = random.integers(0, 2, count, dtype=np.uint8)
+PERIOD = 1 << 20  # values that are drawn, and then the same again
+
+
+def make_inputs(np, random, row, dtype, count, operands, made):
+    """Arrays by the letters of the row: a and b as of the modulus, m without signs, s shifts, c a condition.
+
+    `made` keeps them for the other rows of the type."""
+    def draw(letter):
+        if letter in "ab":
+            return operands(np, random, "ordinary", dtype, PERIOD)["ab".index(letter)]
+        if letter == "m":
+            return np.abs(operands(np, random, "ordinary", dtype, PERIOD)[0])
+        most, kind = (2, np.uint8) if letter == "c" else (8 * np.dtype(dtype).itemsize, dtype)
+        return random.integers(0, most, PERIOD).astype(kind)
+    for letter in row.inputs:
+        if letter not in made or made[letter].size < count:
+            made[letter] = np.resize(draw(letter), count)
     shape = (count // COLUMNS, COLUMNS) if row.is_reduction else (count,)
-    return [arrays[letter].reshape(shape) for letter in row.inputs]
+    return [made[letter][:count].reshape(shape) for letter in row.inputs]
 
 
 def make_output(np, row, dtype, count, layout):

@@ -209,20 +209,17 @@ def measure_rows(options, np, peers, types, threads):
     for type_name in options.types if names else ():
         dtype = types[type_name][1]
         random = np.random.default_rng(SEED)
-        made = {}  # inputs by what they hold: they are the same for many operators
+        made = {}  # inputs by what they hold
         for name in names:
             row = ROWS[name]
             widest = max(np.dtype(dtype).itemsize, np.dtype(row.output or dtype).itemsize if name[:4] == "cast" else 1)
             count = options.bytes // widest // 4096 * 4096
-            key = (row.inputs, row.is_reduction, count)
-            if key not in made:
-                made.clear()
-                made[key] = make_inputs(np, random, row, dtype, count, operands)
+            inputs = make_inputs(np, random, row, dtype, count, operands, made)
             for layout in row.layouts:
                 running, own = [], None
                 for peer in able:
                     out = make_output(np, row, dtype, count, layout)
-                    function = started_row(peer, row, type_name, layout, made[key], out)
+                    function = started_row(peer, row, type_name, layout, inputs, out)
                     if function is not None:
                         running.append((peer.key, function))
                         own = out if own is None else own
