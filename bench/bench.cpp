@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <new>
+#include <optional>
 #include <regex>
 
 #include "cases.h"
 #include "measure_device.h"
+#include "measure_device_rows.h"
 #include "pass.h"
 #include "report.h"
 
@@ -22,8 +25,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> types{"all"};
-  std::vector<std::string> operators{"all"};
-  std::vector<std::string> layouts{"tensor", "scalar"};
+  std::vector<std::string> operators{"modulus"};
+  std::vector<std::string> layouts;
   std::vector<std::string> sizes{"memory"};
   std::vector<std::string> data{"ordinary"};
   std::string filter;
@@ -33,8 +36,10 @@ struct Options {
   unsigned threads = 0;
   double min_time = 0;
   std::int64_t samples = 4096;
+  int rounds = 0;
   bool quick = false;
   bool list = false;
+  bool list_operators = false;
   bool latency = false;
   bool scaling = false;
 };
@@ -97,14 +102,17 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   // Data outside, so that memory is filled seldom; layouts inside, so that what is compared is measured close in time.
   const auto add_all = [&](anydml_type type, const Data& kind) {
     for (const Size& size : sizes) {
-      for (const Operator op : operators) {
-        for (const Layout layout : layouts) {
-          const Case of{type, op, layout, size, kind};
-          if (!has_data(type, kind) || !place(of) || !std::regex_search(of.name(), filter)) {
+      for (const Row* row : operators) {
+        if (std::ranges::find(row->types, type) == row->types.end() || !has_data(*row, type, kind)) {
+          continue;
+        }
+        for (const Layout layout : options.layouts.empty() ? default_layouts(*row) : layouts) {
+          const Case of{type, row, layout, size, kind};
+          if (!place(of) || !std::regex_search(of.name(), filter)) {
             continue;
           }
           if (is_strided(layout)) {
-            add({type, op, Layout::tensor, size, kind});
+            add({type, row, Layout::tensor, size, kind});
           }
           add(of);
         }
@@ -125,17 +133,54 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   return cases;
 }
 
+// What a device takes, by who measures it there.
+struct DeviceCases {
+  std::vector<Case> modulus;
+  std::vector<Case> others;
+
+  explicit DeviceCases(const std::vector<Case>& cases) {
+    for (const Case& of : cases) {
+      (of.row->is_modulus() ? modulus : others).push_back(of);
+    }
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return device_bytes(modulus) + device_row_bytes(others); }
+};
+
+class BothDeviceMeasurers {
+ public:
+  BothDeviceMeasurers(const DeviceCases& cases, const Settings& settings, Reference& reference) {
+    if (!cases.modulus.empty()) {
+      modulus_.emplace(cases.modulus, settings);
+    }
+    if (!cases.others.empty()) {
+      others_.emplace(cases.others, settings, reference);
+    }
+  }
+  std::optional<Result> measure(const Case& of, std::string& error) {
+    return of.row->is_modulus() ? modulus_->measure(of, error) : others_->measure(of, error);
+  }
+
+ private:
+  std::optional<DeviceMeasurer> modulus_;
+  std::optional<DeviceRowMeasurer> others_;
+};
+
 // As many elements as the device has memory for.
 std::vector<Case> select_for_device(const Options& options, std::uint64_t memory_bytes) {
   std::int64_t elements = kDeviceElements;
   const auto most = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
-  std::vector<Case> cases = select(options, elements);
-  for (; device_bytes(cases) > most && elements > 1 << 16; elements /= 2) {
-    cases = select(options, elements / 2);
+  const auto select_taken = [&](std::int64_t count) {
+    std::vector<Case> taken = select(options, count);
+    std::erase_if(taken, [](const Case& of) { return !of.row->is_modulus() && !DeviceRowMeasurer::takes(of); });
+    return taken;
+  };
+  std::vector<Case> cases = select_taken(elements);
+  for (; DeviceCases(cases).bytes() > most && elements > 1 << 16; elements /= 2) {
+    cases = select_taken(elements / 2);
   }
-  if (device_bytes(cases) > most) {
-    throw Failure{2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", device_bytes(cases) >> 20,
-                                 memory_bytes >> 20)};
+  if (const std::uint64_t bytes = DeviceCases(cases).bytes(); bytes > most) {
+    throw Failure{
+        2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", bytes >> 20, memory_bytes >> 20)};
   }
   return cases;
 }
@@ -171,7 +216,11 @@ template <class Measures>
 void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& report) {
   const Progress progress(cases.size());
   std::map<std::string, double> times;  // per element, by name
-  print(column_names());
+  std::size_t width = 0;
+  for (const Case& of : cases) {
+    width = std::max(width, of.row->name.size());
+  }
+  print(column_names(width));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     progress.show(i, cases[i].name());
     std::string error;
@@ -186,49 +235,80 @@ void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& r
         result->factor = result->ns_per_element() / reference->second;
       }
     }
-    print(row_text(*result));
+    print(row_text(*result, width));
     report.results.push_back(std::move(*result));
   }
 }
 
+// How the help names what an option takes; completion lists the values of these.
+constexpr const char* kTypesName = "TYPES";
+constexpr const char* kOperatorsName = "OPERATORS";
+constexpr const char* kLayoutsName = "LAYOUTS";
+constexpr const char* kSizesName = "SIZES";
+constexpr const char* kDataName = "DATA";
+constexpr const char* kPassName = "PASS";
+
 void set_up(CLI::App& app, Options& options) {
   app.add_option("-a,--adapter", options.adapter,
                  "the adapter's name or a part of its description (sets ANYDML_ADAPTER). One with memory of its own is "
-                 "measured through DirectML, by its own clock");
-  app.add_option("--types", options.types, "FLOAT32, ... UINT64; floats, integers or all")
+                 "measured by itself: the modulus through DirectML and by the device's clock, other operators through "
+                 "the C API by the wall clock, reductions not")
+      ->type_name("NAME");
+  app.add_option("--types", options.types,
+                 "FLOAT32, ... UINT64; floats, integers or all. Of operators with several types: that of the first "
+                 "input; of IF that of the choice")
       ->delimiter(',')
+      ->type_name(kTypesName)
       ->capture_default_str();
-  app.add_option("--operators", options.operators, "modulus_floor, modulus_truncate or all")
+  app.add_option("--operators", options.operators,
+                 "by DirectML's names, with or without ELEMENT_WISE_ and ACTIVATION_, in any case: add, relu, "
+                 "reduce_sum, cast_int8 (to INT8); or modulus, elementwise, cast, reduce, fill, all. "
+                 "--list-operators names them")
       ->delimiter(',')
+      ->type_name(kOperatorsName)
       ->capture_default_str();
   app.add_option("--layouts", options.layouts,
-                 "tensor, scalar, dividend, transposed, stride2, stride2_all, rows7, rows1000, dims8, inplace or all")
+                 "element-wise: tensor, scalar, dividend, row, transposed, stride2, stride2_all, rows7, rows1000, "
+                 "dims8, inplace; reductions: inner, outer, whole; or all. Those that an operator does not have are "
+                 "left out [tensor, and scalar where there are two inputs; inner, outer and whole]")
       ->delimiter(',')
-      ->capture_default_str();
+      ->type_name(kLayoutsName);
   app.add_option("--sizes", options.sizes,
                  "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the last cache, on another adapter 268,435,456 "
                  "elements (memory); all: these three; a number of elements; curve: 16 to 16,777,216 elements")
       ->delimiter(',')
+      ->type_name(kSizesName)
       ->capture_default_str();
   app.add_option("--data", options.data,
-                 "ordinary, hard; all: both; gap:N: exponents N binades apart (floats); gaps: a range of them")
+                 "ordinary, hard; all: both; gap:N: exponents N binades apart (floats, two inputs); gaps: a range of "
+                 "them")
       ->delimiter(',')
+      ->type_name(kDataName)
       ->capture_default_str();
   app.add_option("--filter", options.filter,
-                 "only cases whose name matches this regular expression (--list names them)");
+                 "only cases whose name matches this regular expression (--list names them)")
+      ->type_name("REGEX");
   app.add_option("--threads", options.threads, "threads of the library and of the pass (sets ANYDML_THREADS)")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--min-time", options.min_time, "seconds for a case (0.3; quick: 0.02)")
-      ->check(CLI::Range(0.0, 600.0));
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  app.add_option("--min-time", options.min_time, "seconds for a case, at least (0.3; quick: 0.02)")
+      ->check(CLI::Range(0.0, 600.0))
+      ->type_name("SECONDS");
+  app.add_option("--rounds", options.rounds, "operator and pass in turn, at least (7; quick: 3; another adapter: 11)")
+      ->check(CLI::Range(3, 1001))
+      ->type_name("N");
   app.add_option("--samples", options.samples, "elements of each case that are checked; on another adapter 1,048,576")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->type_name("N")
       ->capture_default_str();
   app.add_option("--pass", options.pass, "plain, or streaming: stores past the cache (x86-64)")
       ->check(CLI::IsMember({"plain", "streaming"}))
+      ->type_name(kPassName)
       ->capture_default_str();
-  app.add_option("--json", options.json, "write everything to this file");
+  app.add_option("--json", options.json, "write everything to this file")->type_name("FILE");
   app.add_flag("--quick", options.quick, "3 rounds and 0.02 s a case: to see that it runs, not for figures");
   app.add_flag("--list", options.list, "name the cases and stop");
+  app.add_flag("--list-operators", options.list_operators, "name the operators with the types they take, and stop");
   app.add_flag("--latency", options.latency, "the cost of small calls and dispatches, instead of the cases");
   app.add_flag("--scaling", options.scaling, "the cases by 1, 2, 4 ... threads, instead of the cases by all");
 }
@@ -242,12 +322,15 @@ std::vector<std::string> child_arguments(const Options& options, const Settings&
   };
   add("--types", options.types);
   add("--operators", options.operators);
-  add("--layouts", options.layouts);
+  if (!options.layouts.empty()) {
+    add("--layouts", options.layouts);
+  }
   add("--sizes", options.sizes);
   add("--data", options.data);
   add("--pass", {options.pass});
   add("--samples", {std::to_string(options.samples)});
   add("--min-time", {fmt::format("{}", settings.min_time)});
+  add("--rounds", {std::to_string(settings.min_rounds)});
   if (!options.filter.empty()) {
     add("--filter", {options.filter});
   }
@@ -257,8 +340,21 @@ std::vector<std::string> child_arguments(const Options& options, const Settings&
   return arguments;
 }
 
+void list_operators() {
+  for (const Row& row : rows()) {
+    std::string line = fmt::format("{:30}", row.name);
+    for (const anydml_type type : row.types) {
+      line += fmt::format(" {}", anydml_type_name(type));
+    }
+    print(line + "\n");
+  }
+  for (const std::string& text : rows_left_out()) {
+    fmt::print(stderr, "not measured: {}\n", text);
+  }
+}
+
 int run_options(const Options& options, const std::vector<std::string>& arguments, const std::vector<std::string>& self,
-                bool layouts_given, bool samples_given) {
+                bool samples_given) {
   Options chosen = options;
   if (options.threads != 0) {
     setenv("ANYDML_THREADS", std::to_string(options.threads).c_str(), 1);
@@ -268,18 +364,26 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   Report report;
   report.arguments = arguments;
-  if (!options.list) {
+  // Both start a process, which comes before the first use of the library here.
+  std::optional<Reference> reference;
+  if (!options.list && !options.list_operators) {
     report.machine.target = find_target();
+    reference.emplace();
   }
   if (std::string error; !describe_machine(report.machine, error)) {
     throw Failure{1, error};
   }
+  if (options.list_operators) {
+    list_operators();
+    return 0;
+  }
   const bool on_device = report.machine.threads == 0;
-  if (!layouts_given && on_device) {
+  const bool is_modulus_alone = options.operators == Options().operators;
+  if (options.layouts.empty() && on_device && is_modulus_alone) {
     chosen.layouts = {"tensor", "scalar", "dividend", "transposed", "stride2", "rows1000"};
   }
-  if (options.scaling && !layouts_given) {
-    chosen.layouts = {"tensor"};
+  if (options.scaling && options.layouts.empty()) {
+    chosen.layouts = {"tensor", "inner"};
   }
   if (options.scaling && on_device) {
     throw Failure{2, "--scaling is by threads of the CPU, and this adapter is none"};
@@ -301,6 +405,9 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   if (options.quick) {
     report.settings.min_time = 0.02;
     report.settings.min_rounds = 3;
+  }
+  if (options.rounds != 0) {
+    report.settings.min_rounds = options.rounds;
   }
   if (options.min_time > 0) {
     report.settings.min_time = options.min_time;
@@ -327,10 +434,10 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   if (!options.latency && !options.scaling) {
     if (on_device) {
-      DeviceMeasurer measurer(cases, report.settings);
+      BothDeviceMeasurers measurer(DeviceCases(cases), report.settings, *reference);
       measure_cases(cases, measurer, report);
     } else {
-      Measurer measurer(cases, report.machine.threads, report.settings);
+      Measurer measurer(cases, report.machine.threads, report.settings, *reference);
       measure_cases(cases, measurer, report);
     }
   }
@@ -345,19 +452,46 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   return 0;
 }
 
+constexpr const char* kAbout =
+    "Measures operators beside a pass over memory that moves the same bytes, and checks a sample of every result. Of "
+    "reductions the pass reads alone, of fills it writes alone.";
+
 }  // namespace
+
+void describe(CLI::App& app) {
+  static Options unused;
+  set_up(app, unused);
+}
+
+std::vector<std::string> option_values(const std::string& name) {
+  if (name == kOperatorsName) {
+    return operator_words();
+  }
+  if (name == kLayoutsName) {
+    return layout_words();
+  }
+  if (name == kTypesName) {
+    std::vector<std::string> words{"all", "floats", "integers"};
+    std::ranges::transform(kTypes, std::back_inserter(words), anydml_type_name);
+    return words;
+  }
+  if (name == kSizesName) {
+    return {"l1", "l2", "memory", "all", "curve"};
+  }
+  if (name == kDataName) {
+    return {"ordinary", "hard", "all", "gaps", "gap:"};
+  }
+  return name == kPassName ? std::vector<std::string>{"plain", "streaming"} : std::vector<std::string>();
+}
 
 int run(const std::vector<std::string>& arguments, const std::vector<std::string>& self) {
   Options options;
-  CLI::App app(
-      "Measures anydml's modulus operators beside a pass over memory that moves the same bytes, and checks a sample "
-      "of every result.",
-      "dmlrun bench");
+  CLI::App app(kAbout, "dmlrun bench");
   try {
     set_up(app, options);
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    return run_options(options, arguments, self, app.count("--layouts") != 0, app.count("--samples") != 0);
+    return run_options(options, arguments, self, app.count("--samples") != 0);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Failure& failure) {

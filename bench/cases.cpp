@@ -11,9 +11,10 @@
 namespace anydml::bench {
 namespace {
 
-constexpr std::string_view kOperators[] = {"modulus_floor", "modulus_truncate"};
-constexpr std::string_view kLayouts[] = {"tensor",      "scalar", "dividend", "transposed", "stride2",
-                                         "stride2_all", "rows7",  "rows1000", "dims8",      "inplace"};
+constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "row",      "transposed",
+                                         "stride2", "stride2_all", "rows7",    "rows1000", "dims8",
+                                         "inplace", "inner",       "outer",    "whole"};
+constexpr std::int64_t kMostColumns = 4096;  // of a reduction, and of a row that is repeated
 
 // Sizes by what a tensor takes. Three tensors of the first fit the smallest first-level cache about, 32 KiB, and of the
 // second half a MiB; one of the last is at least as large as the last cache, so that three are far beyond it.
@@ -33,20 +34,72 @@ constexpr int kGaps32[] = {0,  1,  2,  4,  8,  12,  16,  20,  22,  23,  24,  26,
 constexpr int kGaps64[] = {0,  1,  2,  4,   8,   16,  24,  32,  40,  48,  50,   51,   52,   53,   54,  56,
                            64, 80, 96, 112, 128, 192, 256, 384, 512, 768, 1024, 1280, 1536, 1792, 2000};
 
-void pack(Placement& p, std::array<std::int64_t, 8>& strides) {
+Extents packed(int rank, const Extents& sizes) {
+  Extents strides{};
   std::int64_t stride = 1;
-  for (int i = p.rank; i-- > 0;) {
-    strides[static_cast<std::size_t>(i)] = stride;
-    stride *= p.sizes[static_cast<std::size_t>(i)];
+  for (auto i = static_cast<std::size_t>(rank); i-- > 0;) {
+    strides[i] = stride;
+    stride *= sizes[i];
   }
+  return strides;
 }
 
-std::int64_t extent(const Placement& p, const std::array<std::int64_t, 8>& strides) {
+std::int64_t extent(int rank, const Extents& sizes, const Extents& strides) {
   std::int64_t last = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(p.rank); ++i) {
-    last += (p.sizes[i] - 1) * strides[i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+    last += (sizes[i] - 1) * strides[i];
   }
   return last + 1;
+}
+
+std::int64_t count_of(int rank, const Extents& sizes) {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+    count *= sizes[i];
+  }
+  return count;
+}
+
+bool is_reduction(Layout layout) {
+  return layout == Layout::inner || layout == Layout::outer || layout == Layout::whole;
+}
+
+// The input that a layout has as one element or one row; none where the row has too few.
+std::optional<std::size_t> repeated_input(const Row& row, Layout layout) {
+  const auto tensors = row.tensors();
+  if (tensors.size() < 2) {
+    return std::nullopt;
+  }
+  if (layout == Layout::scalar || layout == Layout::row) {
+    return tensors.back();
+  }
+  return layout == Layout::dividend ? std::optional(tensors[tensors.size() - 2]) : std::nullopt;
+}
+
+bool has_layout(const Row& row, anydml_type type, Layout layout) {
+  switch (layout) {
+    case Layout::tensor:
+      return row.family != Family::reduce;
+    case Layout::scalar:
+    case Layout::dividend:
+    case Layout::row:
+      return row.family == Family::elementwise && repeated_input(row, layout).has_value();
+    case Layout::stride2_all:
+    case Layout::rows7:
+    case Layout::rows1000:
+      return row.family != Family::reduce;
+    case Layout::inplace: {
+      const auto tensors = row.tensors();
+      return row.family == Family::elementwise && row.inputs[tensors.front()].type == ANYDML_NONE &&
+             row.output_type(type) == type;
+    }
+    case Layout::inner:
+    case Layout::outer:
+    case Layout::whole:
+      return row.family == Family::reduce;
+    default:
+      return row.family == Family::elementwise;
+  }
 }
 
 std::optional<std::int64_t> parse_number(std::string_view text) {
@@ -71,13 +124,13 @@ bool parse_name(std::string_view text, const std::string_view (&names)[N], std::
 
 std::string Case::name() const {
   std::string text = anydml_type_name(type);
-  for (const std::string& part : {std::string(name_of(op)), std::string(name_of(layout)), size.name, name_of(data)}) {
+  for (const std::string& part : {row->name, std::string(name_of(layout)), size.name, name_of(data)}) {
     text.append("/").append(part);
   }
   return text;
 }
 
-std::int64_t Placement::offset(const std::array<std::int64_t, 8>& strides, std::int64_t element) const {
+std::int64_t Placement::offset(const Extents& strides, std::int64_t element) const {
   std::int64_t at = 0;
   for (auto i = static_cast<std::size_t>(rank); i-- > 0;) {
     at += element % sizes[i] * strides[i];
@@ -86,101 +139,142 @@ std::int64_t Placement::offset(const std::array<std::int64_t, 8>& strides, std::
   return at;
 }
 
-std::optional<Placement> place(const Case& of) {
-  Placement p;
-  const std::int64_t count =
-      of.size.bytes != 0 ? of.size.bytes / static_cast<std::int64_t>(anydml_type_size(of.type)) : of.size.elements;
+namespace {
+
+// The sizes alone. False where they do not fit the number of elements.
+bool place_sizes(Placement& p, Layout layout, std::int64_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(count))) - 1;  // 2^bits <= count
-  p.rank = 1;
-  p.sizes[0] = count;
-  switch (of.layout) {
-    case Layout::transposed: {
-      const std::int64_t rows = std::int64_t{1} << (bits / 2);
-      p.rank = 2;
-      p.sizes = {rows, count / rows};
-      break;
+  p.rank = 2;
+  if (layout == Layout::transposed) {
+    const std::int64_t rows = std::int64_t{1} << (bits / 2);
+    p.sizes = {rows, count / rows};
+  } else if (layout == Layout::rows7 || layout == Layout::rows1000) {
+    const std::int64_t row = layout == Layout::rows7 ? 7 : 1000;
+    p.sizes = {count / row, row};
+    return count >= row;
+  } else if (layout == Layout::row || is_reduction(layout)) {
+    const std::int64_t columns = std::min(kMostColumns, std::int64_t{1} << ((bits + 1) / 2));
+    p.sizes = {count / columns, columns};
+  } else if (layout == Layout::dims8) {
+    if (bits < 6 + 7) {
+      return false;
     }
-    case Layout::rows7:
-    case Layout::rows1000: {
-      const std::int64_t row = of.layout == Layout::rows7 ? 7 : 1000;
-      if (count < row) {
-        return std::nullopt;
-      }
-      p.rank = 2;
-      p.sizes = {count / row, row};
-      break;
+    p.rank = 8;
+    for (unsigned i = 0; i < 7; ++i) {
+      p.sizes[i] = std::int64_t{1} << ((bits - 6 + i) / 7);
     }
-    case Layout::dims8: {
-      if (bits < 6 + 7) {
-        return std::nullopt;
-      }
-      p.rank = 8;
-      for (unsigned i = 0; i < 7; ++i) {
-        p.sizes[i] = std::int64_t{1} << ((bits - 6 + i) / 7);
-      }
-      p.sizes[7] = 64;
-      break;
-    }
-    default:
-      break;
+    p.sizes[7] = 64;
+  } else {
+    p.rank = 1;
+    p.sizes[0] = count;
   }
-  pack(p, p.strides_a);
-  p.strides_b = p.strides_a;
-  p.strides_out = p.strides_a;
-  switch (of.layout) {
+  return true;
+}
+
+void place_strides(Placement& p, const Row& row, Layout layout) {
+  const auto tensors = row.tensors();
+  const auto repeated = repeated_input(row, layout);
+  switch (layout) {
     case Layout::scalar:
-      p.strides_b[0] = 0;
-      break;
     case Layout::dividend:
-      p.strides_a[0] = 0;
+      p.inputs[*repeated].strides = {};
+      break;
+    case Layout::row:
+      p.inputs[*repeated].strides[0] = 0;
       break;
     case Layout::transposed:
-      p.strides_b = {1, p.sizes[0]};
+      p.inputs[tensors.back()].strides = {1, p.sizes[0]};
       break;
     case Layout::stride2:
     case Layout::stride2_all:
-      p.strides_a[0] = p.strides_b[0] = 2;
-      p.strides_out[0] = of.layout == Layout::stride2_all ? 2 : 1;
+      for (const std::size_t i : tensors) {
+        p.inputs[i].strides[0] = 2;
+      }
+      p.output.strides[0] = layout == Layout::stride2_all ? 2 : 1;
       break;
     case Layout::rows7:
     case Layout::rows1000:
-      p.strides_a[0] = p.strides_b[0] = p.strides_out[0] = of.layout == Layout::rows7 ? 8 : 1024;
+      p.output.strides[0] = layout == Layout::rows7 ? 8 : 1024;
+      for (const std::size_t i : tensors) {
+        p.inputs[i].strides[0] = p.output.strides[0];
+      }
       break;
     case Layout::dims8: {
       // The dividend's rows are padded, and the divisor's outer dimensions lie in the opposite order.
-      std::int64_t stride_a = 72;
+      std::int64_t padded = 72;
       for (std::size_t i = 7; i-- > 0;) {
-        p.strides_a[i] = stride_a;
-        stride_a *= p.sizes[i];
+        p.inputs[tensors.front()].strides[i] = padded;
+        padded *= p.sizes[i];
       }
-      std::int64_t stride_b = 64;
-      for (std::size_t i = 0; i < 7; ++i) {
-        p.strides_b[i] = stride_b;
-        stride_b *= p.sizes[i];
+      std::int64_t opposite = 64;
+      for (std::size_t i = 0; i < 7 && tensors.size() > 1; ++i) {
+        p.inputs[tensors.back()].strides[i] = opposite;
+        opposite *= p.sizes[i];
       }
       break;
     }
     default:
       break;
   }
-  p.elements = 1;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(p.rank); ++i) {
-    p.elements *= p.sizes[i];
+}
+
+}  // namespace
+
+Placement place_packed(const Row& row, int rank, const Extents& sizes, const std::array<bool, 8>& is_reduced) {
+  Placement p;
+  p.rank = rank;
+  p.sizes = p.output_sizes = sizes;
+  p.is_reduced = is_reduced;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+    p.output_sizes[i] = is_reduced[i] ? 1 : sizes[i];
   }
-  p.extent_a = extent(p, p.strides_a);
-  p.extent_b = extent(p, p.strides_b);
-  p.extent_out = extent(p, p.strides_out);
+  p.elements = count_of(rank, p.sizes);
+  p.output_elements = count_of(rank, p.output_sizes);
+  p.inputs.assign(row.inputs.size(), Placed{packed(rank, sizes), 1});
+  for (const std::size_t i : row.tensors()) {
+    p.inputs[i].extent = p.elements;
+  }
+  p.output = {packed(rank, p.output_sizes), p.output_elements};
   return p;
 }
 
-int arrays_read(Layout layout) { return layout == Layout::scalar || layout == Layout::dividend ? 1 : 2; }
-
-bool is_strided(Layout layout) {
-  return layout != Layout::tensor && layout != Layout::scalar && layout != Layout::dividend &&
-         layout != Layout::inplace;
+std::optional<Placement> place(const Case& of) {
+  const Row& row = *of.row;
+  // Of mixed types the widest is meant by a size in bytes.
+  const auto widest =
+      static_cast<std::int64_t>(std::max(anydml_type_size(of.type), anydml_type_size(row.output_type(of.type))));
+  const std::int64_t count = of.size.bytes != 0 ? of.size.bytes / widest : of.size.elements;
+  Placement sized;
+  if (!has_layout(row, of.type, of.layout) || !place_sizes(sized, of.layout, count)) {
+    return std::nullopt;
+  }
+  const bool is_outer = of.layout == Layout::outer || of.layout == Layout::whole;
+  const bool is_inner = of.layout == Layout::inner || of.layout == Layout::whole;
+  Placement p = place_packed(row, sized.rank, sized.sizes, {is_outer, is_inner});
+  place_strides(p, row, of.layout);
+  for (const std::size_t i : row.tensors()) {
+    p.inputs[i].extent = extent(p.rank, p.sizes, p.inputs[i].strides);
+  }
+  p.output.extent = extent(p.rank, p.output_sizes, p.output.strides);
+  return p;
 }
 
-std::string_view name_of(Operator op) { return kOperators[static_cast<std::size_t>(op)]; }
+std::vector<Layout> default_layouts(const Row& row) {
+  if (row.family == Family::reduce) {
+    return {Layout::inner, Layout::outer, Layout::whole};
+  }
+  return row.tensors().size() < 2 ? std::vector{Layout::tensor} : std::vector{Layout::tensor, Layout::scalar};
+}
+
+bool is_stream(const Case& of, std::size_t input) {
+  return !of.row->inputs[input].single && repeated_input(*of.row, of.layout) != input;
+}
+
+bool is_strided(Layout layout) {
+  return layout != Layout::tensor && layout != Layout::scalar && layout != Layout::dividend && layout != Layout::row &&
+         layout != Layout::inplace && !is_reduction(layout);
+}
+
 std::string_view name_of(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }
 
 std::string name_of(const Data& data) {
@@ -194,15 +288,7 @@ std::string name_of(const Data& data) {
   }
 }
 
-std::string_view directml_name(Operator op) {
-  return op == Operator::modulus_floor ? "ELEMENT_WISE_MODULUS_FLOOR" : "ELEMENT_WISE_MODULUS_TRUNCATE";
-}
-
 bool parse_type(std::string_view text, std::vector<anydml_type>& to) {
-  // The order of the table: floats, then integers by width.
-  constexpr anydml_type kTypes[] = {ANYDML_FLOAT32, ANYDML_FLOAT16, ANYDML_FLOAT64, ANYDML_INT8,
-                                    ANYDML_UINT8,   ANYDML_INT16,   ANYDML_UINT16,  ANYDML_INT32,
-                                    ANYDML_UINT32,  ANYDML_INT64,   ANYDML_UINT64};
   bool found = false;
   for (const anydml_type type : kTypes) {
     const bool wanted = text == "all" || text == anydml_type_name(type) || (text == "floats" && is_float_type(type)) ||
@@ -215,7 +301,6 @@ bool parse_type(std::string_view text, std::vector<anydml_type>& to) {
   return found;
 }
 
-bool parse_operator(std::string_view text, std::vector<Operator>& to) { return parse_name(text, kOperators, to); }
 bool parse_layout(std::string_view text, std::vector<Layout>& to) { return parse_name(text, kLayouts, to); }
 
 bool parse_size(std::string_view text, std::vector<Size>& to) {
@@ -262,6 +347,12 @@ bool parse_data(std::string_view text, std::vector<Data>& to) {
     }
   }
   return false;
+}
+
+std::vector<std::string> layout_words() {
+  std::vector<std::string> words(std::begin(kLayouts), std::end(kLayouts));
+  words.emplace_back("all");
+  return words;
 }
 
 std::span<const int> gaps_of(anydml_type type) {

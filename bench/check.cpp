@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "elements.h"
 
@@ -14,8 +16,7 @@ namespace {
 
 // The remainder is exact in every format; what floor adds to it is rounded once, in that format.
 template <class T>
-T expected(T a, T b, Operator op) {
-  const bool floor = op == Operator::modulus_floor;
+T expected(T a, T b, bool floor) {
   if constexpr (std::is_same_v<T, Half>) {
     // A sum of two of them is exact as a double.
     const double divisor = to_double(b);
@@ -71,40 +72,167 @@ T read(const void* from, std::int64_t element) {
   return value;
 }
 
+// The numbers of the elements that are looked at. An odd step meets every lane of a vector and every place in a chunk.
+std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples) {
+  constexpr std::int64_t kEnd = 64;
+  const std::int64_t step = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, samples)) | 1;
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t element = 0; element < elements; element += step) {
+    chosen.push_back(element);
+  }
+  for (std::int64_t element = std::max<std::int64_t>(0, elements - kEnd); step > 1 && element < elements; ++element) {
+    chosen.push_back(element);
+  }
+  return chosen;
+}
+
+// A few outputs of a reduction: the first, the last and some between.
+std::vector<std::int64_t> outputs_of(std::int64_t count) {
+  constexpr std::int64_t kMost = 16;
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t i = 0; i < std::min(kMost, count); ++i) {
+    chosen.push_back(count <= kMost ? i : i * (count - 1) / (kMost - 1));
+  }
+  return chosen;
+}
+
+using Bytes = std::vector<std::byte>;
+
+void append(Bytes& to, const void* from, std::int64_t element, std::size_t size) {
+  const auto* first = static_cast<const std::byte*>(from) + element * static_cast<std::int64_t>(size);
+  to.insert(to.end(), first, first + size);
+}
+
+// What the reference is asked, packed, and where the answers lie in the operator's own output.
+struct Question {
+  Placement placement;
+  std::vector<Bytes> inputs;
+  std::vector<std::int64_t> places;
+};
+
+Question question_of(const Case& of, const Placement& placement, std::span<const void* const> inputs,
+                     std::int64_t samples) {
+  const Row& row = *of.row;
+  const Layout layout = of.layout;
+  Question question;
+  question.inputs.resize(inputs.size());
+  std::vector<std::int64_t> elements;  // of the inputs
+  if (row.family == Family::reduce) {
+    const std::int64_t columns = placement.sizes[1];
+    Extents sizes = placement.sizes;
+    question.places = outputs_of(placement.output_elements);
+    if (layout != Layout::whole) {
+      sizes[layout == Layout::inner ? 0 : 1] = static_cast<std::int64_t>(question.places.size());
+    }
+    for (std::int64_t i = 0; layout != Layout::whole && i < sizes[0]; ++i) {
+      for (std::int64_t j = 0; j < sizes[1]; ++j) {
+        const std::int64_t line = layout == Layout::inner ? question.places[static_cast<std::size_t>(i)] : i;
+        const std::int64_t column = layout == Layout::outer ? question.places[static_cast<std::size_t>(j)] : j;
+        elements.push_back(line * columns + column);
+      }
+    }
+    question.placement = place_packed(row, placement.rank, sizes, placement.is_reduced);
+  } else if (row.family == Family::fill) {
+    // What an element is depends on where it is: the reference makes them all.
+    question.placement = place_packed(row, placement.rank, placement.sizes, {});
+    for (std::int64_t element = 0; element < placement.elements; ++element) {
+      question.places.push_back(placement.offset(placement.output.strides, element));
+    }
+  } else {
+    elements = sample_of(placement.elements, samples);
+    question.placement = place_packed(row, 1, {static_cast<std::int64_t>(elements.size())}, {});
+    for (const std::int64_t element : elements) {
+      question.places.push_back(placement.offset(placement.output.strides, element));
+    }
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t size = anydml_type_size(row.input_type(i, of.type));
+    if (row.inputs[i].single) {
+      append(question.inputs[i], inputs[i], 0, size);
+      continue;
+    }
+    if (layout == Layout::whole) {
+      const auto* first = static_cast<const std::byte*>(inputs[i]);
+      question.inputs[i].assign(first, first + static_cast<std::size_t>(placement.elements) * size);
+      continue;
+    }
+    question.inputs[i].reserve(elements.size() * size);
+    for (const std::int64_t element : elements) {
+      append(question.inputs[i], inputs[i], placement.offset(placement.inputs[i].strides, element), size);
+    }
+  }
+  return question;
+}
+
 }  // namespace
 
-Check check(const Case& of, const Placement& placement, const void* a, const void* b, const void* out,
-            std::int64_t samples) {
+Check check_modulus(const Case& of, const Placement& placement, const void* a, const void* b, const void* out,
+                    std::int64_t samples) {
   Check result;
   with_type(of.type, [&]<class T>() {
-    const auto look = [&](std::int64_t element) {
-      const T x = read<T>(a, placement.offset(placement.strides_a, element));
-      const T y = read<T>(b, placement.offset(placement.strides_b, element));
-      const T actual = read<T>(out, placement.offset(placement.strides_out, element));
-      const T right = expected(x, y, of.op);
+    for (const std::int64_t element : sample_of(placement.elements, samples)) {
+      const T x = read<T>(a, placement.offset(placement.inputs[0].strides, element));
+      const T y = read<T>(b, placement.offset(placement.inputs[1].strides, element));
+      const T actual = read<T>(out, placement.offset(placement.output.strides, element));
+      const T right = expected(x, y, of.row->name == "modulus_floor");
       ++result.checked;
       if ((is_nan(actual) && is_nan(right)) || std::memcmp(&actual, &right, sizeof(T)) == 0) {
-        return;
+        continue;
       }
       if (result.wrong++ == 0) {
-        result.first_wrong = fmt::format("element {}: {} of {} and {} is {}, expected {}", element, name_of(of.op),
+        result.first_wrong = fmt::format("element {}: {} of {} and {} is {}, expected {}", element, of.row->name,
                                          show(x), show(y), show(actual), show(right));
-      }
-    };
-    // An odd step meets every lane of a vector and every place in a chunk.
-    const std::int64_t step = std::max<std::int64_t>(1, placement.elements / std::max<std::int64_t>(1, samples)) | 1;
-    for (std::int64_t element = 0; element < placement.elements; element += step) {
-      look(element);
-    }
-    if (step > 1) {
-      constexpr std::int64_t kEnd = 64;
-      for (std::int64_t element = std::max<std::int64_t>(0, placement.elements - kEnd); element < placement.elements;
-           ++element) {
-        look(element);
       }
     }
   });
   return result;
+}
+
+namespace {
+
+// places: where the reference's answers lie in `out`.
+Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
+              const void* out, const std::vector<std::int64_t>& places, Reference& reference) {
+  Check result;
+  Bytes answer;
+  if (!reference.run(row, type, placement, inputs, answer)) {
+    result.wrong = 1;
+    result.first_wrong = "the reference gave no answer";
+    return result;
+  }
+  with_type(row.output_type(type), [&]<class T>() {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const T actual = read<T>(out, places[i]);
+      const T right = read<T>(answer.data(), static_cast<std::int64_t>(i));
+      ++result.checked;
+      if ((is_nan(actual) && is_nan(right)) || std::memcmp(&actual, &right, sizeof(T)) == 0) {
+        continue;
+      }
+      if (result.wrong++ == 0) {
+        result.first_wrong =
+            fmt::format("{} of the output is {}, by the plain kernels {}", places[i], show(actual), show(right));
+      }
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
+            std::int64_t samples, Reference& reference) {
+  if (of.row->is_modulus()) {
+    return check_modulus(of, placement, inputs[0], inputs[1], out, samples);
+  }
+  const Question question = question_of(of, placement, inputs, samples);
+  return compare(*of.row, of.type, question.placement, question.inputs, out, question.places, reference);
+}
+
+Check check_packed(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
+                   std::span<const std::byte> out, Reference& reference) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(placement.output_elements));
+  std::iota(places.begin(), places.end(), 0);
+  return compare(row, type, placement, inputs, out.data(), places, reference);
 }
 
 }  // namespace anydml::bench

@@ -64,9 +64,41 @@ T with_exponent(int exponent, std::uint64_t random) {
   return std::bit_cast<T>(static_cast<Bits>(kept | sign | static_cast<Bits>(Bits(exponent) << F::kFraction)));
 }
 
+// What does not depend on the data. False: it is one of the others.
+template <class T>
+bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
+  if constexpr (is_float<T>) {
+    if (operand == Operand::scale) {
+      std::ranges::fill(values, from_double<T>(0.1));
+      return true;
+    }
+  } else if (operand == Operand::zero_point) {
+    std::ranges::fill(values, static_cast<T>(3));
+    return true;
+  } else if (operand == Operand::condition || operand == Operand::shift) {
+    const std::uint64_t most = operand == Operand::condition ? 2 : sizeof(T) * 8;
+    std::generate(values.begin(), values.end(), [&] { return static_cast<T>((random() >> 8) % most); });
+    return true;
+  }
+  return false;
+}
+
 template <class T>
 std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random& random) {
   std::vector<T> values(count);
+  if (draw_special(values, operand, random)) {
+    return values;
+  }
+  if (operand == Operand::magnitude) {
+    values = draw<T>(count, data, Operand::dividend, random);
+    for (T& value : values) {
+      if constexpr (is_float<T>) {
+        using Bits = typename Format<T>::Bits;
+        value = std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(value) & (static_cast<Bits>(~Bits{0}) >> 1)));
+      }
+    }
+    return values;
+  }
   if (data.kind == Data::Kind::hard) {
     for (T& value : values) {
       const std::uint64_t bits = random();
@@ -118,7 +150,10 @@ void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Op
 void fill_single(void* to, anydml_type type, const Data& data, Operand operand) {
   with_type(type, [&]<class T>() {
     T value{};
-    if constexpr (is_float<T>) {
+    std::vector<T> special(1);
+    if (Random random(kSeed); draw_special(special, operand, random)) {
+      value = special.front();
+    } else if constexpr (is_float<T>) {
       constexpr int kMiddle = (Format<T>::kMaxExponent + 1) / 2;
       switch (data.kind) {
         case Data::Kind::ordinary:
@@ -141,7 +176,10 @@ void fill_single(void* to, anydml_type type, const Data& data, Operand operand) 
   });
 }
 
-bool has_data(anydml_type type, const Data& data) {
+bool has_data(const Row& row, anydml_type type, const Data& data) {
+  if (data.kind == Data::Kind::gap && row.tensors().size() < 2) {
+    return false;
+  }
   return with_type(type, [&]<class T>() {
     if constexpr (is_float<T>) {
       return data.kind != Data::Kind::gap || data.gap < Format<T>::kMaxExponent;

@@ -117,14 +117,12 @@ class ThousandDispatches {
     const std::vector<float> out = read(out_.Get());
     // Of dependent ones each buffer is then the other's remainder: a remainder divided again is itself, or, where it
     // was rounded to the divisor, 0 and that again.
-    Placement packed;
-    packed.rank = 1;
-    packed.elements = packed.sizes[0] = kCount;
-    packed.strides_a[0] = packed.strides_b[0] = packed.strides_out[0] = 1;
-    Case of;
-    of.op = Operator::modulus_floor;
+    std::vector<const Row*> floor;
+    parse_operator("modulus_floor", floor);
+    const Placement packed = place_packed(*floor.front(), 1, {kCount}, {});
+    const Case of{ANYDML_FLOAT32, floor.front(), Layout::tensor, {}, {}};
     for (std::size_t i = 0; i * kCount < out.size(); ++i) {
-      const Check found = check(of, packed, a.data(), b.data(), out.data() + i * kCount, kCount);
+      const Check found = check_modulus(of, packed, a.data(), b.data(), out.data() + i * kCount, kCount);
       if (found.wrong != 0) {
         throw LatencyFailure{"dispatch " + std::to_string(i) + ": " + found.first_wrong};
       }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <new>
 
+#include "call.h"
 #include "pass.h"
 
 namespace anydml::bench {
@@ -19,8 +19,7 @@ constexpr double kSlow = 10;
 constexpr int kSlowRounds = 3;
 constexpr std::size_t kPage = 4096;
 // Tensors begin at different places of a page: where low address bits agree, loads wait for stores of another array.
-constexpr std::size_t kStaggerB = 17 * 64;
-constexpr std::size_t kStaggerOut = 34 * 64;
+constexpr std::size_t kStagger = 17 * 64;
 // Below this, one thread may pass over memory faster than a team that has to be woken.
 constexpr std::int64_t kTeamBytes = std::int64_t{8} << 20;
 constexpr int kTries = 7;  // to find out which it is
@@ -45,15 +44,19 @@ int runs_per_sample(const Body& body) {
   }
 }
 
-struct Compiled {
-  anydml_compiled* pointer = nullptr;
-  Compiled() = default;
-  Compiled(const Compiled&) = delete;
-  Compiled& operator=(const Compiled&) = delete;
-  ~Compiled() { anydml_compiled_release(pointer); }
-};
-
 }  // namespace
+
+// A condition has its own, so that it stays while types change.
+std::size_t room_of(const Row& row, std::size_t input) {
+  if (row.inputs[input].holds == Operand::condition) {
+    return kCondition;
+  }
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < input; ++i) {
+    before += !row.inputs[i].single && row.inputs[i].holds != Operand::condition ? 1U : 0U;
+  }
+  return before == 0 ? kFirst : kSecond;
+}
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -66,61 +69,101 @@ Timing summarise(std::vector<double>& samples) {
   return {median, samples.front(), static_cast<int>(samples.size())};
 }
 
-void Measurer::FreeDelete::operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPage}); }
-
-Measurer::Memory Measurer::reserve(std::size_t bytes) {
-  return Memory(static_cast<std::byte*>(::operator new[](bytes + kPage, std::align_val_t{kPage})));
+void Measurer::PagesDelete::operator()(std::byte* memory) const {
+  ::operator delete[](memory, std::align_val_t{kPage});
 }
 
-Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings)
-    : settings_(settings), team_(threads), cases_(cases) {
-  Extents most;
-  for (const Case& of : cases_) {
+void Measurer::need(std::size_t room, std::int64_t elements, anydml_type type) {
+  rooms_[room].bytes = std::max(rooms_[room].bytes, static_cast<std::size_t>(elements) * anydml_type_size(type));
+}
+
+Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings, Reference& reference)
+    : settings_(settings), team_(threads), reference_(reference) {
+  for (const Case& of : cases) {
     if (const auto placement = place(of)) {
-      const std::size_t size = anydml_type_size(of.type);
-      most.a = std::max(most.a, static_cast<std::size_t>(placement->extent_a) * size);
-      most.b = std::max(most.b, static_cast<std::size_t>(placement->extent_b) * size);
-      most.out = std::max(most.out, static_cast<std::size_t>(placement->extent_out) * size);
-      // A pass over a packed array of the elements walks the input that a broadcast does not have.
-      const std::size_t packed = static_cast<std::size_t>(placement->elements) * size;
-      most.a = std::max(most.a, packed);
-      most.b = std::max(most.b, packed);
+      for (const std::size_t i : of.row->tensors()) {
+        // The pass walks packed arrays of the elements.
+        need(room_of(*of.row, i), std::max(placement->inputs[i].extent, placement->elements),
+             of.row->input_type(i, of.type));
+      }
+      need(kOutput, placement->output.extent, of.row->output_type(of.type));
       if (of.layout == Layout::inplace) {
-        most.pristine = std::max(most.pristine, packed);
+        need(kPristine, placement->elements, of.type);
       }
     }
   }
-  memory_a_ = reserve(most.a);
-  memory_b_ = reserve(most.b);
-  memory_out_ = reserve(most.out);
-  memory_pristine_ = reserve(most.pristine);
-  a_ = memory_a_.get();
-  b_ = memory_b_.get() + kStaggerB;
-  out_ = memory_out_.get() + kStaggerOut;
-  pristine_ = memory_pristine_.get();
+  for (std::size_t i = 0; i < rooms_.size(); ++i) {
+    Room& room = rooms_[i];
+    room.memory.reset(static_cast<std::byte*>(
+        ::operator new[](room.bytes + kStagger * rooms_.size() + kPage, std::align_val_t{kPage})));
+    room.data = room.memory.get() + kStagger * i;
+    // By the team, so that a page is first touched by a thread that will walk it.
+    team_.share(room.bytes, kPage,
+                [&](std::size_t begin, std::size_t end) { std::memset(room.data + begin, 0, end - begin); });
+  }
 }
 
-void Measurer::prepare(const Case& of) {
-  if (filled_ && filled_->type == of.type && filled_->data == of.data) {
+void Measurer::fill_room(std::size_t index, std::int64_t elements, anydml_type type, const Data& values,
+                         Operand operand) {
+  Room& room = rooms_[index];
+  const auto count = static_cast<std::size_t>(elements);
+  if (room.type == type && room.values == values && room.operand == operand && room.elements >= count) {
     return;
   }
-  Extents most;
-  for (const Case& other : cases_) {
-    if (const auto placement = place(other); placement && other.type == of.type && other.data == of.data) {
-      const auto packed = static_cast<std::size_t>(placement->elements);
-      most.a = std::max({most.a, packed, static_cast<std::size_t>(placement->extent_a)});
-      most.b = std::max({most.b, packed, static_cast<std::size_t>(placement->extent_b)});
-      most.out = std::max(most.out, static_cast<std::size_t>(placement->extent_out));
-      if (other.layout == Layout::inplace) {
-        most.pristine = std::max(most.pristine, packed);
-      }
+  room.elements = count;
+  room.type = type;
+  room.values = values;
+  room.operand = operand;
+  fill(room.data, room.elements, type, values, operand, team_);
+}
+
+void Measurer::prepare(const Case& of, const Placement& placement) {
+  for (const std::size_t i : of.row->tensors()) {
+    fill_room(room_of(*of.row, i), std::max(placement.inputs[i].extent, placement.elements),
+              of.row->input_type(i, of.type), of.data, of.row->inputs[i].holds);
+  }
+  if (of.layout == Layout::inplace) {
+    fill_room(kPristine, placement.elements, of.type, of.data, of.row->inputs[of.row->tensors().front()].holds);
+  }
+}
+
+Measurer::Pass Measurer::pass_of(const Case& of, const Placement& placement, std::byte* out) const {
+  const Row& row = *of.row;
+  const auto elements = static_cast<std::size_t>(placement.elements);
+  const std::size_t out_size = anydml_type_size(row.output_type(of.type));
+  const std::byte* condition = nullptr;
+  std::vector<const std::byte*> arrays;
+  std::size_t in_size = 0;
+  for (const std::size_t i : row.tensors()) {
+    const std::byte* const data = rooms_[room_of(row, i)].data;
+    if (is_stream(of, i) && row.inputs[i].holds == Operand::condition) {
+      condition = data;
+    } else if (is_stream(of, i)) {
+      arrays.push_back(data);
+      in_size = anydml_type_size(row.input_type(i, of.type));
     }
   }
-  fill(a_, most.a, of.type, of.data, Operand::dividend, team_);
-  fill(b_, most.b, of.type, of.data, Operand::divisor, team_);
-  fill(out_, most.out, of.type, of.data, Operand::divisor, team_);
-  fill(pristine_, most.pristine, of.type, of.data, Operand::dividend, team_);
-  filled_ = of;
+  if (row.family == Family::reduce) {
+    return {[=](std::size_t begin, std::size_t end) { pass_read(arrays[0] + begin, end - begin); }, elements * in_size};
+  }
+  if (row.family == Family::fill) {
+    return {[=](std::size_t begin, std::size_t end) { pass_write(out + begin, end - begin); }, elements * out_size};
+  }
+  if (condition != nullptr || in_size != out_size) {
+    MixedArrays mixed{out, out_size, arrays[0], arrays.size() == 2 ? arrays[1] : nullptr, in_size, condition};
+    return {[=](std::size_t begin, std::size_t end) { pass_mixed(mixed, begin, end); }, elements};
+  }
+  const bool streaming = settings_.pass == PassKind::streaming;
+  if (arrays.size() == 2) {
+    return {[=, two = streaming ? pass_two_streaming : pass_two](std::size_t begin, std::size_t end) {
+              two(out + begin, arrays[0] + begin, arrays[1] + begin, end - begin);
+            },
+            elements * out_size};
+  }
+  return {[=, one = streaming ? pass_one_streaming : pass_one](std::size_t begin, std::size_t end) {
+            one(out + begin, arrays[0] + begin, end - begin);
+          },
+          elements * out_size};
 }
 
 std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
@@ -130,58 +173,53 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
     return std::nullopt;
   }
   const Placement& placement = *placed;
-  prepare(of);
-  const auto size = static_cast<std::int64_t>(anydml_type_size(of.type));
+  const Row& row = *of.row;
+  prepare(of, placement);
   const bool in_place = of.layout == Layout::inplace;
-  alignas(64) std::byte single[64] = {};
-  std::byte* const a = of.layout == Layout::dividend ? single : a_;
-  std::byte* const b = of.layout == Layout::scalar ? single : b_;
-  std::byte* const out = in_place ? a_ : out_;
-  fill_single(single, of.type, of.data, of.layout == Layout::dividend ? Operand::dividend : Operand::divisor);
-
-  const anydml_tensor inputs[] = {
-      {of.type, placement.rank, placement.sizes.data(), placement.strides_a.data(), nullptr},
-      {of.type, placement.rank, placement.sizes.data(), placement.strides_b.data(), nullptr}};
-  const anydml_tensor output{of.type, placement.rank, placement.sizes.data(), placement.strides_out.data(), nullptr};
-  Compiled compiled;
-  if (anydml_compile(nullptr, directml_name(of.op).data(), inputs, 2, &output, 1, nullptr, 0, &compiled.pointer) !=
-      ANYDML_OK) {
-    error = anydml_last_error();
-    return std::nullopt;
-  }
-  const void* const input_data[] = {a, b};
-  void* const output_data[] = {out};
-  int status = ANYDML_OK;
-  const Body kernel = [&] { status |= anydml_compiled_run(compiled.pointer, input_data, 2, output_data, 1); };
+  std::byte* const out = rooms_[in_place ? kFirst : kOutput].data;
 
   Result result;
   result.of = of;
   result.elements = placement.elements;
-  const std::int64_t array = placement.elements * size;
-  result.bytes = array * (arrays_read(of.layout) + 1);
+  result.bytes = placement.output_elements * static_cast<std::int64_t>(anydml_type_size(row.output_type(of.type)));
+  // One element for each input that has no more, a line apart.
+  alignas(64) std::array<std::array<std::byte, 64>, 8> singles{};
+  std::vector<const void*> inputs;
+  for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+    const anydml_type type = row.input_type(i, of.type);
+    const bool is_single = row.inputs[i].single || of.layout == Layout::scalar || of.layout == Layout::dividend;
+    if (is_stream(of, i)) {
+      result.bytes += placement.elements * static_cast<std::int64_t>(anydml_type_size(type));
+    }
+    if (!is_stream(of, i) && is_single) {
+      fill_single(singles[i].data(), type, of.data, row.inputs[i].holds);
+      inputs.push_back(singles[i].data());
+    } else {
+      inputs.push_back(rooms_[room_of(row, i)].data);
+    }
+  }
+  Call call(row, of.type, placement);
+  if (!call.error().empty()) {
+    error = call.error();
+    return std::nullopt;
+  }
+  const Body kernel = [&] { call.run(inputs, out); };
 
   // In place the dividends are gone after a run, and what is left needs no division: they are put back before each.
   const Body restore = [&] {
-    team_.share(static_cast<std::size_t>(array), kPage,
-                [&](std::size_t begin, std::size_t end) { std::memcpy(a_ + begin, pristine_ + begin, end - begin); });
+    team_.share(static_cast<std::size_t>(placement.elements) * anydml_type_size(of.type), kPage,
+                [&](std::size_t begin, std::size_t end) {
+                  std::memcpy(rooms_[kFirst].data + begin, rooms_[kPristine].data + begin, end - begin);
+                });
   };
 
-  const bool streaming = settings_.pass == PassKind::streaming;
-  const std::byte* const one = of.layout == Layout::dividend ? b_ : a_;
-  const auto pass_over = [&](std::size_t begin, std::size_t end) {
-    if (arrays_read(of.layout) == 2) {
-      (streaming ? pass_two_streaming : pass_two)(out + begin, a_ + begin, b_ + begin, end - begin);
-    } else {
-      (streaming ? pass_one_streaming : pass_one)(out + begin, one + begin, end - begin);
-    }
-  };
-  const std::function<void(std::size_t, std::size_t)> shared_pass = pass_over;
-  const Body pass_alone = [&] { pass_over(0, static_cast<std::size_t>(array)); };
-  const Body pass_by_team = [&] { team_.share(static_cast<std::size_t>(array), kPage, shared_pass); };
+  const Pass moved = pass_of(of, placement, out);
+  const Body pass_alone = [&] { moved.over(0, moved.units); };
+  const Body pass_by_team = [&] { team_.share(moved.units, kPage, moved.over); };
 
   kernel();  // the first run of a kernel also starts threads
-  if (status != ANYDML_OK) {
-    error = anydml_last_error();
+  if (!call.error().empty()) {
+    error = call.error();
     return std::nullopt;
   }
   pass_by_team();
@@ -230,15 +268,22 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.pass = summarise(pass_samples);
 
   // The last pass has written over the output, so what is checked is what this run writes.
+  if (row.family == Family::reduce) {
+    std::memset(out, 0x55,
+                static_cast<std::size_t>(placement.output.extent) * anydml_type_size(row.output_type(of.type)));
+  }
   if (in_place) {
     restore();
   }
   kernel();
-  if (status != ANYDML_OK) {
-    error = anydml_last_error();
+  if (!call.error().empty()) {
+    error = call.error();
     return std::nullopt;
   }
-  result.check = check(of, placement, in_place ? pristine_ : a, b, out, settings_.samples);
+  if (in_place) {
+    inputs[row.tensors().front()] = rooms_[kPristine].data;
+  }
+  result.check = check(of, placement, inputs, out, settings_.samples, reference_);
   if (in_place) {
     restore();  // the other layouts share the dividends
   }

@@ -4,7 +4,9 @@
 
 #include <anydml/anydml.h>
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,8 +38,8 @@ struct Timing {
 
 struct Result {
   Case of;
-  std::int64_t elements = 0;
-  std::int64_t bytes = 0;  // that a run reads and writes
+  std::int64_t elements = 0;  // of a reduction those that are read
+  std::int64_t bytes = 0;     // that a run reads and writes
   Timing kernel;
   Timing pass;
   unsigned pass_threads = 0;
@@ -51,41 +53,53 @@ struct Result {
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
 };
 
-// Holds the memory of all cases, and fills it again only when the type or the data change.
+// The rooms of operands: two inputs, a condition, the output, and what an operand held that a run in place has written
+// over.
+inline constexpr std::size_t kFirst = 0;
+inline constexpr std::size_t kSecond = 1;
+inline constexpr std::size_t kCondition = 2;
+inline constexpr std::size_t kOutput = 3;
+inline constexpr std::size_t kPristine = 4;
+// Of an input that is no single element.
+std::size_t room_of(const Row& row, std::size_t input);
+
+// Holds the memory of all cases, and fills an operand's again only when its type or its values change.
 class Measurer {
  public:
-  Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings);
+  Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings, Reference& reference);
 
   // No value, and a message, where the library refuses.
   std::optional<Result> measure(const Case& of, std::string& error);
 
  private:
-  struct FreeDelete {
+  struct PagesDelete {
     void operator()(std::byte* memory) const;
   };
-  using Memory = std::unique_ptr<std::byte[], FreeDelete>;
-  struct Extents {
-    std::size_t a = 0;
-    std::size_t b = 0;
-    std::size_t out = 0;
-    std::size_t pristine = 0;
+  // An operand's memory, and what it holds.
+  struct Room {
+    std::unique_ptr<std::byte[], PagesDelete> memory;
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    anydml_type type = ANYDML_NONE;
+    Operand operand = Operand::dividend;
+    Data values;
+    std::size_t elements = 0;
   };
 
-  static Memory reserve(std::size_t bytes);
-  void prepare(const Case& of);
+  void need(std::size_t room, std::int64_t elements, anydml_type type);
+  void fill_room(std::size_t room, std::int64_t elements, anydml_type type, const Data& values, Operand operand);
+  void prepare(const Case& of, const Placement& placement);
+  // What moves the bytes of a case: called with pieces of a number of units, by as many threads as like.
+  struct Pass {
+    std::function<void(std::size_t, std::size_t)> over;
+    std::size_t units = 0;
+  };
+  [[nodiscard]] Pass pass_of(const Case& of, const Placement& placement, std::byte* out) const;
 
   Settings settings_;
   Team team_;
-  std::vector<Case> cases_;
-  Memory memory_a_;
-  Memory memory_b_;
-  Memory memory_out_;
-  Memory memory_pristine_;
-  std::byte* a_ = nullptr;
-  std::byte* b_ = nullptr;
-  std::byte* out_ = nullptr;
-  std::byte* pristine_ = nullptr;
-  std::optional<Case> filled_;  // the type and the data that the memory holds
+  Reference& reference_;
+  std::array<Room, 5> rooms_;
 };
 
 double seconds_now();

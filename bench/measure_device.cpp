@@ -47,6 +47,11 @@ bool has_single(Layout layout, Operand operand) {
   return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
 }
 
+// How many arrays of the output's size a case reads; it writes one.
+int arrays_read(Layout layout) {
+  return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
+}
+
 Room room_of(const Case& of, const Placement& placement) {
   const std::uint64_t size = anydml_type_size(of.type);
   // The pass walks packed arrays of the elements.
@@ -54,9 +59,9 @@ Room room_of(const Case& of, const Placement& placement) {
     return absent ? 0 : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kAlignment);
   };
   Room room;
-  room.a = bytes(placement.extent_a, has_single(of.layout, Operand::dividend));
-  room.b = bytes(placement.extent_b, has_single(of.layout, Operand::divisor));
-  room.out = bytes(placement.extent_out, false);  // in place it is the pass's
+  room.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
+  room.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
+  room.out = bytes(placement.output.extent, false);  // in place it is the pass's
   if (of.layout != Layout::inplace) {
     room.sets = std::clamp<std::uint64_t>(kSetBytes / (room.a + room.b + room.out), 1, kMostSets);
   }
@@ -103,7 +108,7 @@ struct Tensor {
   DML_BUFFER_TENSOR_DESC buffer{};
   DML_TENSOR_DESC desc{DML_TENSOR_TYPE_BUFFER, &buffer};
 
-  Tensor(anydml_type type, const Placement& placement, const std::array<std::int64_t, 8>& from, std::int64_t extent) {
+  Tensor(anydml_type type, const Placement& placement, const Extents& from, std::int64_t extent) {
     const auto rank = static_cast<std::size_t>(placement.rank);
     for (std::size_t i = 0; i < rank; ++i) {
       sizes[i] = static_cast<UINT>(placement.sizes[i]);
@@ -285,12 +290,12 @@ class DeviceMeasurer::State {
   }
 
   Operations create_kernels(const Case& of, const Placement& placement, const Room& room) {
-    const Tensor a(of.type, placement, placement.strides_a, placement.extent_a);
-    const Tensor b(of.type, placement, placement.strides_b, placement.extent_b);
-    const Tensor out(of.type, placement, placement.strides_out, placement.extent_out);
+    const Tensor a(of.type, placement, placement.inputs[0].strides, placement.inputs[0].extent);
+    const Tensor b(of.type, placement, placement.inputs[1].strides, placement.inputs[1].extent);
+    const Tensor out(of.type, placement, placement.output.strides, placement.output.extent);
     const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC floor{&a.desc, &b.desc, &out.desc};
     const DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC truncate{&a.desc, &b.desc, &out.desc};
-    const DML_OPERATOR_DESC desc = of.op == Operator::modulus_floor
+    const DML_OPERATOR_DESC desc = of.row->name == "modulus_floor"
                                        ? DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &floor}
                                        : DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE, &truncate};
     Operations operations;
@@ -334,17 +339,17 @@ class DeviceMeasurer::State {
 
   [[nodiscard]] std::unique_ptr<Calls> create_kernel_calls(const Case& of, const Placement& placement,
                                                            const Room& room) const {
-    const auto tensor = [&](const std::array<std::int64_t, 8>& strides) {
+    const auto tensor = [&](const Extents& strides) {
       return anydml_tensor{of.type, placement.rank, placement.sizes.data(), strides.data(), nullptr};
     };
-    const anydml_tensor inputs[] = {tensor(placement.strides_a), tensor(placement.strides_b)};
+    const anydml_tensor inputs[] = {tensor(placement.inputs[0].strides), tensor(placement.inputs[1].strides)};
     const auto single = single_->GetGPUVirtualAddress();
     const auto place_of = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand) {
       return has_single(of.layout, operand) ? Calls::Place{single, 0}
                                             : Calls::Place{buffer->GetGPUVirtualAddress(), bytes};
     };
     return std::make_unique<Calls>(
-        directml_name(of.op), inputs, tensor(placement.strides_out),
+        of.row->directml, inputs, tensor(placement.output.strides),
         std::vector<Calls::Place>{place_of(a_, room.a, Operand::dividend), place_of(b_, room.b, Operand::divisor),
                                   of.layout == Layout::inplace ? Calls::Place{a_->GetGPUVirtualAddress(), room.a}
                                                                : Calls::Place{out_->GetGPUVirtualAddress(), room.out}},
@@ -493,8 +498,8 @@ class DeviceMeasurer::State {
     std::vector<std::byte> a;
     std::vector<std::byte> b;
     std::vector<std::byte> out;
-    const auto element_of = [&](const std::vector<std::byte>& block, Operand operand,
-                                const std::array<std::int64_t, 8>& strides, std::int64_t element) {
+    const auto element_of = [&](const std::vector<std::byte>& block, Operand operand, const Extents& strides,
+                                std::int64_t element) {
       return has_single(of.layout, operand)
                  ? one_.data()
                  : block.data() + static_cast<std::size_t>(placement.offset(strides, element)) * size % block.size();
@@ -503,8 +508,8 @@ class DeviceMeasurer::State {
     for (std::int64_t i = 0; i < windows; ++i) {
       const std::int64_t begin = windows == 1 ? 0 : (placement.elements - window) / (windows - 1) * i;
       const std::int64_t end = i + 1 == windows ? placement.elements : begin + window;
-      const std::int64_t first = placement.offset(placement.strides_out, begin);
-      const std::int64_t last = placement.offset(placement.strides_out, end - 1);
+      const std::int64_t first = placement.offset(placement.output.strides, begin);
+      const std::int64_t last = placement.offset(placement.output.strides, end - 1);
       const std::uint64_t bytes = static_cast<std::uint64_t>(last - first + 1) * size;
       const auto readback = device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes,
                                                      D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
@@ -512,21 +517,18 @@ class DeviceMeasurer::State {
       device_.run();
       const client::Mapped mapped(readback.Get());
       for (std::int64_t element = begin; element < end; ++element) {
-        const std::byte* const x = element_of(block_a_, Operand::dividend, placement.strides_a, element);
-        const std::byte* const y = element_of(block_b_, Operand::divisor, placement.strides_b, element);
+        const std::byte* const x = element_of(block_a_, Operand::dividend, placement.inputs[0].strides, element);
+        const std::byte* const y = element_of(block_b_, Operand::divisor, placement.inputs[1].strides, element);
         const std::byte* const z =
             mapped.bytes().data() +
-            static_cast<std::size_t>(placement.offset(placement.strides_out, element) - first) * size;
+            static_cast<std::size_t>(placement.offset(placement.output.strides, element) - first) * size;
         a.insert(a.end(), x, x + size);
         b.insert(b.end(), y, y + size);
         out.insert(out.end(), z, z + size);
       }
     }
-    Placement packed;
-    packed.rank = 1;
-    packed.elements = packed.sizes[0] = static_cast<std::int64_t>(out.size() / size);
-    packed.strides_a[0] = packed.strides_b[0] = packed.strides_out[0] = 1;
-    return check(of, packed, a.data(), b.data(), out.data(), packed.elements);
+    const Placement packed = place_packed(*of.row, 1, {static_cast<std::int64_t>(out.size() / size)}, {});
+    return check_modulus(of, packed, a.data(), b.data(), out.data(), packed.elements);
   }
 
   Settings settings_;

@@ -19,6 +19,14 @@ namespace {
 // A cache line, which compilers cut into the vectors there are. At any address, over any bytes.
 using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
 constexpr std::size_t kUnrolled = 4;
+// A register, for what is kept while a loop goes on: compilers would keep a whole line in memory.
+#if defined(__x86_64__)
+constexpr std::size_t kPieceBytes = 32;
+#else
+constexpr std::size_t kPieceBytes = 16;
+#endif
+using Piece = std::uint64_t __attribute__((vector_size(kPieceBytes), aligned(1), may_alias));
+constexpr std::size_t kLinePieces = sizeof(Line) / kPieceBytes;
 constexpr std::uint64_t kConstant = 0x5555555555555555;
 
 }  // namespace
@@ -51,6 +59,129 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
   }
   for (; at < bytes; ++at) {
     out[at] = a[at] ^ static_cast<std::byte>(kConstant & 0xff);
+  }
+}
+
+ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
+  constexpr std::size_t kKept = 16;  // as many as hide the time of an instruction, and as there are registers
+  Piece kept[kKept] = {};
+  std::size_t at = 0;
+  for (; at + sizeof(kept) <= bytes; at += sizeof(kept)) {
+    const auto* from = reinterpret_cast<const Piece*>(a + at);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kKept; ++i) {
+      kept[i] ^= from[i];
+    }
+  }
+  std::byte last{};
+  for (; at < bytes; ++at) {
+    last ^= a[at];
+  }
+  Piece all{};
+  for (const Piece& one : kept) {
+    all ^= one;
+  }
+  // Nobody wants the result, but the compiler must not know.
+  asm volatile("" : : "m"(all), "m"(last));
+}
+
+ANYDML_WIDEST void pass_write(std::byte* out, std::size_t bytes) {
+  const Line value = Line{} ^ kConstant;
+  std::size_t at = 0;
+  for (; at + sizeof(Line) * kUnrolled <= bytes; at += sizeof(Line) * kUnrolled) {
+    auto* to = reinterpret_cast<Line*>(out + at);
+    to[0] = value;
+    to[1] = value;
+    to[2] = value;
+    to[3] = value;
+    asm volatile("" : : : "memory");  // or the loop becomes memset, which may store past the cache
+  }
+  for (; at < bytes; ++at) {
+    out[at] = static_cast<std::byte>(kConstant & 0xff);
+  }
+}
+
+namespace {
+
+// 64 elements at a time: as many lines of each array as its elements have bytes. Every line of every input goes into
+// the output.
+template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasCondition>
+[[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  const auto move_block = [&](std::size_t at) __attribute__((always_inline)) {
+    const auto* a = reinterpret_cast<const Piece*>(arrays.a + at * InSize);
+    const auto* b = reinterpret_cast<const Piece*>(arrays.b + (HasTwo ? at * InSize : 0));
+    const auto* condition = reinterpret_cast<const Piece*>(arrays.condition + (HasCondition ? at : 0));
+    auto* to = reinterpret_cast<Piece*>(arrays.out + at * OutSize);
+    // Loaded once: for all that the compiler knows, what is stored may change them.
+    Piece extra[kLinePieces];
+#pragma GCC unroll 4
+    for (std::size_t piece = 0; piece < kLinePieces; ++piece) {
+      extra[piece] = HasCondition ? condition[piece] : Piece{} ^ kConstant;
+    }
+#pragma GCC unroll 32
+    for (std::size_t piece = 0; piece < OutSize * kLinePieces; ++piece) {
+      Piece value = extra[piece % kLinePieces];
+#pragma GCC unroll 32
+      for (std::size_t from = piece % (InSize * kLinePieces); from < InSize * kLinePieces;
+           from += OutSize * kLinePieces) {
+        value ^= a[from];
+        if constexpr (HasTwo) {
+          value ^= b[from];
+        }
+      }
+      to[piece] = value;
+    }
+  };
+  std::size_t at = begin;
+  for (; at + sizeof(Line) <= end; at += sizeof(Line)) {
+    move_block(at);
+  }
+  if (at < end && end - begin >= sizeof(Line)) {
+    move_block(end - sizeof(Line));  // some elements once more
+    return;
+  }
+  for (std::size_t byte = at * OutSize; byte < end * OutSize; ++byte) {
+    arrays.out[byte] = arrays.a[byte / OutSize * InSize];
+  }
+}
+
+template <std::size_t OutSize, std::size_t InSize>
+[[gnu::always_inline]] inline void mixed_inputs(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  if (arrays.b != nullptr) {
+    arrays.condition != nullptr ? mixed_loop<OutSize, InSize, true, true>(arrays, begin, end)
+                                : mixed_loop<OutSize, InSize, true, false>(arrays, begin, end);
+  } else {
+    arrays.condition != nullptr ? mixed_loop<OutSize, InSize, false, true>(arrays, begin, end)
+                                : mixed_loop<OutSize, InSize, false, false>(arrays, begin, end);
+  }
+}
+
+template <std::size_t OutSize>
+[[gnu::always_inline]] inline void mixed_sizes(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  switch (arrays.in_size) {
+    case 1:
+      return mixed_inputs<OutSize, 1>(arrays, begin, end);
+    case 2:
+      return mixed_inputs<OutSize, 2>(arrays, begin, end);
+    case 4:
+      return mixed_inputs<OutSize, 4>(arrays, begin, end);
+    default:
+      return mixed_inputs<OutSize, 8>(arrays, begin, end);
+  }
+}
+
+}  // namespace
+
+ANYDML_WIDEST void pass_mixed(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
+  switch (arrays.out_size) {
+    case 1:
+      return mixed_sizes<1>(arrays, begin, end);
+    case 2:
+      return mixed_sizes<2>(arrays, begin, end);
+    case 4:
+      return mixed_sizes<4>(arrays, begin, end);
+    default:
+      return mixed_sizes<8>(arrays, begin, end);
   }
 }
 

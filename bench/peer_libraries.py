@@ -8,11 +8,17 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from peer_operators import REDUCTION_LAYOUTS, extra_arguments
+
 LAYOUTS = ("tensor", "scalar")
 
 
+def out_kind(row, inputs, out):
+    return (inputs[0] if inputs else out).dtype.kind
+
+
 # A peer has a title, and prepare(), which gives a function that computes into `out`; None if it has no such operator.
-# Types by DirectML's names; arrays are NumPy's, and for layout "scalar" b has no dimensions.
+# prepare_row() does so for a row of peer_operators.py. Types by DirectML's names; arrays are NumPy's, and for layout "scalar" b has no dimensions.
 
 class Anydml:
     key, short = "anydml", "anydml"
@@ -37,6 +43,26 @@ class Anydml:
         two, one = ctypes.c_size_t(2), ctypes.c_size_t(1)
         return lambda: self.must(self.handle.anydml_compiled_run(compiled, sources, two, targets, one))
 
+    def prepare_row(self, row, layout, inputs, out):
+        from numpy_oracle import Attribute, Tensor, to_attribute, to_tensor
+        attributes = dict(row.attributes)
+        if row.is_reduction:
+            attributes["Axes"] = REDUCTION_LAYOUTS[layout]
+        # An array of structs holds copies, which point into what the originals keep alive.
+        kept = [to_attribute(*one) for one in attributes.items()], [to_tensor(array) for array in inputs]
+        given = (Attribute * max(1, len(attributes)))(*kept[0])
+        tensors = (Tensor * max(1, len(inputs)))(*kept[1])
+        output = to_tensor(out)
+        compiled = ctypes.c_void_p()
+        count, one = ctypes.c_size_t(len(inputs)), ctypes.c_size_t(1)
+        if self.handle.anydml_compile(None, row.directml.encode(), tensors, count, ctypes.byref(output), one, given,
+                                      ctypes.c_size_t(len(attributes)), ctypes.byref(compiled)) != 0:
+            return None
+        sources = (ctypes.c_void_p * max(1, len(inputs)))(*(array.ctypes.data for array in inputs))
+        targets = (ctypes.c_void_p * 1)(out.ctypes.data)
+        targets.keep = inputs, out  # as long as the function
+        return lambda: self.must(self.handle.anydml_compiled_run(compiled, sources, count, targets, one))
+
     def must(self, code):
         if code != 0:
             sys.exit(f"anydml: {self.handle.anydml_last_error().decode()}")
@@ -53,6 +79,12 @@ class NumPy:
     def prepare(self, type_name, operator, a, b, out):
         function = self.numpy.remainder if operator == "modulus_floor" else self.numpy.fmod
         return lambda: function(a, b, out=out)
+
+    def prepare_row(self, row, layout, inputs, out):
+        if row.numpy is None or not row.only(out_kind(row, inputs, out)):
+            return None
+        extra = extra_arguments(row, layout)
+        return lambda: row.numpy(self.numpy, out, *inputs, *extra)
 
 
 class PyTorch:
@@ -72,6 +104,13 @@ class PyTorch:
         x, y, z = self.tensors(a, b, out)
         return lambda: function(x, y, out=z)
 
+    def prepare_row(self, row, layout, inputs, out):
+        if row.torch is None or not row.only(out_kind(row, inputs, out)):
+            return None
+        extra = extra_arguments(row, layout)
+        *tensors, target = self.tensors(*inputs, out)
+        return lambda: row.torch(self.torch, target, *tensors, *extra)
+
 
 class PyTorchCompiled(PyTorch):
     """Floats only, as it takes seconds to compile each."""
@@ -88,6 +127,8 @@ class PyTorchCompiled(PyTorch):
             z.copy_(self.torch.fmod(x, y))
         self.functions = {name: self.torch.compile(function, dynamic=True)
                           for name, function in (("modulus_floor", floor), ("modulus_truncate", truncate))}
+
+    prepare_row = None  # the modulus alone
 
     def prepare(self, type_name, operator, a, b, out):
         if not type_name.startswith("FLOAT"):

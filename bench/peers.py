@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Other libraries' modulus beside anydml's, in one run: time per element, and wrong answers.
+"""Other libraries beside anydml, in one run: time per element, and wrong answers of their modulus.
 
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
+                                            python3 bench/peers.py --operators all --no-counts --threads all
+
+--operators: modulus unless told; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. Of the
+others NumPy and PyTorch are measured, where they have the operator in one pass.
 
 NumPy, PyTorch and ONNX Runtime are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv
 those of the Python that runs this. SLEEF is measured where its headers are installed (Debian: libsleef-dev), the plain
@@ -28,6 +32,7 @@ import time
 from pathlib import Path
 
 from peer_libraries import LAYOUTS, Anydml, Formula, NumPy, OnnxRuntime, PlainC, PyTorch, PyTorchCompiled, Sleef
+from peer_operators import ROWS, make_inputs, make_output
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx", "matplotlib")  # the last for plot.py
@@ -153,39 +158,108 @@ def measure_times(options, np, peers, types, threads):
     random = np.random.default_rng(SEED)
     rows = []
     size = options.bytes
-    for type_name in options.types:
+    for type_name in options.types if set(OPERATORS) & set(options.operators) else ():
         dtype = types[type_name][1]
         count = size // np.dtype(dtype).itemsize
         for data in options.data:
             a, many = operands(np, random, data, dtype, count)
             out = np.zeros(count, dtype)
-            for operator in OPERATORS:
+            for operator in (name for name in OPERATORS if name in options.operators):
                 for layout in LAYOUTS:
                     b = many if layout == "tensor" else single_divisor(np, dtype)
                     running = [(peer, function) for peer in peers if getattr(peer, "timed", True)
                                for function in [started(peer, type_name, operator, a, b, out)] if function is not None]
-                    samples = {peer.key: [] for peer, _ in running}
-                    begin = time.perf_counter()
-                    for turn in range(options.rounds * 10):
-                        if turn >= options.rounds and time.perf_counter() - begin >= options.min_time:
-                            break
-                        for peer, function in running:
-                            # A run of seconds says enough the second time.
-                            if turn >= 2 and sum(samples[peer.key]) > 10 * options.min_time:
-                                continue
-                            before = time.perf_counter()
-                            function()
-                            samples[peer.key].append(time.perf_counter() - before)
-                    own = statistics.median(samples["anydml"])
-                    for peer, _ in running:
-                        median = statistics.median(samples[peer.key])
-                        rows.append({"type": type_name, "operator": operator, "layout": layout, "data": data,
-                                     "threads": threads, "elements": count, "peer": peer.key,
-                                     "ns_per_element": median * 1e9 / count,
-                                     "min_ns_per_element": min(samples[peer.key]) * 1e9 / count,
-                                     "ratio": median / own})
+                    samples = take_turns(options, [(peer.key, function) for peer, function in running])
+                    rows += time_rows(samples, type=type_name, operator=operator, layout=layout, data=data,
+                                      threads=threads, elements=count)
                     progress(f"  {threads} threads: {type_name} {operator} {layout} {data}")
     return rows
+
+
+def take_turns(options, running):
+    """Seconds of each by its key: in turn, until there are enough rounds and time."""
+    samples = {key: [] for key, _ in running}
+    begin = time.perf_counter()
+    for turn in range(options.rounds * 10):
+        if turn >= options.rounds and time.perf_counter() - begin >= options.min_time:
+            break
+        for key, function in running:
+            # A run of seconds says enough the second time.
+            if turn >= 2 and sum(samples[key]) > 10 * options.min_time:
+                continue
+            before = time.perf_counter()
+            function()
+            samples[key].append(time.perf_counter() - before)
+    return samples
+
+
+def time_rows(samples, **about):
+    own = statistics.median(samples["anydml"])
+    count = about["elements"]
+    return [dict(about, peer=key, ns_per_element=statistics.median(times) * 1e9 / count,
+                 min_ns_per_element=min(times) * 1e9 / count, ratio=statistics.median(times) / own)
+            for key, times in samples.items()]
+
+
+def measure_rows(options, np, peers, types, threads):
+    """Operators other than the modulus, by the libraries that have them."""
+    rows = []
+    able = [peer for peer in peers if getattr(peer, "prepare_row", None)]
+    names = [name for name in options.operators if name in ROWS]
+    for type_name in options.types if names else ():
+        dtype = types[type_name][1]
+        random = np.random.default_rng(SEED)
+        made = {}  # inputs by what they hold
+        for name in names:
+            row = ROWS[name]
+            widest = max(np.dtype(dtype).itemsize, np.dtype(row.output or dtype).itemsize if name[:4] == "cast" else 1)
+            count = options.bytes // widest // 4096 * 4096
+            inputs = make_inputs(np, random, row, dtype, count, operands, made)
+            for layout in row.layouts:
+                running, own = [], None
+                for peer in able:
+                    out = make_output(np, row, dtype, count, layout)
+                    function = started_row(peer, row, type_name, layout, inputs, out)
+                    if function is not None:
+                        running.append((peer.key, function))
+                        own = out if own is None else own
+                        if not alike(np, out, own):
+                            differing[f"{peer.key} {type_name} {name} {layout}"] = differing_text(np, out, own)
+                    elif peer.key == "anydml":
+                        break
+                if running:
+                    rows += time_rows(take_turns(options, running), type=type_name, operator=name, layout=layout,
+                                      data="ordinary", threads=threads, elements=count)
+                    progress(f"  {threads} threads: {type_name} {name} {layout}")
+    return rows
+
+
+differing = {}  # peers whose results are not about anydml's: they may compute something else
+
+
+def alike(np, out, own):
+    """About the same: libraries add up in other orders. An output that was not written is not looked at."""
+    if not out.any():
+        return True
+    with np.errstate(all="ignore"):
+        return np.isclose(out.astype(np.float64), own.astype(np.float64), rtol=0.02, atol=0.02,
+                          equal_nan=True).mean() > 0.99
+
+
+def differing_text(np, out, own):
+    place = int(np.argmax(out.ravel() != own.ravel()))
+    return f"element {place}: {out.ravel()[place]}, anydml {own.ravel()[place]}"
+
+
+def started_row(peer, row, type_name, layout, inputs, out):
+    try:
+        function = peer.prepare_row(row, layout, inputs, out)
+        if function is not None:
+            function()
+        return function
+    except Exception as error:  # each library has its own way to say that it has no kernel
+        absent[f"{peer.key} {type_name} {row.name}"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return None
 
 
 def measure_wrong(options, np, peers, types):
@@ -224,7 +298,8 @@ def work(options):
         result["wrong"] = measure_wrong(options, np, peers, TYPES)
     if options.times:
         result["times"] = measure_times(options, np, peers, TYPES, options.work)
-    Path(options.result).write_text(json.dumps(dict(result, absent=absent)))
+        result["times"] += measure_rows(options, np, peers, TYPES, options.work)
+    Path(options.result).write_text(json.dumps(dict(result, absent=absent, differing=differing)))
 
 
 # ---- The report -----------------------------------------------------------------------------------------------------
@@ -292,18 +367,31 @@ def parse(arguments):
             return chosen
         return parse_items
 
+    def parse_operators(text):
+        chosen = []
+        for item in text.lower().split(","):
+            groups = {"modulus": OPERATORS, "all": (*OPERATORS, *ROWS)}
+            found = groups.get(item) or [name for name in (*OPERATORS, *ROWS) if name == item or
+                                         (item in ("reduce", "cast") and name.startswith(item))]
+            if not found:
+                raise argparse.ArgumentTypeError(f"'{item}' is none of modulus, reduce, cast, all, {', '.join(ROWS)}")
+            chosen += found
+        return chosen
+
     def thread_counts(text):
         return sorted({cores if item == "all" else int(item) for item in text.split(",")})
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage="peers.py [LIBANYDML] [options]")
-    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "src" / "libanydml.so"),
+    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
                         metavar="LIBANYDML", help="build/release/lib/libanydml.so unless told")
     parser.add_argument("--types", type=items(ALL_TYPES), default=list(ALL_TYPES))
-    parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the times")
+    parser.add_argument("--operators", type=parse_operators, default=list(OPERATORS), help="modulus unless told")
+    parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the modulus's times")
     parser.add_argument("--threads", type=thread_counts, default=sorted({1, cores}), help="1,all unless told")
     parser.add_argument("--pairs", type=int, help="to count wrong answers over (4,000,000; quick: 200,000)")
     parser.add_argument("--bytes", type=int, help="of a tensor that is timed (64 MiB; quick: 1 MiB)")
+    parser.add_argument("--min-time", type=float, help="seconds for a case, at least (0.3; quick: 0.02)")
     parser.add_argument("--quick", action="store_true", help="small tensors, few rounds: to see that it runs")
     parser.add_argument("--no-times", dest="times", action="store_false")
     parser.add_argument("--no-counts", dest="counts", action="store_false")
@@ -318,7 +406,10 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     options.pairs = options.pairs or (200_000 if options.quick else 4_000_000)
     options.bytes = options.bytes or (1 << 20 if options.quick else TENSOR_BYTES)
-    options.rounds, options.min_time = (2, 0.02) if options.quick else (5, 0.3)
+    options.rounds = 2 if options.quick else 5
+    options.min_time = options.min_time or (0.02 if options.quick else 0.3)
+    options.counts = options.counts and bool(set(OPERATORS) & set(options.operators))
+    options.compiled = options.compiled and bool(set(OPERATORS) & set(options.operators))
     return options
 
 
@@ -333,7 +424,7 @@ def main():
         sys.exit("NumPy is needed, and this Python has none")
     report = {"program": "peers.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
               "c_library": " ".join(platform.libc_ver()), "python": platform.python_version(), "titles": {},
-              "short": {}, "tensor_bytes": options.bytes, "times": [], "wrong": [], "absent": {}}
+              "short": {}, "tensor_bytes": options.bytes, "times": [], "wrong": [], "absent": {}, "differing": {}}
     counts = options.threads if options.times else options.threads[-1:]
     for threads in counts:
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -345,7 +436,7 @@ def main():
             if subprocess.run(command, env=environment).returncode != 0:
                 sys.exit(f"the peers by {threads} threads failed")
             part = json.loads(Path(file.name).read_text())
-        for key in ("titles", "short", "absent"):
+        for key in ("titles", "short", "absent", "differing"):
             report[key].update(part[key])
         report["times"] += part["times"]
         report["wrong"] += part["wrong"]
@@ -358,6 +449,8 @@ def main():
             print_times(report, threads)
     if options.counts:
         print_wrong(report)
+    for key, text in report["differing"].items():
+        print(f"not about the same as anydml: {key}: {text}")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     if any(row["peer"] == "anydml" and row["wrong"] for row in report["wrong"]):

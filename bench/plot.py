@@ -5,7 +5,9 @@
 usage: plot.py FILE.json ... [--out FOLDER]       as SVG and PNG; needs matplotlib (peers.py installs it in build/peers)
 
 Of the figures that the files hold it draws: the fraction of the floor by type, the time against the size and against
-the exponents' gap, the price of strides, the speed-up by threads, and the peers.
+the exponents' gap, the price of strides, the speed-up by threads, and the peers; and of `dmlrun bench --operators all`
+one picture of every operator and type, with the peers of the same number of threads beside it, and the same as a table
+in Markdown (operators.svg, operators.md).
 """
 import argparse
 import json
@@ -82,9 +84,10 @@ def log_axis(axis, steps=None):
 def plot_fraction(report, folder):
     bars = [(operator, layout, colour if layout == "tensor" else LIGHT[colour])
             for operator, colour in zip(OPERATORS, (BLUE, ORANGE)) for layout in ("tensor", "scalar")]
-    sizes = [size for size in ("l1", "l2", "memory") if find(report, size=size, data="ordinary", layout="tensor")]
+    modulus = dict(report, cases=[case for case in report["cases"] if case["operator"] in OPERATORS])
+    sizes = [size for size in ("l1", "l2", "memory") if find(modulus, size=size, data="ordinary", layout="tensor")]
     for size in sizes:
-        cases = find(report, size=size, data="ordinary")
+        cases = find(modulus, size=size, data="ordinary")
         types = [name for name in TYPES if any(case["type"] == name for case in cases)]
         figure, axes = plt.subplots(figsize=(2.5 + 0.95 * len(types), 4.2))
         most = 0
@@ -233,7 +236,7 @@ def plot_peers(report, folder):
     wrong = {(row["peer"], row["type"], row["operator"]) for row in report["wrong"] if row["wrong"]}
     for threads in sorted({row["threads"] for row in report["times"]}):
         rows = [row for row in report["times"] if row["threads"] == threads and row["layout"] == "tensor"
-                and row["data"] == "ordinary"]
+                and row["data"] == "ordinary" and row["operator"] in OPERATORS]
         types = [name for name in TYPES if any(row["type"] == name for row in rows)]
         peers = [key for key in colours if any(row["peer"] == key for row in rows)]
         if not types:
@@ -275,6 +278,141 @@ def plot_peers(report, folder):
         save(figure, folder, f"peers-{threads}")
 
 
+# ---- Every operator and type ----------------------------------------------------------------------------------------
+
+GROUPS = (("element by element", lambda case: case["directml_operator"].startswith("ELEMENT_WISE_")),
+          ("activations", lambda case: case["directml_operator"].startswith("ACTIVATION_")),
+          ("casts", lambda case: case["directml_operator"] == "CAST"),
+          ("reductions: a pass that only reads", lambda case: case["layout"] in ("inner", "outer", "whole")),
+          ("fills: a pass that only writes", lambda case: case["directml_operator"].startswith("FILL_")))
+PEER_COLUMNS = ("numpy", "torch")
+
+
+def operator_lines(report):
+    """[(group, [(label, {type: case}, (operator, layout))])], of the largest size that was measured."""
+    cases = [case for case in report["cases"] if case["data"] == "ordinary" and "directml_operator" in case
+             and case["layout"] in ("tensor", "inner", "outer", "whole")]
+    if len({case["operator"] for case in cases}) <= len(OPERATORS):
+        return []
+    size = max(cases, key=lambda case: case["elements"])["size"]
+    groups = []
+    for title, belongs in GROUPS:
+        lines = {}
+        for case in cases:
+            if case["size"] == size and belongs(case):
+                lines.setdefault((case["operator"], case["layout"]), {})[case["type"]] = case
+        # The layouts of a reduction stand together.
+        order = {name: place for place, name in enumerate(dict.fromkeys(operator for operator, _ in lines))}
+        named = []
+        for key in sorted(lines, key=lambda key: order[key[0]]):
+            label = key[0] if key[1] == "tensor" else f"{key[0]}, {key[1]}"
+            named.append((label, lines[key], key))
+        if named:
+            groups.append((title, named))
+    return groups
+
+
+def peer_ratios(peers, key):
+    """How many times anydml's time each peer takes, by type: {"numpy": {"FLOAT32": 2.1}}."""
+    ratios = {}
+    for row in peers["times"] if peers else ():
+        if (row["operator"], row["layout"]) == key and row["peer"] in PEER_COLUMNS and row["data"] == "ordinary":
+            ratios.setdefault(row["peer"], {})[row["type"]] = row["ratio"]
+    return ratios
+
+
+def geometric_mean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def times_text(value):
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+def plot_operators(report, peers, folder):
+    groups = operator_lines(report)
+    if not groups:
+        return
+    types = [name for name in TYPES if any(name in line[1] for _, lines in groups for line in lines)]
+    shown = [key for key in PEER_COLUMNS if peers and any(row["peer"] == key for row in peers["times"])]
+    height = sum(len(lines) + 1.6 for _, lines in groups)
+    columns = len(types) + (0.4 + 1.1 * len(shown) if shown else 0)
+    figure, axes = plt.subplots(figsize=(9, 0.172 * height + 0.4))
+    colours = plt.get_cmap("RdYlBu")
+    place = 0.0
+    for title, lines in groups:
+        axes.text(-0.5, place + 0.02, title, ha="left", va="center", fontsize=9, fontweight="bold")
+        place += 1
+        for label, cells, key in lines:
+            axes.text(-0.62, place, label, ha="right", va="center", fontsize=8)
+            for column, name in enumerate(types):
+                if name not in cells:
+                    continue
+                fraction = cells[name]["fraction"]
+                colour = colours(min(fraction, 1.0))
+                axes.add_patch(plt.Rectangle((column - 0.48, place - 0.46), 0.96, 0.92, color=colour, linewidth=0))
+                dark = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] < 0.5
+                axes.text(column, place, f"{100 * fraction:.0f}", ha="center", va="center", fontsize=7.5,
+                          color="white" if dark else BLACK)
+            ratios = peer_ratios(peers, key)
+            for column, peer in enumerate(shown):
+                if peer in ratios:
+                    axes.text(len(types) + 0.4 + 1.1 * column, place, times_text(geometric_mean(ratios[peer].values())),
+                              ha="center", va="center", fontsize=7.5)
+            place += 1
+        place += 0.6
+    axes.set_xlim(-0.5, columns - 0.4)
+    axes.set_ylim(place - 0.6, -0.6)
+    axes.xaxis.tick_top()
+    # Upright letters in narrow columns: the width below the family.
+    names = [f"{name.rstrip('0123456789')}\n{name.lstrip('FLOATUINT')}" for name in types]
+    places = list(range(len(types))) + [len(types) + 0.4 + 1.1 * i for i in range(len(shown))]
+    axes.set_xticks(places, names + [{"numpy": "NumPy\ntime", "torch": "PyTorch\ntime"}[key] for key in shown],
+                    fontsize=8)
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    elements = max(case["elements"] for _, lines in groups for _, cells, _ in lines for case in cells.values())
+    inches = figure.get_figheight()
+    figure.suptitle("Speed of every operator and type, in % of a pass over the same bytes", fontweight="bold",
+                    y=0.88 + 0.82 / inches)
+    subtitle(figure, about(report), 0.88 + 0.45 / inches)
+    note = f"tensors of up to {number(elements)} elements"
+    if shown:
+        note += "; right: time over anydml's, geometric mean of the types that both have"
+    figure.text(0.5, 0.11 - 0.05 / inches, note, ha="center", va="top", fontsize=8, color="#555555")
+    save(figure, folder, "operators")
+
+
+def write_operator_table(report, peers, folder):
+    """The same figures, and the time of each: % of the pass (ns an element)."""
+    groups = operator_lines(report)
+    if not groups:
+        return
+    types = [name for name in TYPES if any(name in line[1] for _, lines in groups for line in lines)]
+    shown = [key for key in PEER_COLUMNS if peers and any(row["peer"] == key for row in peers["times"])]
+    text = [f"{about(report)}: % of the pass (ns an element)"
+            + ("; times anydml's, least to greatest of the types" if shown else "") + ".", ""]
+    titles = ["", *types, *({"numpy": "NumPy", "torch": "PyTorch"}[key] for key in shown)]
+    text += ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    for title, lines in groups:
+        text.append("| **" + title + "** |" + " |" * (len(titles) - 1))
+        for label, cells, key in lines:
+            line = [label.upper() if "," not in label else label.split(",")[0].upper() + "," + label.split(",")[1]]
+            for name in types:
+                case = cells.get(name)
+                line.append(f"{100 * case['fraction']:.0f} ({case['ns_per_element']:.3f})" if case else "–")
+            ratios = peer_ratios(peers, key)
+            for peer in shown:
+                values = sorted(ratios.get(peer, {}).values())
+                line.append("–" if not values else f"{times_text(values[0])} to {times_text(values[-1])}")
+            text.append("| " + " | ".join(line) + " |")
+    (folder / "operators.md").write_text("\n".join(text) + "\n")
+    print(folder / "operators.md")
+
+
 def merge(reports):
     """Figures of several runs on one machine as if of one run."""
     merged = dict(reports[0])
@@ -299,6 +437,13 @@ def main():
         report = merge(own)
         for plot in (plot_fraction, plot_sizes, plot_gaps, plot_strides, plot_scaling):
             plot(report, options.out)
+        # Peers stand beside what was measured by as many threads; NumPy has one whatever it is given.
+        threads = report["machine"]["threads"]
+        beside = [dict(one, times=[row for row in one["times"] if row["threads"] == threads])
+                  for one in reports if one["program"] == "peers.py"]
+        beside = {"times": [row for one in beside for row in one["times"]]}
+        plot_operators(report, beside, options.out)
+        write_operator_table(report, beside, options.out)
     for report in reports:
         if report["program"] == "peers.py":
             plot_peers(report, options.out)

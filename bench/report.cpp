@@ -67,7 +67,9 @@ void put_result(Writer& writer, const Result& result) {
   writer.StartObject();
   put(writer, "name", result.of.name());
   put(writer, "type", anydml_type_name(result.of.type));
-  put(writer, "operator", name_of(result.of.op));
+  put(writer, "operator", result.of.row->name);
+  put(writer, "directml_operator", result.of.row->directml);
+  put(writer, "output_type", anydml_type_name(result.of.row->output_type(result.of.type)));
   put(writer, "layout", name_of(result.of.layout));
   put(writer, "size", result.of.size.name);
   put(writer, "data", bench::name_of(result.of.data));
@@ -107,7 +109,7 @@ std::string header_text(const Machine& machine, const Settings& settings) {
         "in a machine with {} ({}), {} cores; {}; built by {}\n"
         "pass: ADD or IDENTITY of UINT32, or a copy, of as many bytes, by the same device; its own clock, median of at "
         "least {} rounds, {} s a case\n"
-        "FLOAT64, which DirectML's modulus does not take: by the C API, wall clock\n",
+        "FLOAT64, which DirectML's modulus does not take, and other operators: by the C API, wall clock\n",
         machine.version, machine.target.empty() ? "unknown" : machine.target, machine.adapter, machine.device,
         machine.memory_bytes >> 20, machine.cpu, machine.architecture, machine.cores, machine.c_library,
         machine.compiler, settings.min_rounds, settings.min_time);
@@ -122,14 +124,14 @@ std::string header_text(const Machine& machine, const Settings& settings) {
       name_of(settings.pass), settings.min_rounds, settings.min_time);
 }
 
-std::string column_names() {
-  return fmt::format("{:8} {:17} {:11} {:>9} {:9} {:>10} {:>8} {:>9} {:>9} {:>7}\n", "type", "operator", "layout",
-                     "size", "data", "ns/element", "GB/s", "pass GB/s", "fraction", "factor");
+std::string column_names(std::size_t width) {
+  return fmt::format("{:8} {:{}} {:11} {:>9} {:9} {:>10} {:>8} {:>9} {:>9} {:>7}\n", "type", "operator", width,
+                     "layout", "size", "data", "ns/element", "GB/s", "pass GB/s", "fraction", "factor");
 }
 
-std::string row_text(const Result& result) {
-  std::string row = fmt::format("{:8} {:17} {:11} {:>9} {:9} {:10.4f} {:8.2f} {:9.2f} {:7.1f} % {:>7}",
-                                anydml_type_name(result.of.type), name_of(result.of.op), name_of(result.of.layout),
+std::string row_text(const Result& result, std::size_t width) {
+  std::string row = fmt::format("{:8} {:{}} {:11} {:>9} {:9} {:10.4f} {:8.2f} {:9.2f} {:7.1f} % {:>7}",
+                                anydml_type_name(result.of.type), result.of.row->name, width, name_of(result.of.layout),
                                 result.of.size.name, bench::name_of(result.of.data), result.ns_per_element(),
                                 result.gb_per_second(), result.pass_gb_per_second(), result.fraction() * 100,
                                 result.factor ? fmt::format("{:.2f}", *result.factor) : "");

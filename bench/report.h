@@ -22,8 +22,9 @@ struct Report {
 };
 
 std::string header_text(const Machine& machine, const Settings& settings);
-std::string column_names();
-std::string row_text(const Result& result);
+// width: of the longest name of an operator
+std::string column_names(std::size_t width);
+std::string row_text(const Result& result, std::size_t width);
 std::string latency_text(const std::vector<Latency>& latencies);
 std::string scaling_text(const std::vector<Scaling>& scalings);
 

@@ -26,14 +26,14 @@ Team::Team(unsigned threads) {
     workers_.emplace_back([this] {
       for (std::uint32_t seen = 0;;) {
         await_change(round_, seen);
-        ++seen;
+        seen = round_.load(std::memory_order_acquire);
         if (stop_) {
           return;
         }
-        take_pieces();
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-          left_.notify_one();
-        }
+        std::unique_lock lock(mutex_);
+        const std::shared_ptr<Job> job = job_;
+        lock.unlock();
+        take_pieces(*job);
       }
     });
   }
@@ -53,25 +53,32 @@ void Team::share(std::size_t count, std::size_t unit, const std::function<void(s
     work(0, count);
     return;
   }
-  work_ = &work;
-  count_ = count;
+  const auto job = std::make_shared<Job>();
+  job->work = &work;
+  job->count = count;
   const std::size_t units = (count / (kPiecesOfThread * threads()) + unit - 1) / unit;
-  piece_ = std::max<std::size_t>(1, units) * unit;
-  next_.store(0, std::memory_order_relaxed);
-  left_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+  job->piece = std::max<std::size_t>(1, units) * unit;
+  job->left = static_cast<std::uint32_t>((count + job->piece - 1) / job->piece);
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = job;
+  }
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  take_pieces();
-  for (std::uint32_t left = left_.load(std::memory_order_acquire); left != 0;
-       left = left_.load(std::memory_order_acquire)) {
-    await_change(left_, left);
+  take_pieces(*job);
+  for (std::uint32_t left = job->left.load(std::memory_order_acquire); left != 0;
+       left = job->left.load(std::memory_order_acquire)) {
+    await_change(job->left, left);
   }
 }
 
-void Team::take_pieces() {
-  for (std::size_t begin = next_.fetch_add(piece_, std::memory_order_relaxed); begin < count_;
-       begin = next_.fetch_add(piece_, std::memory_order_relaxed)) {
-    (*work_)(begin, std::min(count_, begin + piece_));
+void Team::take_pieces(Job& job) {
+  for (std::size_t begin = job.next.fetch_add(job.piece, std::memory_order_relaxed); begin < job.count;
+       begin = job.next.fetch_add(job.piece, std::memory_order_relaxed)) {
+    (*job.work)(begin, std::min(job.count, begin + job.piece));
+    if (job.left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      job.left.notify_one();
+    }
   }
 }
 

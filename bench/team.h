@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads that stay, for the pass and for filling memory. Each takes piece after piece until none is left, as the
-// library's threads do: with one fixed share each, the slowest thread would set the floor, and too low. The library's
+// library's threads do: with one fixed share each, the slowest thread would set the floor, and too low. Nor is a thread
+// waited for that has not started, on a machine where others run too. The library's
 // own pool is not used, since the pass is what the library is held against.
 #pragma once
 
@@ -8,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -27,15 +30,20 @@ class Team {
   void share(std::size_t count, std::size_t unit, const std::function<void(std::size_t, std::size_t)>& work);
 
  private:
-  void take_pieces();
+  // What one call shares. A thread that comes late finds no piece left, and lets go of it.
+  struct Job {
+    const std::function<void(std::size_t, std::size_t)>* work = nullptr;
+    std::size_t count = 0;
+    std::size_t piece = 1;
+    std::atomic<std::size_t> next{0};
+    std::atomic<std::uint32_t> left{0};  // pieces that are not done
+  };
+  static void take_pieces(Job& job);
 
-  const std::function<void(std::size_t, std::size_t)>* work_ = nullptr;
-  std::size_t count_ = 0;
-  std::size_t piece_ = 1;
-  std::atomic<std::size_t> next_{0};
   bool stop_ = false;
   std::atomic<std::uint32_t> round_{0};
-  std::atomic<std::uint32_t> left_{0};
+  std::mutex mutex_;
+  std::shared_ptr<Job> job_;
   std::vector<std::thread> workers_;
 };
 

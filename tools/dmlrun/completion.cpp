@@ -3,6 +3,9 @@
 
 #include <CLI/Option.hpp>
 
+#if defined(DMLRUN_BENCH)
+#include "bench.h"
+#endif
 #include "facts/facts.h"
 #include "text/format.h"
 
@@ -40,6 +43,11 @@ std::string values_of(const std::string& type) {
   } else if (type == "QUEUE") {
     words = {"direct", "compute"};
   }
+#if defined(DMLRUN_BENCH)
+  if (words.empty()) {
+    words = bench::option_values(type);
+  }
+#endif
   return joined(words);
 }
 

@@ -221,7 +221,13 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("TYPE");
   modulus.add_option("-o,--output", arguments.modulus.output, "Write the result to an .npy file")->type_name("OUT.npy");
 
-  app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help names its options)");
+  CLI::App& bench_command =
+      *app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help names its options)");
+#if defined(DMLRUN_BENCH)
+  bench::describe(bench_command);  // for completion: the benchmark reads its arguments itself
+#else
+  (void)bench_command;
+#endif
 
   CLI::App& exec = *app.add_subcommand("exec", "Run a program with these DirectML libraries found first");
   exec.add_option("program", arguments.program, "The program and its arguments, after --")->type_name("PROGRAM...");

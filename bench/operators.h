@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What can be measured: a row is an operator that is built, with attributes that somebody would use, and with what its
+// inputs hold. It follows from the library's list of operators and from DirectML's facts, so that a new element-wise
+// operator is measured without a line here.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace anydml::bench {
+
+enum class Family { elementwise, reduce, fill };
+
+// What an operand holds; data.h has the values.
+enum class Operand { dividend, divisor, magnitude, condition, shift, scale, zero_point };
+
+struct Input {
+  Operand holds = Operand::dividend;
+  anydml_type type = ANYDML_NONE;  // NONE: the type of the case; of a scale FLOAT32, if that is no float
+  bool single = false;             // one element in every layout, such as a scale
+};
+
+struct Attribute {
+  std::string name;
+  double number = 0;
+  std::string text;  // of an enumeration; otherwise empty
+};
+
+struct Row {
+  std::string name;      // "add", "reduce_sum", "cast_int8": for command lines and figures
+  std::string directml;  // "ELEMENT_WISE_ADD"
+  Family family = Family::elementwise;
+  std::vector<Input> inputs;
+  anydml_type output = ANYDML_NONE;  // NONE: the type of the case
+  std::vector<Attribute> attributes;
+  bool repeats = false;            // the kernels of another row: not in "all"
+  std::vector<anydml_type> types;  // that it takes, in the order of the tables
+
+  [[nodiscard]] anydml_type input_type(std::size_t input, anydml_type type) const;
+  [[nodiscard]] anydml_type output_type(anydml_type type) const { return output == ANYDML_NONE ? type : output; }
+  // Inputs that are as large as the output, in their order.
+  [[nodiscard]] std::vector<std::size_t> tensors() const;
+  [[nodiscard]] bool is_modulus() const { return name == "modulus_floor" || name == "modulus_truncate"; }
+};
+
+// In the order of DirectML's numbers. The first call tries every type, so it uses the library.
+const std::vector<Row>& rows();
+
+// Operators that are built and have no row, each with the reason.
+const std::vector<std::string>& rows_left_out();
+
+// "all", a group (elementwise, reduce, fill, modulus, cast), a row's name or DirectML's. False where none is meant.
+bool parse_operator(std::string_view text, std::vector<const Row*>& to);
+
+// For completion and help: the groups, then the rows.
+std::vector<std::string> operator_words();
+
+// The order of the tables: floats, then integers by width.
+inline constexpr anydml_type kTypes[] = {ANYDML_FLOAT32, ANYDML_FLOAT16, ANYDML_FLOAT64, ANYDML_INT8,
+                                         ANYDML_UINT8,   ANYDML_INT16,   ANYDML_UINT16,  ANYDML_INT32,
+                                         ANYDML_UINT32,  ANYDML_INT64,   ANYDML_UINT64};
+
+}  // namespace anydml::bench
