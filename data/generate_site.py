@@ -118,7 +118,8 @@ class Site:
         self.documents()
         operators = self.reference()
         self.files()
-        shutil.copy(ROOT / "scripts" / "site.css", self.pages / "site.css")
+        for name in ("site.css", "iframe-worker.js"):
+            shutil.copy(ROOT / "scripts" / name, self.pages / name)
         navigation = [{"Operators": operators} if "Operators" in one else one for one in NAVIGATION]
         settings = {"INHERIT": str(ROOT / "scripts" / "mkdocs.yml"), "docs_dir": "pages",
                     "site_dir": str(self.folder.parent / "site"), "nav": navigation,

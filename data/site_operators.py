@@ -4,6 +4,7 @@ src/ops and data/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,6 +61,11 @@ def plain(text: str) -> str:
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     head = list(head)
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def formula_lines(formula: str) -> list[str]:
+    """A line for each case."""
+    return [line for part in formula.split("; ") for line in textwrap.wrap(part, 80, subsequent_indent="    ")]
 
 
 def level(name: str) -> tuple[int, ...]:
@@ -167,7 +173,7 @@ class Pages:
                 ("in place", IN_PLACE_TEXT[IN_PLACE[operator.get("in_place_alias")]])]
         if operator.get("enum_aliases"):
             rows.append(("other names", ", ".join(f"`{alias}`" for alias in operator["enum_aliases"])))
-        return [state, "", *(["```text", operator["formula"], "```", ""] if operator["formula"] else []),
+        return [state, "", *(["```text", *formula_lines(operator["formula"]), "```", ""] if operator["formula"] else []),
                 *table(("", ""), rows)]
 
     def fields(self, operator: Facts) -> Iterator[str]:
@@ -264,7 +270,7 @@ class Pages:
         name = self.source.name_of(operator)
         op = self.python[name]
         rules = list(self.rules(operator))
-        lines = [f"# {name}", "", *self.summary(operator)]
+        lines = ["---", f"title: {name}", "---", "", f"# {name}", "", *self.summary(operator)]
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]
@@ -298,6 +304,7 @@ class Pages:
         folder = "reference/operators"
         found: list[Any] = [f"{folder}/index.md"]
         for title, _ in CHAPTERS:
-            found.append({title: [{name: f"{folder}/{page_name(name)}"} for name in sorted(self.names())
-                                  if chapter(name) == title]})
+            names = sorted(name for name in self.names() if chapter(name) == title)
+            found.append({title: [{re.sub("^(ELEMENT_WISE|ACTIVATION)_", "", name): f"{folder}/{page_name(name)}"}
+                                  for name in names]})
         return found
