@@ -96,7 +96,7 @@ def linked(text: str, anchors: dict[str, str]) -> str:
     parts = re.split(r"(`[^`]*`)", text)
     for i in range(0, len(parts), 2):
         escaped = parts[i].replace("&", "&amp;").replace("<", "&lt;").replace("*", "&#42;")
-        parts[i] = NAME.sub(link, escaped)
+        parts[i] = re.sub(r"docs/([\w-]+\.md)", r"[\1](../\1)", NAME.sub(link, escaped))
     return "".join(parts)
 
 

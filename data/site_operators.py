@@ -68,6 +68,19 @@ def formula_lines(formula: str) -> list[str]:
     return [line for part in formula.split("; ") for line in textwrap.wrap(part, 80, subsequent_indent="    ")]
 
 
+def types_text(types: Iterable[str]) -> str:
+    """FLOAT16, FLOAT32, INT8 to INT64: runs of three or more in short."""
+    if not types:
+        return "the documents leave them blank"
+    return python.types_text([one for one in python.TYPE_ORDER if one in types]).upper().replace(" TO ", " to ").replace(
+        " AND ", ", ")
+
+
+def breakable(name: str) -> str:
+    """May go on in the next line behind an underscore, where a screen is narrow."""
+    return name.replace("_", "_<wbr>")
+
+
 def level(name: str) -> tuple[int, ...]:
     return tuple(map(int, name.split("_")))
 
@@ -217,7 +230,7 @@ class Pages:
         rows = []
         for key, names in groups.items():
             for which, since, dimensions, types in key:
-                shown = ", ".join(one for one in python.TYPE_ORDER if one in types) or "the documents leave them blank"
+                shown = types_text(types)
                 rows.append((", ".join(names), *([", ".join(which)] if some_for else []), since, dimensions, shown))
         yield from table(("tensor", *(["for"] if some_for else []), "from level", "dimensions", "types"), rows)
 
@@ -270,7 +283,7 @@ class Pages:
         name = self.source.name_of(operator)
         op = self.python[name]
         rules = list(self.rules(operator))
-        lines = ["---", f"title: {name}", "---", "", f"# {name}", "", *self.summary(operator)]
+        lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator)]
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]
@@ -289,8 +302,8 @@ class Pages:
         for title, _ in CHAPTERS:
             members = [one for one in self.source.operators if chapter(self.source.name_of(one)) == title]
             lines += [f"## {title}", ""]
-            lines += table(("operator", "built", "from level", "computes"),
-                           ((f"[{name}]({page_name(name)})", "yes" if name in self.built else "", one["introduced"],
+            lines += table(("built", "operator", "from level", "computes"),
+                           (("yes" if name in self.built else "", f"[{name}]({page_name(name)})", one["introduced"],
                              code(one["formula"]) if one["formula"] else "")
                             for one in members for name in [self.source.name_of(one)]))
         return "\n".join(lines)
