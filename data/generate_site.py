@@ -95,7 +95,7 @@ class Site:
         """The files that pages link to; of a folder those in it that are text."""
         for source in sorted(self.shown):
             path = ROOT / source
-            lines = [f"# {source}", ""]
+            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # its readers come by a link
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 try:
                     text = file.read_text(encoding="utf-8")

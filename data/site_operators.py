@@ -38,6 +38,7 @@ SAME = {"datatype": "have the same DataType", "dimension_count": "have the same 
         "sizes": "have the same Sizes"}
 FUNCTIONS = {"fused_activation": "whether the operator can be fused", "gather_shape": "the shape of the result",
              "gather_nd_shape": "the shape of the result", "scatter_nd_shape": "the shape of the result"}
+DEFINED = "Every bit of the result is defined, the same on every device, the sign and payload of a NaN aside:"
 
 
 class Section(NamedTuple):
@@ -133,12 +134,11 @@ def numerics(name: str) -> list[str]:
     for section in candidates:
         row = row_about(section, name) if section is not first else None
         if row or mentions(section.text, name):
-            where = f"[{section.title}](../../numerics.md{section.anchor})"
-            text = f"Every bit of the result is defined, the same on every device: {where}."
+            where = f"[{section.title if section is first else f'Numerics: {section.title.lower()}'}]"
+            text = f"{DEFINED} {where}(../../numerics.md{section.anchor})."
             return ["## To the bit", "", text, "", *([f"> {row}", ""] if row else [])]
     if name in python.built_names():
-        return ["## To the bit", "", "Every bit of the result is defined, the same on every device: "
-                "[What the operators compute, to the bit](../../numerics.md).", ""]
+        return ["## To the bit", "", f"{DEFINED} [What the operators compute, to the bit](../../numerics.md).", ""]
     return []
 
 
@@ -207,10 +207,10 @@ class Pages:
             count = (f"as many as `{field['count_field']}` says" if "count_field" in field
                      else "counts " + python.english(f"`{one}`" for one in counted[name]) if name in counted else "")
             rows.append((f"`{name}`", kind, f"`{field['type']}`",
-                         (f"from {since}" if since else "yes") if may_be_null else "no", count, str(field["offset"])))
+                         (f"from {since}" if since else "yes") if may_be_null else "no", str(field["offset"]), count))
             if field_type(field["type"], self.source.enums) == "enumeration" and field["type"] not in enums:
                 enums.append(field["type"])
-        yield from table(("field", "kind", "type", "optional", "count", "offset"), rows)
+        yield from table(("field", "kind", "type", "optional", "offset", "count"), rows)
         for name in enums:
             enum = self.source.enums[name]
             values = ", ".join(f"`{value['name'].removeprefix(enum_prefix(enum))}` ({value['value']})"

@@ -32,6 +32,11 @@ if [ ! -x build/site-venv/bin/mkdocs ]; then
   build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5,<10'
 fi
 build/site-venv/bin/python data/generate_site.py build/site-src
-NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --quiet --clean --config-file build/site-src/mkdocs.yml
+# Not --quiet, which would hide warnings from strict too.
+if ! NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --clean --strict --config-file build/site-src/mkdocs.yml \
+  >build/site.log 2>&1; then
+  grep -v '^INFO' build/site.log >&2
+  exit 1
+fi
 echo "the site is in build/site: $(find build/site -name '*.html' | wc -l) pages"
 [ -z "$serve" ] || exec build/site-venv/bin/python -m http.server --bind 127.0.0.1 --directory build/site 8000
