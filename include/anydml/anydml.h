@@ -141,20 +141,24 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
 
 /* ---- Any operator that is built -------------------------------------------------------------------------------- */
 
+/* clang-format off */
 /*
  * What an operator takes besides tensors, under the name of its field in DirectML ("Min"):
  *
- *   a number                  {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
- *   one of an enumeration     {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's
- * prefix; or its number an array of numbers       {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field
- * that counts it (AxisCount, DimensionCount) is not given; arrays that share one have the same count a DML_SIZE_2D an
- * array of two numbers, the width and the height an operator               {"FusedActivation", ANYDML_OPERATOR, 0,
- * {.operators = &relu}}, where relu is an anydml_operator without tensors; ANYDML_OPERATOR | ANYDML_ARRAY for several
- *   a scalar union            a number; the field beside it that names its type may be left out, and is the output's
- *   a ScaleBias               the two attributes "Scale" and "Bias"
+ *   a number                 {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
+ *   one of an enumeration    {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's prefix;
+ *                            or its number
+ *   an array of numbers      {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field that counts it
+ *                            (AxisCount, DimensionCount) is not given; arrays that share one have the same count
+ *   a DML_SIZE_2D            an array of two numbers, the width and the height
+ *   an operator              {"FusedActivation", ANYDML_OPERATOR, 0, {.operators = &relu}}, where relu is an
+ *                            anydml_operator without tensors; ANYDML_OPERATOR | ANYDML_ARRAY for several
+ *   a scalar union           a number; the field beside it that names its type may be left out, and is the output's
+ *   a ScaleBias              the two attributes "Scale" and "Bias"
  *
  * Whatever is optional in DirectML may be left out. Numbers become the type of the tensor they are for as CAST does.
  */
+/* clang-format on */
 enum {
   ANYDML_TEXT = 0x100,
   ANYDML_OPERATOR = 0x101,
@@ -170,7 +174,7 @@ typedef struct anydml_operator {
 typedef struct anydml_attribute {
   const char* name;
   uint32_t type;  /* ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or ANYDML_OPERATOR: which member of value
-                     is  meant; with ANYDML_ARRAY one of the pointers */
+                     is meant; with ANYDML_ARRAY one of the pointers */
   uint32_t count; /* of an array; otherwise 0 */
   union {
     double f64;

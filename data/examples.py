@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: MIT
+"""One example for each operator that is built: what goes in and what comes out. generate_site.py writes each of them in
+Python, in C and as a model of dmlrun; tests/python/test_site.py runs all three and compares what they print."""
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import generate_python as python
+
+
+@dataclass(frozen=True)
+class Tensor:
+    type: str
+    values: tuple[float, ...]
+    sizes: tuple[int, ...]
+
+    def shaped(self, *sizes: int) -> Tensor:
+        return Tensor(self.type, self.values, sizes)
+
+
+@dataclass(frozen=True)
+class Example:
+    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out."""
+    inputs: tuple[Tensor | None, ...]
+    output: Tensor
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def of_type(name: str):
+    return lambda *values: Tensor(name, values, (len(values),))
+
+
+f32, i32, i8, u8, u32 = map(of_type, ("FLOAT32", "INT32", "INT8", "UINT8", "UINT32"))
+
+_X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
+_BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
+_TRUTHS, _OTHERS = u8(0, 0, 1, 1), u8(0, 1, 0, 1)
+_SQUARE = f32(1, 5, 3, 2, 2, 9).shaped(2, 3)
+
+
+def _unary(*results: float, x: Tensor = _X, to=f32, **attributes: Any) -> Example:
+    return Example((x,), to(*results), attributes)
+
+
+def _binary(a: Tensor, b: Tensor, output: Tensor, **attributes: Any) -> Example:
+    return Example((a, b), output, attributes)
+
+
+def _compare(*results: int) -> Example:
+    return _binary(f32(1, 2, 3), f32(2, 2, 2), u8(*results))
+
+
+EXAMPLES: dict[str, Example] = {
+    "ELEMENT_WISE_IDENTITY": _unary(-2.5, -0.5, 1.5, 3),
+    "ELEMENT_WISE_ABS": _unary(2.5, 0.5, 1.5, 3),
+    "ELEMENT_WISE_NEGATE": _unary(2.5, 0.5, -1.5, -3),
+    "ELEMENT_WISE_FLOOR": _unary(-3, -1, 1, 3),
+    "ELEMENT_WISE_CEIL": _unary(-2, -0.0, 2, 3),
+    "ELEMENT_WISE_ROUND": _unary(-2, -0.0, 2, 3, RoundingMode="HALVES_TO_NEAREST_EVEN"),
+    "ELEMENT_WISE_SIGN": _unary(-1, -1, 1, 1),
+    "ELEMENT_WISE_RECIP": _unary(0.5, 0.25, -2, x=f32(2, 4, -0.5)),
+    "ELEMENT_WISE_SQRT": _unary(2, 1.5, 0, x=f32(4, 2.25, 0)),
+    "ELEMENT_WISE_CLIP": _unary(-1, -0.5, 1.5, 2, Min=-1, Max=2),
+    "ELEMENT_WISE_CLIP1": _unary(-1, -0.5, 1.5, 2, Min=-1, Max=2),
+    "ELEMENT_WISE_THRESHOLD": _unary(0.5, 0.5, 1.5, 3, Min=0.5),
+    "ELEMENT_WISE_IS_NAN": _unary(0, 1, 0, x=f32(1, math.nan, math.inf), to=u8),
+    "ELEMENT_WISE_IS_INFINITY": _unary(0, 1, 1, x=f32(1, -math.inf, math.inf), to=u8, InfinityMode="EITHER"),
+    "ELEMENT_WISE_BIT_NOT": _unary(255, 250, 0, 127, x=_BITS, to=u8),
+    "ELEMENT_WISE_BIT_COUNT": _unary(0, 2, 8, 1, x=_BITS, to=u8),
+    "ELEMENT_WISE_LOGICAL_NOT": _unary(1, 0, 0, x=u8(0, 1, 2), to=u8),
+    "ELEMENT_WISE_ADD": _binary(_A, _B, f32(10, -4, 4, -10)),
+    "ELEMENT_WISE_ADD1": _binary(_A, _B, f32(10, 0, 4, 0), FusedActivation="ACTIVATION_RELU"),
+    "ELEMENT_WISE_SUBTRACT": _binary(_A, _B, f32(4, -10, 10, -4)),
+    "ELEMENT_WISE_MULTIPLY": _binary(_A, _B, f32(21, -21, -21, 21)),
+    "ELEMENT_WISE_DIVIDE": _binary(f32(7, -7, 1), f32(2, 2, -4), f32(3.5, -3.5, -0.25)),
+    "ELEMENT_WISE_MODULUS_FLOOR": _binary(_A, _B, f32(1, 2, -2, -1)),
+    "ELEMENT_WISE_MODULUS_TRUNCATE": _binary(_A, _B, f32(1, -1, 1, -1)),
+    "ELEMENT_WISE_MAX": _binary(_A, _B, f32(7, 3, 7, -3)),
+    "ELEMENT_WISE_MIN": _binary(_A, _B, f32(3, -7, -3, -7)),
+    "ELEMENT_WISE_MEAN": _binary(_A, _B, f32(5, -2, 2, -5)),
+    "ELEMENT_WISE_DIFFERENCE_SQUARE": _binary(_A, _B, f32(16, 100, 100, 16)),
+    "ELEMENT_WISE_CLIP_GRAD": _binary(_X, f32(10, 20, 30, 40), f32(0, 20, 30, 0), Min=-1, Max=2),
+    "ELEMENT_WISE_CLIP_GRAD1": _binary(_X, f32(10, 20, 30, 40), f32(0, 20, 30, 0), Min=-1, Max=2),
+    "ELEMENT_WISE_LOGICAL_EQUALS": _compare(0, 1, 0),
+    "ELEMENT_WISE_LOGICAL_GREATER_THAN": _compare(0, 0, 1),
+    "ELEMENT_WISE_LOGICAL_LESS_THAN": _compare(1, 0, 0),
+    "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL": _compare(0, 1, 1),
+    "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL": _compare(1, 1, 0),
+    "ELEMENT_WISE_LOGICAL_AND": _binary(_TRUTHS, _OTHERS, u8(0, 0, 0, 1)),
+    "ELEMENT_WISE_LOGICAL_OR": _binary(_TRUTHS, _OTHERS, u8(0, 1, 1, 1)),
+    "ELEMENT_WISE_LOGICAL_XOR": _binary(_TRUTHS, _OTHERS, u8(0, 1, 1, 0)),
+    "ELEMENT_WISE_BIT_AND": _binary(_BITS, _MASK, u8(0, 1, 15, 128)),
+    "ELEMENT_WISE_BIT_OR": _binary(_BITS, _MASK, u8(1, 7, 255, 255)),
+    "ELEMENT_WISE_BIT_XOR": _binary(_BITS, _MASK, u8(1, 6, 240, 127)),
+    "ELEMENT_WISE_BIT_SHIFT_LEFT": _binary(u8(1, 5, 255, 1), u8(3, 1, 4, 8), u8(8, 10, 240, 0)),
+    "ELEMENT_WISE_BIT_SHIFT_RIGHT": _binary(u8(8, 5, 255, 128), u8(3, 1, 4, 8), u8(1, 2, 15, 0)),
+    "ELEMENT_WISE_IF": Example((u8(1, 0, 2), f32(1, 2, 3), f32(10, 20, 30)), f32(1, 20, 3)),
+    "ELEMENT_WISE_QUANTIZE_LINEAR": Example((f32(-1, 0.25, 1.5, 99), f32(0.5, 0.5, 0.5, 0.5), u8(10, 10, 10, 10)),
+                                            u8(8, 10, 13, 208)),
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": Example((u8(8, 10, 13, 208), f32(0.5, 0.5, 0.5, 0.5), u8(10, 10, 10, 10)),
+                                              f32(-1, 0, 1.5, 99)),
+    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Example(
+        (u8(12, 20), f32(0.5), u8(10), u8(4, 40), f32(0.25), None, f32(0.5), u8(10)), u8(14, 40)),
+    "ACTIVATION_IDENTITY": _unary(-2.5, -0.5, 1.5, 3),
+    "ACTIVATION_RELU": _unary(0, 0, 1.5, 3),
+    "ACTIVATION_LINEAR": _unary(-4, 0, 4, 7, Alpha=2, Beta=1),
+    "ACTIVATION_LEAKY_RELU": _unary(-0.625, -0.125, 1.5, 3, Alpha=0.25),
+    "ACTIVATION_THRESHOLDED_RELU": _unary(0, 0, 0, 3, Alpha=2),
+    "ACTIVATION_HARD_SIGMOID": _unary(0, 0.375, 0.875, 1, Alpha=0.25, Beta=0.5),
+    "ACTIVATION_HARD_SWISH": _unary(-0.0, -0.1875, 1.3125, 3, Alpha=0.25, Beta=0.5),
+    "ACTIVATION_SHRINK": _unary(-2, 0, 1, 2.5, Bias=0.5, Threshold=1),
+    "ACTIVATION_PARAMETERIZED_RELU": _binary(_X, f32(0.5, 0.25, 0.5, 0.25), f32(-1.25, -0.125, 1.5, 3)),
+    "ACTIVATION_RELU_GRAD": _binary(_X, f32(10, 20, 30, 40), f32(0, 0, 30, 40)),
+    "CAST": _unary(-2, 0, 1, 3, to=i8),
+    "FILL_VALUE_CONSTANT": Example((), f32(7, 7, 7, 7).shaped(2, 2), {"Value": 7}),
+    "FILL_VALUE_SEQUENCE": Example((), i32(7, 5, 3, 1).shaped(2, 2), {"ValueStart": 7, "ValueDelta": -2}),
+    "REDUCE": Example((_SQUARE,), f32(9, 13).shaped(2, 1), {"Function": "SUM", "Axes": [1]}),
+    "ARGMIN": Example((_SQUARE,), u32(0, 0).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+    "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+}
+
+
+# ---- In Python ------------------------------------------------------------------------------------------------------
+
+def nested(values: list[Any], sizes: Iterable[int]) -> list[Any]:
+    """The flat values as lists within lists."""
+    for size in reversed(list(sizes)[1:]):
+        values = [values[i:i + size] for i in range(0, len(values), size)]
+    return values
+
+
+def variable(name: str) -> str:
+    """`input` is a builtin of Python's."""
+    return {"input": "x"}.get(name, name)
+
+
+def _numpy(tensor: Tensor) -> str:
+    text = repr(nested(list(tensor.values), tensor.sizes))
+    for word in ("nan", "inf"):
+        text = text.replace(word, f"np.{word}")
+    return f"np.{tensor.type.lower()}({text})"
+
+
+def python_code(op: python.Operator, example: Example) -> str:
+    given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
+    lines = ["import anydml", "import numpy as np", ""] if given else ["import anydml", ""]
+    lines += [f"{name} = {_numpy(tensor)}" for name, tensor in given if tensor]
+    arguments = [name if tensor else "None" for name, tensor in given]
+    for one in op.attributes:
+        if one.field in example.attributes:
+            value = example.attributes[one.field]
+            text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
+            arguments.append(f"{one.name}={text}")
+    output = op.outputs[0]
+    if "shape" in python.options(op):
+        arguments.append(f"shape={example.output.sizes}")
+    if not output.like and output.dtype != example.output.type.lower():
+        arguments.append(f'dtype="{example.output.type.lower()}"')
+    head = f"y = anydml.{op.python}("
+    return "\n".join([*lines, python.wrapped(head, arguments, ")", len(head)), "print(y.tolist())"]) + "\n"
+
+
+def python_prints(example: Example) -> str:
+    number = float if example.output.type.startswith("FLOAT") else int
+    return f"{nested([number(value) for value in example.output.values], example.output.sizes)}\n"
+
+
+# ---- In C -----------------------------------------------------------------------------------------------------------
+
+def _c_type(name: str) -> str:
+    return {"FLOAT32": "float", "FLOAT64": "double"}.get(name) or f"{name.lower()}_t"
+
+
+def _c_number(value: float) -> str:
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return f"{value!r}f" if isinstance(value, float) else str(value)
+
+
+def _c_list(values: Iterable[Any]) -> str:
+    return "{" + ", ".join(map(str, values)) + "}"
+
+
+def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
+    """What has to be declared before, and the attribute."""
+    name = one.name
+    if one.kind == "enumeration":
+        return None, f'{{"{one.field}", ANYDML_TEXT, 0, {{.text = "{value}"}}}}'
+    if one.kind == "operators":
+        return (f'const anydml_operator {name} = {{"{value}", NULL, 0}};',
+                f'{{"{one.field}", ANYDML_OPERATOR, 0, {{.operators = &{name}}}}}')
+    if isinstance(value, list):
+        return (f"const int64_t {name}[] = {_c_list(value)};",
+                f'{{"{one.field}", ANYDML_INT64 | ANYDML_ARRAY, {len(value)}, {{.i64s = {name}}}}}')
+    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
+
+
+def c_code(op: python.Operator, example: Example) -> str:
+    tensors = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
+    count = len(example.output.values)
+    names: dict[tuple[int, ...], str] = {}
+    for sizes in [tensor.sizes for _, tensor in tensors if tensor] + [example.output.sizes]:
+        names.setdefault(sizes, f"{'other_' * bool(names)}sizes")
+    body = [f"const int64_t {name}[] = {_c_list(sizes)};" for sizes, name in names.items()]
+    body += [f"{_c_type(tensor.type)} {name}[] = {_c_list(map(_c_number, tensor.values))};"
+             for name, tensor in tensors if tensor]
+    body.append(f"{_c_type(example.output.type)} y[{count}];")
+
+    def tensor_text(name: str, tensor: Tensor | None) -> str:
+        if not tensor:
+            return "{ANYDML_NONE, 0, NULL, NULL, NULL}"
+        return f"{{ANYDML_{tensor.type}, {len(tensor.sizes)}, {names[tensor.sizes]}, NULL, {name}}}"
+
+    def array(kind: str, name: str, items: list[str]) -> None:
+        head = f"const {kind} {name}[] = {{"
+        body.append(head + items[0] + "};" if len(items) == 1 else
+                    head + "\n" + "".join(f"      {item},\n" for item in items) + "  };")
+
+    if tensors:
+        array("anydml_tensor", "inputs", [tensor_text(name, tensor) for name, tensor in tensors])
+    array("anydml_tensor", "outputs", [tensor_text("y", example.output)])
+    attributes = [_c_attribute(one, example.attributes[one.field]) for one in op.attributes
+                  if one.field in example.attributes]
+    body += [declared for declared, _ in attributes if declared]
+    if attributes:
+        array("anydml_attribute", "attributes", [text for _, text in attributes])
+    call = (f"  if (anydml_run(NULL, \"{op.name}\", {f'inputs, {len(tensors)}' if tensors else 'NULL, 0'}, outputs, 1,\n"
+            f"                 {f'attributes, {len(attributes)}' if attributes else 'NULL, 0'}) != ANYDML_OK)\n"
+            "    return puts(anydml_last_error()), 1;\n")
+    values = [value for _, tensor in tensors if tensor for value in tensor.values]
+    includes = ["<anydml/anydml.h>", *([] if all(map(math.isfinite, values)) else ["<math.h>"]), "<stdio.h>"]
+    return ("".join(f"#include {name}\n" for name in includes) + "\nint main(void) {\n" +
+            "".join(f"  {line}\n" for line in body) + call +
+            f'  for (int i = 0; i < {count}; ++i) printf("%g ", (double)y[i]);\n  puts("");\n  return 0;\n}}\n')
+
+
+def c_prints(example: Example) -> str:
+    return "".join(f"{value:g} " for value in example.output.values) + "\n"
+
+
+# ---- For dmlrun -----------------------------------------------------------------------------------------------------
+
+def _json_number(value: float) -> Any:
+    return value if math.isfinite(value) else {"nan": "nan", "inf": "inf", "-inf": "-inf"}[str(value)]
+
+
+def _json_list(values: Iterable[Any]) -> str:
+    return json.dumps(list(map(_json_number, values)))
+
+
+def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
+    """`type_field` is the member that says of which type a DML_SCALAR_UNION is."""
+    output = op.outputs[0].tensor
+    given = [(one.field, tensor) for one, tensor in zip(op.inputs, example.inputs) if tensor]
+    given.append((output.field, example.output))
+    names = {one: one.removesuffix("Tensor") for one, _ in given}
+    resources, members = [], []
+    for one, tensor in given:
+        values = (f'{{ "valueCount": {len(tensor.values)}, "value": 0 }}' if one == output.field
+                  else _json_list(tensor.values))
+        resources.append(f'"{names[one]}": {{ "initialValuesDataType": "{tensor.type}", "initialValues": {values} }}')
+        members.append(f'"{one}": {{ "DataType": "{tensor.type}", "Sizes": {json.dumps(list(tensor.sizes))} }}')
+    if type_field:
+        members.append(f'"{type_field}": "{example.output.type}"')
+    for one in op.attributes:
+        if one.field in example.attributes:
+            value = example.attributes[one.field]
+            text = f'{{ "Type": "{value}" }}' if one.kind == "operators" else json.dumps(value)
+            members.append(f'"{one.field}": {text}')
+    bindings = ", ".join(f'"{one}": "{name}"' for one, name in names.items())
+
+    def lines(items: list[str], indent: int) -> str:
+        return ",\n".join(" " * indent + item for item in items)
+
+    return f"""{{
+  "resources": {{
+{lines(resources, 4)}
+  }},
+  "dispatchables": {{
+    "{op.python}": {{
+      "type": "DML_OPERATOR_{op.name}",
+      "desc": {{
+{lines(members, 8)}
+      }}
+    }}
+  }},
+  "commands": [
+    {{ "type": "dispatch", "dispatchable": "{op.python}",
+      "bindings": {{ {bindings} }} }},
+    {{ "type": "print", "resource": "{names[output.field]}" }}
+  ]
+}}
+"""
+
+
+def model_prints(op: python.Operator, example: Example) -> str:
+    values = ", ".join(f"{value:g}" for value in example.output.values)
+    return f"Resource '{op.outputs[0].tensor.field.removesuffix('Tensor')}': {values}\n"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The examples of the site (data/examples.py) print what they say: in Python, in C where a compiler and the library are,
+and as models where dmlrun is. ANYDML_BUILD is the build to take these from, build/release by default."""
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "data"))
+import examples  # noqa: E402
+import generate_python  # noqa: E402
+import site_operators  # noqa: E402
+
+BUILD = Path(os.environ.get("ANYDML_BUILD", SOURCE / "build" / "release")).resolve()
+OPERATORS = {op.name: op for op in generate_python.read_operators()}
+
+
+def test_what_is_built_has_an_example():
+    assert set(examples.EXAMPLES) == generate_python.built_names()
+
+
+@pytest.mark.parametrize("name", examples.EXAMPLES)
+def test_python_prints_what_the_page_says(name):
+    code, printed = examples.python_code(OPERATORS[name], examples.EXAMPLES[name]), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, name, "exec"), {})
+    assert printed.getvalue() == examples.python_prints(examples.EXAMPLES[name])
+
+
+def test_c_prints_what_the_page_says(tmp_path):
+    """All of them as one program, which is quicker: each main is a function of it."""
+    libraries, compiler = list(BUILD.glob("**/libanydml.so")), shutil.which("cc")
+    if not libraries or not compiler:
+        pytest.skip(f"no compiler, or no libanydml.so in {BUILD}")
+    program = []
+    for name, example in examples.EXAMPLES.items():
+        program.append(examples.c_code(OPERATORS[name], example).replace("int main(void)", f"int {name}(void)"))
+    calls = "".join(f"  if ({name}()) return 1;\n" for name in examples.EXAMPLES)
+    (tmp_path / "all.c").write_text("".join(program) + f"int main(void) {{\n{calls}  return 0;\n}}\n")
+    subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include", "all.c", "-o", "all",
+                    libraries[0], f"-Wl,-rpath,{libraries[0].parent}"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "all"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    expected = {name: examples.c_prints(example) for name, example in examples.EXAMPLES.items()}
+    assert dict(zip(expected, printed.splitlines(keepends=True))) == expected
+
+
+def test_models_print_what_the_page_says(tmp_path):
+    dmlrun = BUILD / "tools" / "dmlrun" / "dmlrun"
+    if not dmlrun.exists():
+        pytest.skip(f"no dmlrun in {BUILD}")
+    pages = site_operators.Pages()
+    for name in examples.EXAMPLES:
+        (tmp_path / f"{name}.json").write_text(pages.model(name))
+    names = [f"{name}.json" for name in examples.EXAMPLES]
+    subprocess.run([dmlrun, "check", *names], cwd=tmp_path, check=True, stdout=subprocess.PIPE)
+    for name, example in examples.EXAMPLES.items():
+        printed = subprocess.run([dmlrun, f"{name}.json"], cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True)
+        shown = "".join(re.findall(r"^Resource .*\n", printed.stdout, re.MULTILINE))
+        assert shown == examples.model_prints(OPERATORS[name], example), name
