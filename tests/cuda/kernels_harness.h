@@ -23,6 +23,7 @@ void check_rows();
 void check_programs();
 void check_small_tasks();
 void check_modulus();
+void check_reductions();
 
 // A variant of a row, with what it means.
 struct VariantInfo {
