@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The CUDA kernels against the scalar definitions, by bits. Every row, layout and program, small tasks and fills are
-// compared with the host (kernels_rows.cpp), reductions too (kernels_reduce.cpp), the tuned kernels with generic ones on
-// the device (kernels_modulus.cu).
-// Exits with 77, "skipped", where there is no device. --quick: few elements, for tools that watch every access.
+// compared with the host (kernels_rows.cpp), reductions too (kernels_reduce.cpp), the tuned kernels with generic ones
+// on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no device. --quick: few elements, for
+// tools that watch every access.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

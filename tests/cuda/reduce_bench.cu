@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions alone on a GPU, without the rest of the plugin: compared with the host, and their speed as a fraction of a
 // pass that reads the same bytes. Built of this, kernels_reduce.cpp and src/ops/reduce/cuda.
-//   reduce_bench [--check | --quick-check] [--bench]
+//   reduce_bench [--check | --quick-check | --check-part N] [--bench]     N: 0 to 9, one of the functions
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -205,10 +205,13 @@ int main(int argc, char** argv) {
       g_quick = option == "--quick-check";
       check_reductions();
       std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
+    } else if (option == "--check-part" && i + 1 < argc) {
+      check_reductions(static_cast<anydml::u32>(std::atoi(argv[++i])), 10);
+      std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
     } else if (option == "--bench") {
       bench();
     } else {
-      std::fprintf(stderr, "usage: reduce_bench [--check | --quick-check] [--bench]\n");
+      std::fprintf(stderr, "usage: reduce_bench [--check | --quick-check | --check-part N] [--bench]\n");
       return 2;
     }
   }

@@ -38,10 +38,11 @@ struct Across {
       }
     }
     if constexpr (W::kIsArg) {
+      rank = first_rank(launch, elements);
       if (group < elements.count) {
 #pragma unroll
         for (u32 column = 0; column < kColumns; ++column) {
-          values[0][column].rank = rank_of(launch, element_at(launch, elements, group));
+          values[0][column].rank = rank + group;
         }
       }
     }
@@ -70,7 +71,7 @@ struct Across {
       }
       Value& value = values[kLanes ? lane : 0][column];
       if constexpr (W::kIsArg) {
-        W::take(value, W::lift(bits), rank_of(launch, element_at(launch, elements, i)));
+        W::take(value, W::lift(bits), rank + i);
       } else {
         value = W::combine(value, W::lift(bits));
       }
@@ -136,6 +137,7 @@ struct Across {
   u32 groups;
   Elements elements;
   const std::byte* from;
+  u32 rank = 0;  // of the row that is visited first
   Value values[kLanesOfThread][kColumns];
 };
 

@@ -6,6 +6,12 @@
 
 namespace anydml::cuda {
 
+// By value: a choice between elements of an array would be one between addresses, and the array no registers.
+template <class A>
+[[nodiscard]] __device__ inline A choose(bool condition, A a, A b) {
+  return condition ? a : b;
+}
+
 // From all of a team's threads to its first: their own values at once, where the order does not show.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value fold_team(typename W::Value value, u32 team) {
@@ -49,9 +55,10 @@ template <class W, u32 kValues>
     const bool is_upper = (threadIdx.x & distance) != 0;
 #pragma unroll
     for (u32 i = 0; i < half; ++i) {
-      const auto kept = is_upper ? lanes[i + half] : lanes[i];
-      const auto given = is_upper ? lanes[i] : lanes[i + half];
-      lanes[i] = W::combine(kept, W::from_other(given, distance));
+      const typename W::Value low = lanes[i];
+      const typename W::Value high = lanes[i + half];
+      const typename W::Value given = choose(is_upper, low, high);
+      lanes[i] = W::combine(choose(is_upper, high, low), W::from_other(given, distance));
     }
     distance /= 2;
   }
@@ -107,7 +114,7 @@ struct Vectors {
   // Whether element i of a vector is one of the block's; all are, of a whole vector.
   [[nodiscard]] __device__ bool has(u32 vector, u32 i) const { return vector * kVector + i - skipped < count; }
   // One that is not whole. What lies beside the elements is read if it is the tensor's.
-  __device__ void load_part(u32 vector, u32 (&words)[4]) const {
+  __device__ __forceinline__ void load_part(u32 vector, u32 (&words)[4]) const {
     const std::byte* const at = address(vector);
     if (at >= launch.lowest && at + kVectorBytes <= launch.end) {
       load_access<16, false>(at, words);
@@ -138,18 +145,19 @@ inline constexpr u32 kVectorsInFlight = W::kVector >= 8 ? 4 : 8;
 
 template <class W, bool kWhole>
 __device__ inline void add_vector(const Vectors<W>& vectors, u32 vector, const u32 (&words)[4],
-                                  typename W::Accumulator (&lanes)[W::kVector]) {
+                                  typename W::Lane (&lanes)[W::kLanes]) {
 #pragma unroll
   for (u32 i = 0; i < W::kVector; ++i) {
     const auto lifted = W::lift(extract<typename W::T>(words, static_cast<int>(i)));
-    const auto sum = W::Fold::combine(lanes[i], lifted);
-    lanes[i] = kWhole || vectors.has(vector, i) ? sum : lanes[i];
+    const typename W::Lane before = lanes[i % W::kLanes];
+    const typename W::Lane after = W::Fold::combine(static_cast<typename W::Accumulator>(before), lifted);
+    lanes[i % W::kLanes] = choose(kWhole || vectors.has(vector, i), after, before);
   }
 }
 
 template <class W>
 __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 team,
-                                   typename W::Accumulator (&lanes)[W::kVector]) {
+                                   typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
     u32 words[4];
@@ -180,6 +188,40 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
   }
   if (vector < vectors.all) {
     add_part();
+  }
+}
+
+// The same with several vectors of lanes in a thread, which so are the outermost halves. More is done without shuffles,
+// by fewer threads: for many outputs.
+template <class W>
+__device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
+                                typename W::Accumulator (&lanes)[kLaneVectors][W::kVector]) {
+#pragma unroll 1
+  for (; vector < vectors.all; vector += kLaneVectors * team) {
+    u32 words[kLaneVectors][4];
+    if (vector >= vectors.first_whole && vector + (kLaneVectors - 1) * team < vectors.end_of_whole) {
+#pragma unroll
+      for (u32 i = 0; i < kLaneVectors; ++i) {
+        vectors.load(vector + i * team, words[i]);
+      }
+#pragma unroll
+      for (u32 i = 0; i < kLaneVectors; ++i) {
+        add_vector<W, true>(vectors, vector + i * team, words[i], lanes[i]);
+      }
+    } else {
+#pragma unroll
+      for (u32 i = 0; i < kLaneVectors; ++i) {
+        if (vector + i * team < vectors.all) {
+          vectors.load_part(vector + i * team, words[i]);
+        }
+      }
+#pragma unroll
+      for (u32 i = 0; i < kLaneVectors; ++i) {
+        if (vector + i * team < vectors.all) {
+          add_vector<W, false>(vectors, vector + i * team, words[i], lanes[i]);
+        }
+      }
+    }
   }
 }
 
@@ -217,7 +259,7 @@ template <class W>
   u32 best = thread;
   const auto look = [&](u32 i, const u32(&words)[4]) {
     const auto found = extreme_of<W>(vectors, vector_at(i), words);
-    if (found != key && W::Fold::combine(found, key) == found) {
+    if (W::is_beyond(found, key)) {
       key = found;
       best = i;
     }
@@ -263,19 +305,52 @@ __global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_con
   if constexpr (W::kIsArg) {
     value = fold_team<W>(search_vectors<W>(vectors, thread, launch.team), launch.team);
   } else {
-    typename W::Accumulator lanes[W::kVector];
+    typename W::Lane lanes[W::kLanes];
 #pragma unroll
-    for (u32 i = 0; i < W::kVector; ++i) {
+    for (u32 i = 0; i < W::kLanes; ++i) {
       lanes[i] = W::Fold::kNeutral;
     }
     add_vectors<W>(vectors, thread, launch.team, lanes);
     if constexpr (W::kOrdered) {
       value = fold_lanes<W>(lanes, launch.team);
     } else {
-      fold_halves<W>(lanes);
-      value = fold_team<W>(lanes[0], launch.team);
+      value = static_cast<typename W::Accumulator>(lanes[0]);
+#pragma unroll
+      for (u32 i = 1; i < W::kLanes; ++i) {
+        value = W::combine(value, static_cast<typename W::Accumulator>(lanes[i]));
+      }
+      value = fold_team<W>(value, launch.team);
     }
   }
+  if (thread == 0 && elements.count != 0) {
+    put<W>(launch, elements.output, elements.block, value);
+  }
+}
+
+template <class W>
+__global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ ReduceLaunch launch) {
+  const auto [thread, elements] = place_in_team(launch);
+  const Vectors<W> vectors(launch, elements);
+  typename W::Accumulator lanes[kLaneVectors][W::kVector];
+#pragma unroll
+  for (u32 i = 0; i < kLaneVectors; ++i) {
+#pragma unroll
+    for (u32 k = 0; k < W::kVector; ++k) {
+      lanes[i][k] = W::Fold::kNeutral;
+    }
+  }
+  add_wide<W>(vectors, thread, launch.team, lanes);
+#pragma unroll
+  for (u32 half = kLaneVectors / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (u32 i = 0; i < half; ++i) {
+#pragma unroll
+      for (u32 k = 0; k < W::kVector; ++k) {
+        lanes[i][k] = W::combine(lanes[i][k], lanes[i + half][k]);
+      }
+    }
+  }
+  const auto value = fold_lanes<W>(lanes[0], launch.team);
   if (thread == 0 && elements.count != 0) {
     put<W>(launch, elements.output, elements.block, value);
   }
@@ -290,9 +365,10 @@ __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_co
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;
   typename W::Value values[2] = {W::neutral(), W::neutral()};
+  const u32 rank = W::kIsArg ? first_rank(launch, elements) : 0;
   if constexpr (W::kIsArg) {
     if (thread < elements.count) {
-      values[0].rank = rank_of(launch, element_at(launch, elements, thread));
+      values[0].rank = rank + thread;
     }
   }
   const auto load = [&](u32 i) {
@@ -301,9 +377,11 @@ __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_co
   };
   const auto add = [&](u32 i, u32 which, bits_t<T> bits) {
     if constexpr (W::kIsArg) {
-      W::take(values[0], W::lift(bits), rank_of(launch, element_at(launch, elements, i)));
+      W::take(values[0], W::lift(bits), rank + i);
     } else {
-      values[which] = W::combine(values[which], W::lift(bits));
+      const auto lifted = W::lift(bits);
+      values[0] = choose(which == 0, W::combine(values[0], lifted), values[0]);
+      values[1] = choose(which == 0, values[1], W::combine(values[1], lifted));
     }
   };
   u32 i = thread;
@@ -319,11 +397,9 @@ __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_co
       add(i + k * team, k % 2, bits[k]);
     }
   }
-#pragma unroll
-  for (u32 k = 0; k < kSome - 1; ++k) {
-    if (i + k * team < elements.count) {
-      add(i + k * team, k % 2, load(i + k * team));
-    }
+#pragma unroll 1
+  for (u32 k = 0; i < elements.count; i += team, ++k) {
+    add(i, k % 2, load(i));
   }
   const auto value = fold_team<W>(W::combine(values[0], values[1]), team);
   if (thread == 0 && elements.count != 0) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "ops/reduce/cuda/launch.h"
@@ -18,7 +19,7 @@ constexpr u32 kWarp = 32;
 constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
 // As many threads as keep the memory of a large GPU busy, by how much each has on its way.
 constexpr u64 kEnoughThreads = 1 << 17;
-constexpr u64 kEnoughVectorThreads = 1 << 15;
+constexpr u64 kEnoughVectorThreads = 1 << 16;
 constexpr u32 kVectorsOfThread = 4;    // along, where the order leaves it open
 constexpr u32 kRowsOfThread = 8;       // across, likewise
 constexpr u32 kMostGroups = 32;        // that share the rows
@@ -143,19 +144,24 @@ class ReduceRun final : public PreparedStep {
   [[nodiscard]] u32 vector_elements() const { return kVectorBytes / kernels_.element_bytes; }
 
   [[nodiscard]] cudaError_t start_along(ReduceLaunch& launch, bool by_vectors, cudaStream_t stream) const {
+    StartKernel kernel = by_vectors ? kernels_.along_vectors : kernels_.along_elements;
+    launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
       // As many lanes as there may be elements for: the others would be empty.
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
+      if (const u32 fewer = std::max(1u, team / kLaneVectors);
+          by_vectors && (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
+        team = fewer;
+        kernel = kernels_.along_wide;
+      }
     } else {
       const u32 loads = by_vectors ? parts_of(block_elements(), vector_elements()) : block_elements();
       team = std::min(std::bit_ceil(parts_of(loads, kVectorsOfThread)), kWarp);
     }
     set_team(launch, team);
-    launch.units = outputs_ * launch.blocks.divisor;
-    const u32 blocks = parts_of(u64{launch.units} * team, kReduceThreads);
-    return (by_vectors ? kernels_.along_vectors : kernels_.along_elements)(launch, blocks, kReduceThreads, stream);
+    return kernel(launch, parts_of(u64{launch.units} * team, kReduceThreads), kReduceThreads, stream);
   }
 
   [[nodiscard]] cudaError_t start_across(ReduceLaunch& launch, bool by_vectors, cudaStream_t stream) const {

@@ -118,6 +118,7 @@ template <class W>
   made.across_vectors = start<across<W, W::kVector, false>>;
   made.across_elements = start<across<W, 1, false>>;
   if constexpr (W::kOrdered) {
+    made.along_wide = start<along_wide<W>>;
     made.across_lanes = start<across<W, 1, true>>;
     made.across_staged = start<across_staged<W>>;
   }

@@ -12,6 +12,7 @@ namespace anydml::cuda {
 
 inline constexpr u32 kReduceThreads = 256;    // of a block of threads
 inline constexpr u32 kLaneGroups = 8;         // of rows, where each of a group's threads has 8 of the 64 lanes
+inline constexpr u32 kLaneVectors = 4;        // of a thread, where there are many outputs
 inline constexpr u32 kStagedColumns = 32;     // of a block of threads that stages rows
 inline constexpr u32 kPartialsOfThread = 16;  // at most, when blocks are combined
 inline constexpr u32 kPartialsAtOnce = kReduceThreads * kPartialsOfThread;
@@ -60,7 +61,8 @@ struct ReduceKernels {
   StartKernel along_elements;
   StartKernel across_vectors;
   StartKernel across_elements;
-  StartKernel across_lanes;  // these two of ordered folds alone, otherwise null
+  StartKernel along_wide;  // these three of ordered folds alone, otherwise null
+  StartKernel across_lanes;
   StartKernel across_staged;
   StartKernel combine;
 };

@@ -42,6 +42,11 @@ struct Work {
   using Value = std::conditional_t<kIsArg, Place<Accumulator>, Accumulator>;
   static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr u32 kVector = kVectorElements<T>;
+  // Of a thread that goes along elements: with an order one for each lane, otherwise enough to keep it busy, in whole
+  // registers.
+  static constexpr u32 kLanes = Fold::kOrdered || kVector < 4 ? kVector : 4;
+  using Lane = std::conditional_t<(sizeof(Accumulator) >= 4), Accumulator,
+                                  std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;
   static constexpr bool kOrdered = Fold::kOrdered;
   static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
 
@@ -64,15 +69,17 @@ struct Work {
   // Neither order of the two nor a neutral one shows in the result.
   [[nodiscard]] __device__ static Value combine(const Value& a, const Value& b) {
     if constexpr (kIsArg) {
-      const bool takes_b = a.key == b.key ? b.rank < a.rank : Fold::combine(a.key, b.key) == b.key;
-      return takes_b ? b : a;
+      return is_beyond(b.key, a.key) || (a.key == b.key && b.rank < a.rank) ? b : a;
     } else {
       return Fold::combine(a, b);
     }
   }
+  [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
+    return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
+  }
   // Where ranks rise from element to element: only what is beyond the key takes its place.
   __device__ static void take(Place<Accumulator>& found, Accumulator key, u32 rank) {
-    const bool beyond = key != found.key && Fold::combine(key, found.key) == key;
+    const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;
     found.rank = beyond ? rank : found.rank;
   }
@@ -117,12 +124,16 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element that is visited as number i of a block: where the last of equals is wanted, from the end.
+// The element that is visited as number i of a block, from the side where equals win; its rank is as much higher than
+// the first one's.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }
 [[nodiscard]] __device__ inline u32 rank_of(const ReduceLaunch& launch, u32 element) {
   return launch.takes_last ? launch.count - 1 - element : element;
+}
+[[nodiscard]] __device__ inline u32 first_rank(const ReduceLaunch& launch, const Elements& elements) {
+  return rank_of(launch, element_at(launch, elements, 0));
 }
 
 template <class W>
