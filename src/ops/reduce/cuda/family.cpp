@@ -252,7 +252,10 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
   if (is_product(fold)) {
     return product_kernels(fold, step.input_type);
   }
-  return is_extreme(fold) ? extreme_kernels(fold, step.input_type) : place_kernels(fold, step.input_type);
+  if (is_extreme(fold)) {
+    return extreme_kernels(fold, step.input_type);
+  }
+  return fold == FoldId::argmax ? argmax_kernels(step.input_type) : argmin_kernels(step.input_type);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ struct ReduceKernels {
 [[nodiscard]] const ReduceKernels& sum_kernels(FoldId fold, DataType type);
 [[nodiscard]] const ReduceKernels& product_kernels(FoldId fold, DataType type);
 [[nodiscard]] const ReduceKernels& extreme_kernels(FoldId fold, DataType type);
-[[nodiscard]] const ReduceKernels& place_kernels(FoldId fold, DataType type);
+[[nodiscard]] const ReduceKernels& argmax_kernels(DataType type);
+[[nodiscard]] const ReduceKernels& argmin_kernels(DataType type);
 
 }  // namespace anydml::cuda
