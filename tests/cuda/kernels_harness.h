@@ -23,6 +23,7 @@ void check_rows();
 void check_programs();
 void check_small_tasks();
 void check_modulus();
+void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
 
 // A variant of a row, with what it means.
 struct VariantInfo {

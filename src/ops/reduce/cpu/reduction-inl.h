@@ -104,6 +104,11 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
 
 std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }
 
+template <class T>
+void store_element(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
 // The index as an element of the output. Sums have none.
 [[maybe_unused]] void store_index(DataType type, u32 index, std::byte* to) {
   if (element_size(type) == sizeof(u64)) {
@@ -179,7 +184,8 @@ class Reduction final : public cpu::Prepared {
     if constexpr (kIsArg) {
       store_index(step_.output_type, partial.index, operands[1] + output_offset);
     } else {
-      store_total<Fold>(step_.function, static_cast<u64>(step_.count), partial, operands[1] + output_offset);
+      store_element(operands[1] + output_offset,
+                    element_of_total<Fold>(step_.function, static_cast<u64>(step_.count), partial));
     }
   }
 
@@ -472,7 +478,8 @@ class Combination final : public cpu::Prepared {
       }
       store_element(to, sum.over(step_.function == ReduceFunction::AVERAGE ? static_cast<u64>(step_.count) : 1));
     } else {
-      store_total<Fold>(step_.function, static_cast<u64>(step_.count), combine_blocks<Fold>(partials, blocks), to);
+      store_element(to, element_of_total<Fold>(step_.function, static_cast<u64>(step_.count),
+                                               combine_blocks<Fold>(partials, blocks)));
     }
   }
 

@@ -16,7 +16,7 @@ __extension__ using u128 = unsigned __int128;
 class HalfSum {
  public:
   // block: an exact sum of at most 4,096 of them.
-  void add(f64 block) {
+  ANYDML_HOST_DEVICE void add(f64 block) {
     constexpr f64 kUnits = 0x1p24;
     if ((to_bits(block) & FloatParts<f64>::kInfinity) == FloatParts<f64>::kInfinity) {
       not_finite_ += block;
@@ -26,8 +26,15 @@ class HalfSum {
     units_ += static_cast<i64>(block * kUnits);
   }
 
+  // Another part of the same sum.
+  ANYDML_HOST_DEVICE void add(const HalfSum& other) {
+    units_ += other.units_;
+    not_finite_ += other.not_finite_;
+    only_negative_zeros_ = only_negative_zeros_ && other.only_negative_zeros_;
+  }
+
   // Divided by count and rounded once.
-  [[nodiscard]] f16 over(u64 count) const {
+  [[nodiscard]] ANYDML_HOST_DEVICE f16 over(u64 count) const {
     if (to_bits(not_finite_) != 0) {
       return round_to<f16>(not_finite_);
     }
@@ -35,13 +42,23 @@ class HalfSum {
     // Two more bits than the last place of any FLOAT16, the lower of which says whether anything lies below: rounding
     // that to nearest is rounding the quotient. What 53 bits do not hold is an infinity in FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
-    const u128 quotient = quarters / count;
-    const bool inexact = quotient * count != quarters;
-    const f64 rounded = static_cast<f64>(quotient | (inexact ? 1U : 0U)) * 0x1p-26;
+    f64 rounded = 0;
+    if (static_cast<u64>(quarters >> 64) == 0) {
+      rounded = in_quarters<u64>(static_cast<u64>(quarters), count);  // division of 128 bits is long, on GPUs above all
+    } else {
+      rounded = in_quarters<u128>(quarters, count);
+    }
     return round_to<f16>(negative ? -rounded : rounded);
   }
 
  private:
+  template <class Integer>
+  [[nodiscard]] ANYDML_HOST_DEVICE static f64 in_quarters(Integer quarters, u64 count) {
+    const Integer quotient = quarters / count;
+    const bool inexact = quotient * count != quarters;
+    return static_cast<f64>(quotient | (inexact ? 1U : 0U)) * 0x1p-26;
+  }
+
   i128 units_ = 0;
   f64 not_finite_ = 0;
   bool only_negative_zeros_ = true;
@@ -61,31 +78,30 @@ Accumulator combine_blocks(Accumulator* blocks, std::int64_t count) {
   return blocks[0];
 }
 
-template <class T>
-void store_element(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof(value));
-}
-
-// total: of all blocks. Writes an element of the input's type.
+// total: of all blocks. An element of the input's type.
 template <class Fold>
-void store_total(ReduceFunction function, u64 count, typename Fold::Accumulator total, std::byte* to) {
+[[nodiscard]] ANYDML_HOST_DEVICE typename Fold::Element element_of_total(ReduceFunction function, u64 count,
+                                                                         typename Fold::Accumulator total) {
   using T = typename Fold::Element;
   using A = typename Fold::Accumulator;
   if constexpr (requires { Fold::lower(total); }) {
-    store_element(to, Fold::lower(total));
+    return Fold::lower(total);
   } else if constexpr (!is_float<T>) {
-    store_element(to, total);
+    return static_cast<T>(total);
   } else if constexpr (std::is_same_v<T, f16> && !Fold::kOrdered) {
+    if (function != ReduceFunction::AVERAGE) {
+      return round_to<f16>(total);  // of one block, so it is exact
+    }
     HalfSum sum;
     sum.add(total);
-    store_element(to, sum.over(function == ReduceFunction::AVERAGE ? count : 1));
+    return sum.over(count);
   } else {
     if (function == ReduceFunction::AVERAGE) {
       total /= static_cast<A>(count);
     } else if (function == ReduceFunction::L2) {
       total = std::sqrt(total);
     }
-    store_element(to, narrow<T>(total));
+    return narrow<T>(total);
   }
 }
 

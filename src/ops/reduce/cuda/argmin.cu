@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The places of minima.
+#include "ops/reduce/cuda/kernels.cuh"
+
+namespace anydml::cuda {
+
+const ReduceKernels& argmin_kernels(DataType type) {
+  return visit_type(type, [&]<class T>() -> const ReduceKernels& {
+    return kReduceKernels<ExtremeFold<T, false, is_float<T>>, true>;  // as visit_place has it
+  });
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// What threads of a reduction keep and pass to each other, where elements are, and where results go.
+#pragma once
+
+#include "backend/cuda/kernels/device.cuh"
+#include "ops/reduce/cuda/launch.h"
+#include "ops/reduce/scalar/totals.h"
+
+namespace anydml::cuda {
+
+inline constexpr u32 kAllThreads = 0xffffffff;
+
+// An extreme and its place. The rank is the place, or where the last of equals is wanted the place counted from the
+// end: of equal keys the lesser rank wins. kNoRank with the neutral key: no element.
+inline constexpr u32 kNoRank = 0xffffffff;
+template <class Key>
+struct Place {
+  Key key;
+  u32 rank;
+};
+
+template <class A>
+[[nodiscard]] __device__ inline A from_thread(A value, u32 distance) {
+  if constexpr (sizeof(A) == 8) {
+    return __builtin_bit_cast(
+        A, static_cast<u64>(__shfl_xor_sync(kAllThreads, __builtin_bit_cast(unsigned long long, value), distance)));
+  } else if constexpr (sizeof(A) == 4) {
+    return __builtin_bit_cast(A, __shfl_xor_sync(kAllThreads, __builtin_bit_cast(u32, value), distance));
+  } else {
+    return static_cast<A>(__shfl_xor_sync(kAllThreads, static_cast<u32>(value), distance));
+  }
+}
+
+// What a reduction keeps of elements: an accumulator, or a key with its place.
+template <class Fold_, bool kIsArg_>
+struct Work {
+  using Fold = Fold_;
+  static constexpr bool kIsArg = kIsArg_;
+  using T = typename Fold::Element;
+  using Loaded = typename Fold::Loaded;
+  using Accumulator = typename Fold::Accumulator;
+  using Value = std::conditional_t<kIsArg, Place<Accumulator>, Accumulator>;
+  static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
+  static constexpr u32 kVector = kVectorElements<T>;
+  // Of a thread that goes along elements: with an order one for each lane, otherwise enough to keep it busy, in whole
+  // registers.
+  static constexpr u32 kLanes = Fold::kOrdered || kVector < 4 ? kVector : 4;
+  using Lane = std::conditional_t<(sizeof(Accumulator) >= 4), Accumulator,
+                                  std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;
+  static constexpr bool kOrdered = Fold::kOrdered;
+  static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
+
+  [[nodiscard]] __device__ static Loaded loaded(bits_t<T> bits) {
+    if constexpr (Fold::kWidens) {
+      return widen(from_bits<f16>(bits));
+    } else {
+      return __builtin_bit_cast(Loaded, bits);
+    }
+  }
+  [[nodiscard]] __device__ static Accumulator lift(bits_t<T> bits) { return Fold::lift(loaded(bits)); }
+
+  [[nodiscard]] __device__ static Value neutral() {
+    if constexpr (kIsArg) {
+      return {Fold::kNeutral, kNoRank};
+    } else {
+      return Fold::kNeutral;
+    }
+  }
+  // Neither order of the two nor a neutral one shows in the result.
+  [[nodiscard]] __device__ static Value combine(const Value& a, const Value& b) {
+    if constexpr (kIsArg) {
+      return is_beyond(b.key, a.key) || (a.key == b.key && b.rank < a.rank) ? b : a;
+    } else {
+      return Fold::combine(a, b);
+    }
+  }
+  [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
+    return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
+  }
+  // Where ranks rise from element to element: only what is beyond the key takes its place.
+  __device__ static void take(Place<Accumulator>& found, Accumulator key, u32 rank) {
+    const bool beyond = is_beyond(key, found.key);
+    found.key = beyond ? key : found.key;
+    found.rank = beyond ? rank : found.rank;
+  }
+  [[nodiscard]] __device__ static Value from_other(const Value& value, u32 distance) {
+    if constexpr (kIsArg) {
+      return {from_thread(value.key, distance), from_thread(value.rank, distance)};
+    } else {
+      return from_thread(value, distance);
+    }
+  }
+};
+
+// Loops that an index runs over, the last fastest.
+[[nodiscard]] __device__ inline std::int64_t offset_of(u32 index, u32 rank, const FastDivisor* sizes,
+                                                       const std::int64_t* strides) {
+  std::int64_t offset = 0;
+#pragma unroll 1
+  for (u32 loop = rank; loop-- > 1;) {
+    const Quotient parts = divide(index, sizes[loop]);
+    offset += static_cast<std::int64_t>(parts.remainder) * strides[loop];
+    index = parts.quotient;
+  }
+  return offset + static_cast<std::int64_t>(index) * strides[0];
+}
+[[nodiscard]] __device__ inline std::int64_t input_offset(const ReduceLaunch& launch, u32 output) {
+  return offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_input);
+}
+[[nodiscard]] __device__ inline std::int64_t element_offset(const ReduceLaunch& launch, u32 element) {
+  return offset_of(element, launch.reduced_rank, launch.reduced_sizes, launch.reduced_input);
+}
+
+// The elements [first, first + count) of an output's reduction.
+struct Elements {
+  u32 output;
+  u32 block;
+  u32 first;
+  u32 count;
+};
+[[nodiscard]] __device__ inline Elements elements_of(const ReduceLaunch& launch, u32 output, u32 block, bool exist) {
+  const u32 first = block * static_cast<u32>(kReduceBlock);
+  const u32 rest = launch.count - first;
+  return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
+}
+
+// The element that is visited as number i of a block, from the side where equals win; its rank is as much higher than
+// the first one's.
+[[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
+  return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
+}
+[[nodiscard]] __device__ inline u32 rank_of(const ReduceLaunch& launch, u32 element) {
+  return launch.takes_last ? launch.count - 1 - element : element;
+}
+[[nodiscard]] __device__ inline u32 first_rank(const ReduceLaunch& launch, const Elements& elements) {
+  return rank_of(launch, element_at(launch, elements, 0));
+}
+
+template <class W>
+__device__ inline void store_result(const ReduceLaunch& launch, u32 output, const typename W::Value& value) {
+  std::byte* const to = launch.output + offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
+  if constexpr (W::kIsArg) {
+    const u32 index = launch.takes_last ? launch.count - 1 - value.rank : value.rank;
+    if (launch.index_bytes == sizeof(u64)) {
+      store_element<u64>(to, index, launch.output_is_aligned);
+    } else {
+      store_element<u32>(to, index, launch.output_is_aligned);
+    }
+  } else {
+    using T = typename W::T;
+    const T element = element_of_total<typename W::Fold>(launch.function, launch.count, value);
+    store_element<T>(to, __builtin_bit_cast(bits_t<T>, element), launch.output_is_aligned);
+  }
+}
+
+// The result of a block goes where the next step looks for it, or is the output's element.
+template <class W>
+__device__ inline void put(const ReduceLaunch& launch, u32 output, u32 block, const typename W::Value& value) {
+  if (launch.to_partials) {
+    reinterpret_cast<typename W::Value*>(launch.output)[u64{output} * launch.blocks.divisor + block] = value;
+  } else {
+    store_result<W>(launch, output, value);
+  }
+}
+
+}  // namespace anydml::cuda
