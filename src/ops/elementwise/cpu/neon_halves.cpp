@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 in half-precision instructions, on Arm CPUs that have them. The definitions compute in FLOAT32 and round once
 // more; for a sum, difference, product, quotient or root that is the same as rounding once, since 24 >= 2 * 11 + 2.
-// Rounding to an integer is exact.
+// Rounding to an integer, comparing and choosing are exact.
 #include "ops/elementwise/cpu/vector_kernels.h"
+#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/signature.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_halves.cpp"
@@ -27,25 +29,59 @@ namespace {
 
 using Halves = float16x8_t;
 
+// The numbers of a row's definition, as halves: they were rounded to them when it was made.
+struct Numbers {
+  f16 values[3] = {};
+};
+ANYDML_HALVES inline Halves repeated(f16 value) { return vreinterpretq_f16_u16(vdupq_n_u16(value.bits)); }
+
 template <RowId kRow>
 struct HalfOp;
-#define ANYDML_HALF_OP(row, parameters, expression)                                     \
+#define ANYDML_HALF_OP(row, Definition, parameters, expression)                         \
   template <>                                                                           \
   struct HalfOp<RowId::row> {                                                           \
+    using Scalar = Definition<f16>;                                                     \
     ANYDML_HALVES static inline Halves apply parameters noexcept { return expression; } \
   };
-ANYDML_HALF_OP(ELEMENT_WISE_ADD, (Halves a, Halves b), vaddq_f16(a, b))
-ANYDML_HALF_OP(ELEMENT_WISE_SUBTRACT, (Halves a, Halves b), vsubq_f16(a, b))
-ANYDML_HALF_OP(ELEMENT_WISE_MULTIPLY, (Halves a, Halves b), vmulq_f16(a, b))
-ANYDML_HALF_OP(ELEMENT_WISE_DIVIDE, (Halves a, Halves b), vdivq_f16(a, b))
-ANYDML_HALF_OP(ELEMENT_WISE_FLOOR, (Halves x), vrndmq_f16(x))
-ANYDML_HALF_OP(ELEMENT_WISE_CEIL, (Halves x), vrndpq_f16(x))
-ANYDML_HALF_OP(ELEMENT_WISE_SQRT, (Halves x), vsqrtq_f16(x))
-ANYDML_HALF_OP(ELEMENT_WISE_RECIP, (Halves x), vdivq_f16(vreinterpretq_f16_u16(vdupq_n_u16(0x3c00)), x))
+using Given = const Numbers&;
+ANYDML_HALF_OP(ELEMENT_WISE_ADD, Add, (Given, Halves a, Halves b), vaddq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_SUBTRACT, Subtract, (Given, Halves a, Halves b), vsubq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_MULTIPLY, Multiply, (Given, Halves a, Halves b), vmulq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_DIVIDE, Divide, (Given, Halves a, Halves b), vdivq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_MAX, Max, (Given, Halves a, Halves b), vmaxq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_MIN, Min, (Given, Halves a, Halves b), vminq_f16(a, b))
+ANYDML_HALF_OP(ELEMENT_WISE_FLOOR, Floor, (Given, Halves x), vrndmq_f16(x))
+ANYDML_HALF_OP(ELEMENT_WISE_CEIL, Ceil, (Given, Halves x), vrndpq_f16(x))
+ANYDML_HALF_OP(ELEMENT_WISE_SQRT, Sqrt, (Given, Halves x), vsqrtq_f16(x))
+ANYDML_HALF_OP(ELEMENT_WISE_RECIP, Recip, (Given, Halves x), vdivq_f16(repeated({0x3c00}), x))
+ANYDML_HALF_OP(ACTIVATION_RELU, Relu, (Given, Halves x), vmaxq_f16(x, repeated({0})))
+ANYDML_HALF_OP(ELEMENT_WISE_THRESHOLD, Threshold, (Given given, Halves x), vmaxq_f16(x, repeated(given.values[0])))
 #undef ANYDML_HALF_OP
 
+template <>
+struct HalfOp<RowId::ELEMENT_WISE_CLIP> {
+  using Scalar = Clip<f16>;
+  ANYDML_HALVES static inline Halves apply(Given given, Halves x) noexcept {
+    const Halves min = repeated(given.values[0]);
+    const Halves max = repeated(given.values[1]);
+    const Halves low = vbslq_f16(vcgeq_f16(x, max), max, x);
+    return vaddq_f16(vbslq_f16(vcleq_f16(low, min), min, low), repeated(given.values[2]));
+  }
+};
+
+template <class Scalar>
+Numbers numbers_of(const Scalar& scalar) {
+  if constexpr (std::is_same_v<Scalar, Clip<f16>>) {
+    return {{narrow<f16>(scalar.min), narrow<f16>(scalar.max), narrow<f16>(scalar.last)}};
+  } else if constexpr (std::is_same_v<Scalar, Threshold<f16>>) {
+    return {{narrow<f16>(scalar.min)}};
+  } else {
+    return {};
+  }
+}
+
 template <class... Operands>
-constexpr std::size_t count_inputs(Halves (*)(Operands...) noexcept) {
+constexpr std::size_t count_inputs(Halves (*)(Given, Operands...) noexcept) {
   return sizeof...(Operands);
 }
 
@@ -54,19 +90,20 @@ ANYDML_HALVES inline Halves load_halves(const std::byte* from) {
 }
 
 template <class Op, std::size_t kInputs>
-ANYDML_HALVES inline void compute_halves(const std::byte* const* inputs, std::size_t at, std::byte* to) {
+ANYDML_HALVES inline void compute_halves(Given given, const std::byte* const* inputs, std::size_t at, std::byte* to) {
   Halves result;
   if constexpr (kInputs == 1) {
-    result = Op::apply(load_halves(inputs[0] + at));
+    result = Op::apply(given, load_halves(inputs[0] + at));
   } else {
-    result = Op::apply(load_halves(inputs[0] + at), load_halves(inputs[1] + at));
+    result = Op::apply(given, load_halves(inputs[0] + at), load_halves(inputs[1] + at));
   }
   vst1q_u8(reinterpret_cast<u8*>(to), vreinterpretq_u8_f16(result));
 }
 
 // One row. A call for each, since a function of other instructions becomes no part of one without them.
 template <class Op, std::size_t kInputs>
-ANYDML_HALVES HWY_NOINLINE void run_row(const std::byte* const* inputs, std::byte* output, std::size_t bytes) noexcept {
+ANYDML_HALVES HWY_NOINLINE void run_row(Numbers given, const std::byte* const* inputs, std::byte* output,
+                                        std::size_t bytes) noexcept {
   constexpr std::size_t kStep = sizeof(Halves);
   const std::byte* from[kInputs];
   for (std::size_t i = 0; i < kInputs; ++i) {
@@ -75,7 +112,7 @@ ANYDML_HALVES HWY_NOINLINE void run_row(const std::byte* const* inputs, std::byt
   std::size_t n = 0;
 #pragma GCC unroll 4
   for (; n + kStep <= bytes; n += kStep) {
-    compute_halves<Op, kInputs>(from, n, output + n);
+    compute_halves<Op, kInputs>(given, from, n, output + n);
   }
   if (n < bytes) {
     alignas(kStep) std::byte rest[kInputs][kStep] = {};
@@ -83,7 +120,7 @@ ANYDML_HALVES HWY_NOINLINE void run_row(const std::byte* const* inputs, std::byt
       std::memcpy(rest[i], from[i] + n, bytes - n);
       from[i] = rest[i];
     }
-    compute_halves<Op, kInputs>(from, 0, rest[0]);
+    compute_halves<Op, kInputs>(given, from, 0, rest[0]);
     std::memcpy(output + n, rest[0], bytes - n);
   }
 }
@@ -92,7 +129,8 @@ template <class Op, std::size_t kInputs>
 void run_halves(const RowBlock& block) noexcept {
   RowCursor<kInputs> row(block);
   do {
-    run_row<Op, kInputs>(row.inputs, row.output, block.columns * sizeof(f16));
+    run_row<Op, kInputs>(*static_cast<const Numbers*>(block.scalar), row.inputs, row.output,
+                         block.columns * sizeof(f16));
   } while (row.next());
 }
 
@@ -100,7 +138,8 @@ template <class Op>
 void kernel(const KernelArguments& arguments) noexcept {
   constexpr std::size_t kInputs = count_inputs(&Op::apply);
   static constexpr TiledRow kRow{run_halves<Op, kInputs>, nullptr, kInputs, {sizeof(f16), sizeof(f16), sizeof(f16)}};
-  run_tiled(kRow, arguments, nullptr);
+  const Numbers numbers = numbers_of(make_scalar<typename Op::Scalar>(*arguments.attributes));
+  run_tiled(kRow, arguments, &numbers);
 }
 
 template <RowId... kRows>
@@ -114,8 +153,10 @@ void replace_halves(KernelTable& table) {
   constexpr unsigned long kHalfPrecision = 1UL << 10;  // HWCAP_ASIMDHP
   if ((getauxval(AT_HWCAP) & kHalfPrecision) != 0) {
     replace_each<RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_SUBTRACT, RowId::ELEMENT_WISE_MULTIPLY,
-                 RowId::ELEMENT_WISE_DIVIDE, RowId::ELEMENT_WISE_FLOOR, RowId::ELEMENT_WISE_CEIL,
-                 RowId::ELEMENT_WISE_SQRT, RowId::ELEMENT_WISE_RECIP>(table);
+                 RowId::ELEMENT_WISE_DIVIDE, RowId::ELEMENT_WISE_MAX, RowId::ELEMENT_WISE_MIN,
+                 RowId::ELEMENT_WISE_FLOOR, RowId::ELEMENT_WISE_CEIL, RowId::ELEMENT_WISE_SQRT,
+                 RowId::ELEMENT_WISE_RECIP, RowId::ACTIVATION_RELU, RowId::ELEMENT_WISE_THRESHOLD,
+                 RowId::ELEMENT_WISE_CLIP>(table);
   }
 }
 

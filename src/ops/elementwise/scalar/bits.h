@@ -55,12 +55,20 @@ template <class T, class Count>
 struct BitCount {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
       requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
-    // By pairs, nibbles and bytes, which become vectors where a machine's own instruction does not.
-    u64 bits = bits_in(x);
-    bits -= bits >> 1 & 0x5555555555555555U;
-    bits = (bits & 0x3333333333333333U) + (bits >> 2 & 0x3333333333333333U);
-    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fU;
-    return static_cast<Count>(bits * 0x0101010101010101U >> 56);
+    // By pairs, nibbles and bytes, which become vectors where a machine's own instruction does not; and in no more bits
+    // than it takes, of which a vector then holds more.
+    using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
+    Wide bits = bits_in(x);
+    bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
+    bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
+    bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
+    // Sums instead of a product: of that compilers make the machine's instruction, one element at a time.
+    bits += bits >> 8;
+    bits += bits >> 16;
+    if constexpr (sizeof(Wide) == 8) {
+      bits += bits >> 32;
+    }
+    return static_cast<Count>(bits & 0x7f);
   }
 };
 
@@ -68,7 +76,7 @@ template <class T>
 struct BitShiftLeft {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const requires std::is_unsigned_v<T> {
     constexpr T kBits = sizeof(T) * 8;
-    return b < kBits ? static_cast<T>(u64{a} << (b % kBits)) : T{0};
+    return b < kBits ? static_cast<T>(wrapping_t<T>{a} << (b % kBits)) : T{0};
   }
 };
 
@@ -76,7 +84,7 @@ template <class T>
 struct BitShiftRight {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const requires std::is_unsigned_v<T> {
     constexpr T kBits = sizeof(T) * 8;
-    return b < kBits ? static_cast<T>(u64{a} >> (b % kBits)) : T{0};
+    return b < kBits ? static_cast<T>(a >> (b % kBits)) : T{0};
   }
 };
 

@@ -25,9 +25,10 @@ template <class T>
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
-    const T both = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(a) & to_bits(b)));  // of zeros: -0 if both are
-    const T result = select(a == b, both, select(a > b, a, b));                          // b where there is a NaN
-    return select(a != a, a, result);
+    // Of equals both bits, which are those of -0 only if both are -0. b where it is NaN.
+    const auto differ = static_cast<float_bits_t<T>>(static_cast<float_bits_t<T>>(a == b) - 1);
+    const T not_a = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(b) & (to_bits(a) | differ)));
+    return select(a != a, a, select(a > b, a, not_a));
   } else {
     return a > b ? a : b;
   }
@@ -35,9 +36,9 @@ template <class T>
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T less_of(T a, T b) {
   if constexpr (is_float<T>) {
-    const T both = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(a) | to_bits(b)));
-    const T result = select(a == b, both, select(a < b, a, b));
-    return select(a != a, a, result);
+    const auto equal = static_cast<float_bits_t<T>>(float_bits_t<T>{0} - static_cast<float_bits_t<T>>(a == b));
+    const T not_a = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(b) | (to_bits(a) & equal)));
+    return select(a != a, a, select(a < b, a, not_a));
   } else {
     return a < b ? a : b;
   }

@@ -15,14 +15,14 @@ struct Round {
   ANYDML_HOST_DEVICE constexpr explicit Round(const Attributes& attributes) : mode(attributes.values[0].as<u32>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
-    const compute_t<T> size = magnitude_of(x);
-    const compute_t<T> down = round_down(size);
-    const compute_t<T> rest = size - down;  // exact
-    const compute_t<T> half{0.5};
-    const compute_t<T> halved = down * half;
-    const bool odd = round_down(halved) != halved;
-    const bool up = mode == 0 ? (rest > half) | ((rest == half) & odd) : (mode == 2) & (rest >= half);
-    return with_sign_of(down + static_cast<compute_t<T>>(up), x);
+    using C = compute_t<T>;
+    // From here on all are integers; adding it rounds what is below to the nearest, halves to the even one.
+    const C whole = sizeof(C) == sizeof(f64) ? static_cast<C>(0x1p52) : static_cast<C>(0x1p23);
+    const C size = magnitude_of(x);
+    const C down = round_down(size);
+    const C even = select(size < whole, (size + whole) - whole, size);
+    const C away = select(size - down >= C{0.5}, down + 1, down);
+    return with_sign_of(select(mode == 0, even, select(mode == 2, away, down)), x);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
     return narrow<T>(compute(widen(x)));

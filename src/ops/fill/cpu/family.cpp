@@ -98,6 +98,10 @@ class SequenceRun final : public cpu::Prepared {
         const Loop& outer = nest_.loops[nest_.rank >= 2 ? nest_.rank - 2 : 0];
         const std::int64_t first = block.offsets[0] + row * outer.strides[0];
         std::byte* to = operands[0] + block.offsets[1] + row * outer.strides[1];
+        if (inner.strides[0] == 1 && inner.strides[1] == static_cast<std::int64_t>(sizeof(T))) {
+          run_row(static_cast<std::uint64_t>(first), block.columns, to);
+          continue;
+        }
         for (std::int64_t column = 0; column < block.columns; ++column, to += inner.strides[1]) {
           const T value = sequence_(static_cast<std::uint64_t>(first + column * inner.strides[0]));
           std::memcpy(to, &value, sizeof(value));
@@ -111,6 +115,17 @@ class SequenceRun final : public cpu::Prepared {
   }
 
  private:
+  // Of which the compiler makes vectors.
+  void run_row(std::uint64_t first, std::int64_t count, std::byte* to) const noexcept {
+    const Sequence<T> sequence = sequence_;  // which no store below can reach
+    const auto many = static_cast<std::uint64_t>(count);
+#pragma GCC ivdep
+    for (std::uint64_t i = 0; i < many; ++i) {
+      const T value = sequence(first + i);
+      std::memcpy(to + i * sizeof(T), &value, sizeof(value));
+    }
+  }
+
   LoopNest nest_;
   Tiling tiling_;
   Sequence<T> sequence_;
