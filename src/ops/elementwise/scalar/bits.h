@@ -62,7 +62,10 @@ struct BitCount {
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
     bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
     bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
-    // Sums instead of a product: of that compilers make the machine's instruction, one element at a time.
+    // Of a product compilers make the machine's instruction: for bytes in vectors, else one element at a time.
+    if constexpr (sizeof(T) == 1) {
+      return static_cast<Count>(static_cast<u32>(bits * 0x01010101U) >> 24);
+    }
     bits += bits >> 8;
     bits += bits >> 16;
     if constexpr (sizeof(Wide) == 8) {
