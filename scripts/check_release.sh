@@ -70,6 +70,10 @@ for wheel in dist/*.whl; do
   python=$(python_of "$tag" "$@")
   [ -n "$python" ] || fail "no Python for $name is on PATH: name it as an argument"
   grep -qE -- "-manylinux_[0-9]+_[0-9]+_$(uname -m)\.whl$" <<<"$name" || fail "$name has no manylinux tag"
+  # libstdc++ is inside the module. Were its names visible, other modules' C++ would share some of it, and crash.
+  "$python" -m zipfile -e "$wheel" "$work/$tag-unpacked"
+  shared=$(nm -D --defined-only "$work/$tag-unpacked"/anydml/_core.*.so | grep -E '_ZNS[ot]|_ZSt' | grep -E 'locale|ostream|ctype' || true)
+  [ -z "$shared" ] || fail "the module of $name shows names of libstdc++: $shared"
   "$python" -m venv "$work/$tag"
   ! alone "$work/$tag" python -c 'import shutil, sys; sys.exit(not any(map(shutil.which, ["cc", "c++", "gcc", "cmake"])))' ||
     fail "a compiler is on PATH"

@@ -74,13 +74,13 @@ quietly "$work/sdist.log" "$work/tools/bin/python" -m build --sdist --outdir dis
 mkdir "$work/source"
 tar -xzf "dist/anydml-$version.tar.gz" -C "$work/source" --strip-components=1
 
-# From the archive, so that nothing is missing there. libstdc++ goes into the module: then the age of the C library alone
-# decides which systems it runs on.
+# From the archive, so that nothing is missing there. libstdc++ goes into the module, with its names hidden: then the age
+# of the C library alone decides which systems it runs on, and what nothing calls (arc4random, of a newer one) is left out.
 for python in "${pythons[@]}"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   stage "the wheel for $("$python" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])')"
   "$python" -m venv --clear "$work/$tag"
-  LDFLAGS="${LDFLAGS-} -static-libstdc++ -static-libgcc" quietly "$work/$tag.log" \
+  LDFLAGS="${LDFLAGS-} -static-libstdc++ -Wl,--exclude-libs,ALL" quietly "$work/$tag.log" \
     "$work/$tag/bin/python" -m pip wheel --disable-pip-version-check --no-deps --wheel-dir "$work/wheels" "$work/source"
   PATH=$work/tools/bin:$PATH quietly "$work/$tag-repair.log" \
     auditwheel repair --wheel-dir dist "$work/wheels/anydml-$version-$tag"-*.whl
