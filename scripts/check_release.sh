@@ -99,4 +99,8 @@ alone "$work/source" python "$work/use.py" "$version"
 stage "anydml and anydml-dev, unpacked into a root of their own"
 tests/install/deb.sh "$source" "$source/build/dist/packages" "$work/deb" "$source/dist"
 
+if command -v apt-get >/dev/null; then # that what they depend on can be had; nothing is installed
+  apt-get --simulate --no-install-recommends install ./dist/anydml{,-dev}_*.deb | grep -E '^Inst anydml'
+fi
+
 stage "each file of dist/ was installed and used"
