@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` lays down: the libraries, their headers, the .pc files and the CMake package; and the .deb.
+# What `cmake --install` lays down: the libraries, their headers, the .pc files and the CMake package; and the .debs.
+# Every rule belongs to one of two components, which are the two packages: anydml, what programs need to run, and
+# anydml-dev, what they need to be compiled. Without --component both are installed. pip installs a third, python, and
+# nothing else: pyproject.toml names it.
 include(CMakePackageConfigHelpers)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix: what is "
@@ -7,41 +10,43 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDE
 endif()
 
 install(TARGETS anydml EXPORT anydml-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml)
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
 if(ANYDML_BUILD_DIRECTML)
   # In a folder of their own, which ldconfig does not scan: a libdxcore.so or libd3d12.so on the default path would be
   # taken for the system's by other software.
   install(TARGETS anydml_lib_directml anydml_lib_d3d12 anydml_lib_dxcore anydml_directml_program EXPORT anydml-targets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml)
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml COMPONENT anydml)
   install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h ${PROJECT_SOURCE_DIR}/include/anydml/directml_guids.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml COMPONENT anydml-dev)
   install(FILES docs/directml.md docs/directml-errors.md docs/porting.md docs/feature-levels.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
 endif()
 if(ANYDML_BUILD_TOOLS)
-  install(TARGETS dmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES tools/dmlrun/dmlrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES docs/dmlrun.md docs/dmlrun-errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(DIRECTORY examples/models DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  install(TARGETS dmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT anydml)
+  install(FILES tools/dmlrun/dmlrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT anydml)
+  install(FILES docs/dmlrun.md docs/dmlrun-errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
+  install(DIRECTORY examples/models DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT anydml)
   if(NOT CMAKE_CROSSCOMPILING)  # they are made by the program
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/bash
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dmlrun)
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dmlrun COMPONENT anydml)
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/zsh
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _dmlrun)
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _dmlrun COMPONENT anydml)
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/fish
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME dmlrun.fish)
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME dmlrun.fish COMPONENT anydml)
   endif()
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml)
-install(FILES LICENSE NOTICE docs/numerics.md docs/errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
+  COMPONENT anydml-dev)
+install(FILES LICENSE NOTICE CHANGELOG.md docs/numerics.md docs/errors.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
 
 set(anydml_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anydml)
-install(EXPORT anydml-targets NAMESPACE anydml:: DESTINATION ${anydml_cmake_dir})
+install(EXPORT anydml-targets NAMESPACE anydml:: DESTINATION ${anydml_cmake_dir} COMPONENT anydml-dev)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/anydml-config.cmake.in
   ${PROJECT_BINARY_DIR}/anydml-config.cmake INSTALL_DESTINATION ${anydml_cmake_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/anydml-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/anydml-config.cmake ${PROJECT_BINARY_DIR}/anydml-config-version.cmake
-  DESTINATION ${anydml_cmake_dir})
+  DESTINATION ${anydml_cmake_dir} COMPONENT anydml-dev)
 
 # Paths relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH anydml_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -52,7 +57,7 @@ if(ANYDML_BUILD_DIRECTML)
 endif()
 foreach(pc ${anydml_pc_files})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${PROJECT_BINARY_DIR}/${pc}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT anydml-dev)
 endforeach()
 if(ANYDML_BUILD_DIRECTML)
   # Programs get the installation's path too, so that they outlive the .pc file; not the path of a package being made.
@@ -65,23 +70,40 @@ if(ANYDML_BUILD_DIRECTML)
       set(anydml_rpath \"\")
     endif()
     string(REPLACE ANYDML_INSTALLED_RPATH \"\${anydml_rpath}\" anydml_pc_text \"\${anydml_pc_text}\")
-    file(WRITE \${anydml_pc} \"\${anydml_pc_text}\")")
+    file(WRITE \${anydml_pc} \"\${anydml_pc_text}\")"
+    COMPONENT anydml-dev)
 endif()
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
-# cpack -G DEB, in the build folder
+# cpack -G DEB, in the build folder: anydml_VERSION_ARCHITECTURE.deb and anydml-dev_VERSION_ARCHITECTURE.deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME anydml)
 set(CPACK_PACKAGE_CONTACT "the anydml project")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL anydml anydml-dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+
+set(CPACK_DEBIAN_ANYDML_PACKAGE_NAME anydml)
+set(CPACK_DEBIAN_ANYDML_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_ANYDML_DESCRIPTION "${PROJECT_DESCRIPTION}
+ The C library, the libraries of the DirectML API, and dmlrun, which runs
+ DirectML models. The libraries of the API lie in /usr/lib/anydml, where no
+ other program finds them by itself.")
+set(CPACK_DEBIAN_ANYDML_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_NAME anydml-dev)
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_ANYDML-DEV_DESCRIPTION "Headers and build files of anydml
+ The header of the C library and that of DirectML, for pkg-config and for
+ CMake's find_package.")
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_DEPENDS "anydml (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
+# Up to 0.1.0 one package had everything.
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_REPLACES "anydml (<< 0.2.0)")
+set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_BREAKS "anydml (<< 0.2.0)")
 include(CPack)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A modulus over a Dask array on several worker processes, every block held against NumPy on the worker that made it.
 
-    pip install "anydml[dask]"
+    pip install ".[dask]"          # in a clone
     python examples/dask_modulus.py --workers 2 --elements 16777216
 
 Prints the workers and what they compared. Exit status 1 if any bit differs (NaN is one class).

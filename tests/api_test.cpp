@@ -326,7 +326,7 @@ TEST(ApiTypes, HaveNamesAndSizes) {
   EXPECT_STREQ(anydml_type_name(99), "UNKNOWN");
   EXPECT_EQ(anydml_type_size(ANYDML_INT64), 8U);
   EXPECT_EQ(anydml_type_size(0), 0U);
-  EXPECT_STREQ(anydml_version(), "0.1.0");
+  EXPECT_STREQ(anydml_version(), ANYDML_EXPECTED_VERSION);
 }
 
 }  // namespace

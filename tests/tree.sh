@@ -26,6 +26,13 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
     [ "$lines" -le "$most_lines" ] || { echo "$file: $lines lines; expected $most_lines at most: split it by subject" >&2; status=1; }
   done < <(git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.py' '*.sh' '*.def' | grep -vxE 'include/anydml/DirectML\.h|src/facts/[^/]*_tables\.h|python/anydml/_operators\.py')
 fi
+# The plugin for GPUs can be built alone, and has the version in its own file.
+version=$(sed -nE 's/^project\(anydml VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+for expected in "src/backend/cuda/CMakeLists.txt:project(anydml_cuda VERSION $version " "CHANGELOG.md:## $version" \
+  "README.md:find_package(anydml ${version%.*} " "docs/directml.md:find_package(anydml ${version%.*} " \
+  "tests/install/CMakeLists.txt:find_package(anydml ${version%.*} "; do
+  grep -qF "${expected#*:}" "${expected%%:*}" || { echo "${expected%%:*}: expected '${expected#*:}'" >&2; status=1; }
+done
 if grep -rn '#include "\.\.' src include tests examples bench tools; then
   echo "an include must name its layer" >&2
   status=1

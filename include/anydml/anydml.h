@@ -41,10 +41,10 @@ extern "C" {
 #endif
 
 #define ANYDML_VERSION_MAJOR 0
-#define ANYDML_VERSION_MINOR 1
+#define ANYDML_VERSION_MINOR 2
 #define ANYDML_VERSION_PATCH 0
 
-/* The version of the library that is running, "0.1.0"; the macros above are those of this header. */
+/* The version of the library that is running, "0.2.0"; the macros above are those of this header. */
 ANYDML_API const char* anydml_version(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""docs/python.md and the README tell the truth: their blocks run in order as one script and print what the page says."""
+"""Pages tell the truth: their blocks of Python run and print what the page says. A word after ```python is a module that
+the block needs besides."""
 import contextlib
+import importlib
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,31 +15,36 @@ import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
 PAGES = {"docs/python.md": 7, "README.md": 1}  # and how many blocks they have at least
+PASTED = {"docs/dask.md": "distributed", "docs/onnx.md": "onnx"}  # and the module that each of their blocks needs
 
 
 def blocks(page):
-    """(line, fence, code, the text block right below or None) of each block of Python."""
-    fenced = list(re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    """(line, modules, code, the text block right below or None) of each block of Python."""
+    text = (SOURCE / page).read_text(encoding="utf-8")
+    fenced = list(re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     for block, after in zip(fenced, [*fenced[1:], None]):
         if block[1].split()[0] == "python":
-            near = after is not None and after[1] == "text" and page[block.end():after.start()].strip() == ""
-            yield page[:block.start()].count("\n") + 2, block[1], block[2], after[2] if near else None
+            near = after is not None and after[1] == "text" and text[block.end():after.start()].strip() == ""
+            yield text[:block.start()].count("\n") + 2, block[1].split()[1:], block[2], after[2] if near else None
+
+
+def is_here(module):
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_runs_and_prints_what_it_says(page, monkeypatch):
-    torch_is_here = True
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        torch_is_here = False
+def test_page_runs_as_one_script(page, monkeypatch):
     if "anydml.torch" in sys.modules:  # imported by another test: once more has no effect
         monkeypatch.setattr(anydml, "_torch", None)
         monkeypatch.setattr(anydml, "_is_traced", None)
         sys.modules["anydml.torch"].hook()
     namespace, ran = {}, 0
-    for line, fence, code, expected in blocks((SOURCE / page).read_text(encoding="utf-8")):
-        if fence == "python torch" and not torch_is_here:
+    for line, modules, code, expected in blocks(page):
+        if not all(map(is_here, modules)):
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -48,7 +56,19 @@ def test_page_runs_and_prints_what_it_says(page, monkeypatch):
     assert ran >= PAGES[page]
 
 
-@pytest.mark.parametrize("page", ["python.md", "dask.md", "onnx.md"])
+@pytest.mark.parametrize("page, line, modules, code, expected",
+                         [pytest.param(page, *block, id=f"{page}:{block[0]}") for page in PASTED for block in blocks(page)])
+def test_block_runs_by_itself(page, line, modules, code, expected, tmp_path):
+    for module in (PASTED[page], *modules):
+        pytest.importorskip(module)
+    program = tmp_path / "pasted.py"
+    program.write_text("\n" * (line - 1) + code, encoding="utf-8")
+    answer = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert expected is None or answer.stdout == expected
+
+
+@pytest.mark.parametrize("page", ["python.md", "dask.md", "onnx.md", "releasing.md"])
 def test_links_lead_somewhere(page):
     text = (SOURCE / "docs" / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):

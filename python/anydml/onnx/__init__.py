@@ -11,7 +11,7 @@ try:
     import onnx as _onnx
     from onnx.backend.base import Backend as _BackendInterface
 except ImportError as _error:
-    raise ImportError("anydml.onnx needs the onnx package: pip install anydml[onnx]") from _error
+    raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
 from ._model import Prepared, as_array as _as_array, label as _label, listed as _listed
 from ._rows import Unsupported
