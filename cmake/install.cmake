@@ -82,6 +82,7 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME anydml)
 set(CPACK_PACKAGE_CONTACT "the anydml project")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # CPack would put it before that of each package, which begins with its own
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL anydml anydml-dev)
@@ -91,16 +92,16 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_ANYDML_PACKAGE_NAME anydml)
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ANYDML_DESCRIPTION "${PROJECT_DESCRIPTION}
- The C library, the libraries of the DirectML API, and dmlrun, which runs
- DirectML models. The libraries of the API lie in /usr/lib/anydml, where no
- other program finds them by itself.")
+The C library, the libraries of the DirectML API, and dmlrun, which runs
+DirectML models. The libraries of the API lie in /usr/lib/anydml, where no
+other program finds them by itself.")
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_NAME anydml-dev)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_ANYDML-DEV_DESCRIPTION "Headers and build files of anydml
- The header of the C library and that of DirectML, for pkg-config and for
- CMake's find_package.")
+The header of the C library, that of DirectML, and what pkg-config and
+CMake's find_package read.")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_DEPENDS "anydml (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
 # Up to 0.1.0 one package had everything.

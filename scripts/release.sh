@@ -58,6 +58,8 @@ grep -qE "^## $version\b" CHANGELOG.md || fail "CHANGELOG.md has no section on $
 for python in "${pythons[@]}"; do
   [ "$("$python" -c 'import sys; print(sys.version_info >= (3, 9))' 2>&1)" = True ] || fail "'$python' is no Python 3.9 or newer"
 done
+twice=$(for python in "${pythons[@]}"; do "$python" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])'; done | sort | uniq -d)
+[ -z "$twice" ] || fail "$twice is named twice: one wheel serves each interpreter of that version"
 # The same commit gives the same archives: their files have its date.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
