@@ -14,6 +14,7 @@
 #include <optional>
 #include <regex>
 
+#include "base/edit_distance.h"
 #include "cases.h"
 #include "measure_device.h"
 #include "measure_device_rows.h"
@@ -456,6 +457,23 @@ constexpr const char* kAbout =
     "Measures operators beside a pass over memory that moves the same bytes, and checks a sample of every result. Of "
     "reductions the pass reads alone, of fills it writes alone.";
 
+// What was written and is no option, and which it may have been.
+int complain_of_strangers(const CLI::App& app) {
+  const std::string written = app.remaining().front();
+  std::string nearest;
+  std::size_t least = least_distance_of_strangers(written);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = "--" + option->get_single_name();
+    if (const std::size_t distance = edit_distance(written, name); distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  }
+  fmt::print(stderr, "dmlrun bench: {:.80} is not an option of bench{} (dmlrun bench --help names them)\n", written,
+             nearest.empty() ? std::string() : fmt::format("; did you mean {}?", nearest));
+  return 2;
+}
+
 }  // namespace
 
 void describe(CLI::App& app) {
@@ -492,6 +510,8 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     return run_options(options, arguments, self, app.count("--samples") != 0);
+  } catch (const CLI::ExtrasError&) {
+    return complain_of_strangers(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Failure& failure) {

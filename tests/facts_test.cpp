@@ -222,12 +222,20 @@ TEST(Facts, FindAnEnumerationsValuesByEitherName) {
   EXPECT_EQ(facts::find_enum("UINT"), nullptr);
 }
 
+TEST(Facts, KnowOperatorsForEveryWord) {
+#define ANYDML_WORD(word, op) EXPECT_NE(facts::find_operator(#op), nullptr) << #word;
+#include "facts/words.def"
+}
+
 TEST(Facts, FindTheNearestName) {
   EXPECT_EQ(facts::nearest_operator_name("ELEMENT_WISE_MODULUS_FLOR"), "ELEMENT_WISE_MODULUS_FLOOR");
   EXPECT_EQ(facts::nearest_operator_name("DML_OPERATOR_GEM"), "GEMM");
   EXPECT_EQ(facts::nearest_operator_name("MODULUS_FLOOR"), "ELEMENT_WISE_MODULUS_FLOOR");
   EXPECT_EQ(facts::nearest_operator_name("ADD"), "ELEMENT_WISE_ADD");
   EXPECT_EQ(facts::nearest_operator_name("element_wise_clip"), "ELEMENT_WISE_CLIP");
+  EXPECT_EQ(facts::nearest_operator_name("matmul"), "GEMM");
+  EXPECT_EQ(facts::nearest_operator_name("Max_Pool"), "MAX_POOLING");
+  EXPECT_EQ(facts::nearest_operator_name("MODULO"), "ELEMENT_WISE_MODULUS_FLOOR");
   EXPECT_EQ(facts::nearest_operator_name(""), "");
   EXPECT_EQ(facts::nearest_operator_name("XYZZY"), "");
   EXPECT_EQ(facts::nearest_operator_name(std::string(100'000, 'x')), "");

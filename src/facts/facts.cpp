@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/edit_distance.h"
 #include "facts/facts_tables.h"
 #include "facts/rules.h"
@@ -32,6 +33,22 @@ bool holds(const Operator& op, const Support& row, FeatureLevel level) {
   });
 }
 
+constexpr Alias kWords[] = {
+#define ANYDML_WORD(word, op) {#word, #op},
+#include "facts/words.def"
+};
+
+// Whether two are the same but for case and underscores.
+bool is_word(std::string_view written, std::string_view word) {
+  std::size_t at = 0;
+  for (const char letter : written) {
+    if (letter != '_' && (at == word.size() || to_upper(letter) != word[at++])) {
+      return false;
+    }
+  }
+  return at == word.size();
+}
+
 }  // namespace
 
 std::span<const Operator> operators() { return tables::kOperators; }
@@ -49,6 +66,11 @@ const Operator* find_operator(std::string_view name) {
 
 std::string_view nearest_operator_name(std::string_view name) {
   const std::string_view written = without_prefix(name);
+  for (const Alias& known : kWords) {
+    if (is_word(written, known.name)) {
+      return known.target;
+    }
+  }
   std::string_view best;
   std::size_t least = least_distance_of_strangers(written);
   const auto compare = [&](std::string_view known) {

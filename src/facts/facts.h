@@ -168,7 +168,7 @@ struct Alias {
 [[nodiscard]] std::span<const Alias> struct_aliases();    // of desc structs
 
 // The name that was probably meant, for messages; empty when nothing is near. Case and a missing ELEMENT_WISE_ count
-// for nothing.
+// for nothing, and words of other libraries (words.def) are known.
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
 // Nothing below the level that introduced the operator, and for an attribute. Rows for one function or another (REDUCE)

@@ -271,7 +271,7 @@ class Formatter final : public CLI::Formatter {
     return app->get_parent() != nullptr
                ? CLI::Formatter::make_usage(app, name)
                : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
-                 "       dmlrun COMMAND [OPTIONS]          (dmlrun COMMAND --help names them)\n";
+                 "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND names them)\n";
   }
 };
 
@@ -299,9 +299,13 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
     const auto known = std::ranges::find(names, name);
     const auto meant = known == names.end() ? std::ranges::find_if(names, alike) : known;
     if (meant == names.end()) {
-      const std::vector<std::string_view> all(names.begin(), names.end());
-      complain(format_text("there is no option --{}{} (dmlrun {} --help names them)", echo(name), suggestion(name, all),
-                           command.get_name()),
+      std::vector<std::string> dashed;
+      for (const std::string& one : names) {
+        dashed.push_back("--" + one);
+      }
+      const std::vector<std::string_view> all(dashed.begin(), dashed.end());
+      complain(format_text("--{} is not an option of {}{} (dmlrun {} --help names them)", echo(name),
+                           command.get_name(), suggestion("--" + name, all), command.get_name()),
                kWrong);
       return false;
     }
@@ -316,9 +320,12 @@ int main_of(std::vector<std::string> words) {
   app.formatter(std::make_shared<Formatter>());
   Arguments arguments;
   describe(app, arguments);
-  if (words.empty() || words[0] == "help") {
+  if (words.empty() || (words[0] == "help" && words.size() == 1)) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
+  }
+  if (words[0] == "help") {  // as if it had been `dmlrun COMMAND --help`
+    words = {words[1], "--help"};
   }
   // Programs' own options are theirs.
   if (words[0] == "bench") {
