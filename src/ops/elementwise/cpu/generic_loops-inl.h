@@ -60,7 +60,9 @@ void put_generic_row(KernelTable& table, RowId id, ForEach for_each) {
   for_each([&]<class Scalar>() {
     auto& slots = table.at(row(id), variant++);
     slots.fill(kernel<Scalar, false>);
+#if !defined(ANYDML_PLAIN_ROWS)
     slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<Scalar, true>;
+#endif
   });
 }
 

@@ -7,7 +7,7 @@
 namespace anydml::cuda {
 
 // How many files the rows' kernels are divided among (groups.cuh). One more is one more file group_NN.cu.
-inline constexpr std::uint32_t kGroups = 20;
+inline constexpr std::uint32_t kGroups = 12;
 
 // Null: the variant's kernels are of another group, tuned, or there are none.
 template <std::uint32_t kGroup>
