@@ -18,7 +18,7 @@ struct TensorBinding {
   std::string_view name;
   bool present = false;         // false: optional and absent, and nothing may be bound to it
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
-  std::uint64_t alignment = 0;  // of the offset
+  std::uint64_t alignment = 1;  // of the offset; an absent tensor asks for none
   bool owned = false;           // bound when the operator is initialised, and kept
 };
 

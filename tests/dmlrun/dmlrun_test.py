@@ -482,8 +482,8 @@ class CommandLine(unittest.TestCase):
 
     def test_what_was_probably_meant(self):
         for arguments, words in ((["chek", "x.json"], "did you mean 'check'"), (["operator"], "did you mean 'operators'"),
-                                 (["--iteration", "5", "x.json"], "did you mean 'iterations'"),
-                                 (["check", "--jso", "x.json"], "did you mean 'json'"),
+                                 (["--iteration", "5", "x.json"], "did you mean '--iterations'"),
+                                 (["check", "--jso", "x.json"], "did you mean '--json'"),
                                  (["-i", "x.json"], "expected a whole number from 1"),
                                  (["-t", "50ms", "x.json"], "expected a number from 0"),
                                  (["--max-memory", "lots", "x.json"], "expected a size such as 512MiB"),

@@ -268,10 +268,9 @@ int answer(const CLI::App& app, const Arguments& arguments) {
 class Formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
-    return app->get_parent() != nullptr
-               ? CLI::Formatter::make_usage(app, name)
-               : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
-                 "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND names them)\n";
+    return app->get_parent() != nullptr ? CLI::Formatter::make_usage(app, name)
+                                        : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
+                                          "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND names them)\n";
   }
 };
 
