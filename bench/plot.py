@@ -11,6 +11,7 @@ in Markdown (operators.svg, operators.md).
 """
 import argparse
 import json
+import re
 import math
 import sys
 from pathlib import Path
@@ -48,7 +49,9 @@ def save(figure, folder, name):
         metadata = {"Date": None} if suffix == "svg" else {}  # the same figures give the same file
         figure.savefig(folder / f"{name}.{suffix}", bbox_inches="tight", metadata=metadata)
     plt.close(figure)
-    print(folder / f"{name}.svg")
+    drawn = folder / f"{name}.svg"
+    drawn.write_text(re.sub(r"\n\s+", "\n", drawn.read_text()))  # indentation is a tenth of a large one
+    print(drawn)
 
 
 def subtitle(figure, text, top=1.0):
