@@ -11,8 +11,8 @@ in Markdown (operators.svg, operators.md).
 """
 import argparse
 import json
-import re
 import math
+import re
 import sys
 from pathlib import Path
 
