@@ -271,7 +271,7 @@ void set_up(CLI::App& app, Options& options) {
   app.add_option("--layouts", options.layouts,
                  "element-wise: tensor, scalar, dividend, row, transposed, stride2, stride2_all, rows7, rows1000, "
                  "dims8, inplace; reductions: inner, outer, whole; or all. Those that an operator does not have are "
-                 "left out [tensor, and scalar where there are two inputs; inner, outer and whole]")
+                 "left out [tensor, and scalar for two inputs; inner, outer and whole]")
       ->delimiter(',')
       ->type_name(kLayoutsName);
   app.add_option("--sizes", options.sizes,
@@ -303,7 +303,7 @@ void set_up(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--pass", options.pass, "plain, or streaming: stores past the cache (x86-64)")
-      ->check(CLI::IsMember({"plain", "streaming"}))
+      ->check(CLI::IsMember({"plain", "streaming"}).description(""))
       ->type_name(kPassName)
       ->capture_default_str();
   app.add_option("--json", options.json, "write everything to this file")->type_name("FILE");
@@ -417,6 +417,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   report.settings.pass = options.pass == "streaming" ? PassKind::streaming : PassKind::plain;
   print(header_text(report.machine, report.settings) + "\n");
 
+  const OthersWatch others;
   if (options.latency) {
     try {
       report.latencies = measure_latency(report.settings.min_time);
@@ -442,6 +443,13 @@ int run_options(const Options& options, const std::vector<std::string>& argument
       measure_cases(cases, measurer, report);
     }
   }
+  report.others_busy_cores = others.busy_cores();
+  report.is_busy = others.in_the_way_of(on_device ? 1 : report.machine.threads);
+  if (!report.results.empty()) {
+    print(legend_text(
+        std::ranges::any_of(report.results, [](const Result& result) { return result.factor.has_value(); })));
+  }
+  print(warning_text(report));
   if (!options.json.empty() && !write_json(report, options.json)) {
     throw Failure{1, fmt::format("'{}' cannot be written", options.json)};
   }

@@ -5,14 +5,19 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string_view>
+#include <thread>
 
 namespace anydml::bench {
 namespace {
@@ -165,6 +170,42 @@ std::uint64_t last_cache_bytes() {
     }
   }
   return 0;
+}
+
+OthersWatch::Moment OthersWatch::now() {
+  Moment moment;
+  moment.wall = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  // "cpu  user nice system idle iowait irq softirq steal ...": ticks of all processors together.
+  std::istringstream line(first_line("/proc/stat"));
+  std::string name;
+  line >> name;
+  double ticks = 0;
+  for (int column = 0; column < 8 && line >> ticks; ++column) {
+    const bool is_idle = column == 3 || column == 4;
+    moment.all += is_idle ? 0 : ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    if (getrusage(who, &usage) == 0) {
+      moment.own += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                    1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    }
+  }
+  return moment;
+}
+
+OthersWatch::OthersWatch() : begin_(now()) {}
+
+double OthersWatch::busy_cores() const {
+  const Moment end = now();
+  const double wall = end.wall - begin_.wall;
+  return wall > 0 ? std::max(0.0, (end.all - begin_.all - (end.own - begin_.own)) / wall) : 0;
+}
+
+bool OthersWatch::in_the_way_of(unsigned threads) const {
+  constexpr double kTolerated = 0.15;  // of a core: daemons, and the clock's ticks
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  return busy_cores() > cores - std::min<double>(threads, cores) + kTolerated;
 }
 
 unsigned usable_cores() {

@@ -32,10 +32,29 @@ std::string find_target();
 // Uses the library. False, with a message, where there is no device.
 bool describe_machine(Machine& machine, std::string& error);
 
-// Of the last level there is; 0: not known.
+// Of the last level; 0: not known.
 std::uint64_t last_cache_bytes();
 
 // Processors this process may use.
 unsigned usable_cores();
+
+// How much of the machine other processes took since this was made: figures of a busy machine say little.
+class OthersWatch {
+ public:
+  OthersWatch();
+  // In cores, 1.5 for one and a half, on the mean. 0 where the system does not say.
+  [[nodiscard]] double busy_cores() const;
+  // Whether `threads` of this process had to share a core with them.
+  [[nodiscard]] bool in_the_way_of(unsigned threads) const;
+
+ private:
+  struct Moment {
+    double wall = 0;  // seconds
+    double all = 0;   // that all processors worked
+    double own = 0;   // of this process and its children
+  };
+  static Moment now();
+  Moment begin_;
+};
 
 }  // namespace anydml::bench

@@ -34,6 +34,9 @@ struct Timing {
   double median = 0;
   double min = 0;
   int rounds = 0;
+
+  static constexpr double kUnsteady = 1.5;
+  [[nodiscard]] bool is_unsteady() const { return median > kUnsteady * min; }
 };
 
 struct Result {
@@ -51,6 +54,11 @@ struct Result {
   [[nodiscard]] double gb_per_second() const { return static_cast<double>(bytes) / kernel.median * 1e-9; }
   [[nodiscard]] double pass_gb_per_second() const { return static_cast<double>(bytes) / pass.median * 1e-9; }
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
+  // What makes a figure doubtful. The pass is the floor: an operator far below its time was measured beside a pass that
+  // something disturbed.
+  [[nodiscard]] bool is_unsteady() const { return kernel.is_unsteady() || pass.is_unsteady(); }
+  [[nodiscard]] bool is_above_pass() const { return fraction() > kAbovePass; }
+  static constexpr double kAbovePass = 1.15;
 };
 
 // The rooms of operands: two inputs, a condition, the output, and what an operand held that a run in place has written

@@ -5,6 +5,7 @@
 #include <rapidjson/filewritestream.h>
 #include <rapidjson/prettywriter.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "pass.h"
@@ -136,11 +137,51 @@ std::string row_text(const Result& result, std::size_t width) {
                                 result.gb_per_second(), result.pass_gb_per_second(), result.fraction() * 100,
                                 result.factor ? fmt::format("{:.2f}", *result.factor) : "");
   row.erase(row.find_last_not_of(' ') + 1);
+  row += result.is_above_pass() ? "  ABOVE THE PASS" : result.is_unsteady() ? "  unsteady" : "";
   if (result.check.wrong != 0) {
     row += fmt::format("\n  WRONG: {} of {} checked; {}", result.check.wrong, result.check.checked,
                        result.check.first_wrong);
   }
   return row + "\n";
+}
+
+std::string legend_text(bool has_factors) {
+  std::string text =
+      "\nns/element  median time of an element\n"
+      "GB/s        bytes read and written in that time\n"
+      "pass GB/s   the same bytes by the pass, which moves them and computes next to nothing\n"
+      "fraction    the pass's time over the operator's: 100 % is as fast as memory allows\n";
+  if (has_factors) {
+    text += "factor      time of an element over that of the layout `tensor`\n";
+  }
+  return text;
+}
+
+std::string warning_text(const Report& report) {
+  std::string text;
+  if (report.is_busy) {
+    text += fmt::format(
+        "\nWARNING: the machine is busy: other processes took {:.1f} cores during the measurement. Measure again when "
+        "they rest.\n",
+        report.others_busy_cores);
+  }
+  const auto count = [&](bool (Result::*has)() const) {
+    return std::ranges::count_if(report.results, [&](const Result& result) { return (result.*has)(); });
+  };
+  if (const auto above = count(&Result::is_above_pass); above != 0) {
+    text += fmt::format(
+        "\nWARNING: {} of {} cases are more than {:.0f} % of the pass. The pass should be the faster one: something "
+        "disturbed it, or the tensors are so small that calls are what is measured.\n",
+        above, report.results.size(), 100 * Result::kAbovePass);
+  }
+  if (const auto unsteady = count(&Result::is_unsteady); unsteady != 0) {
+    text += fmt::format(
+        "\nWARNING: {} of {} cases are unsteady: the median of a time is more than {} times the least. Other "
+        "processes, "
+        "or neighbours of a virtual machine, disturbed them.\n",
+        unsteady, report.results.size(), Timing::kUnsteady);
+  }
+  return text;
 }
 
 std::string latency_text(const std::vector<Latency>& latencies) {
@@ -191,6 +232,9 @@ bool write_json(const Report& report, const std::string& path) {
   put(writer, "pass", name_of(report.settings.pass));
   put(writer, "seed", static_cast<std::int64_t>(kSeed));
   writer.EndObject();
+  put(writer, "others_busy_cores", report.others_busy_cores);
+  writer.Key("is_busy");
+  writer.Bool(report.is_busy);
   writer.Key("cases");
   writer.StartArray();
   for (const Result& result : report.results) {

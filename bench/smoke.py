@@ -77,6 +77,17 @@ def check_other_operators(program, folder, short):
     assert not left, left  # an attribute without a default (bench/operators.cpp)
 
 
+def check_words(program):
+    """The table is explained, and no fraction that cannot be stands without a warning."""
+    done = subprocess.run([program, "bench", "--quick", "--min-time", "0.0001", "--sizes", "16", "--types", "INT8"],
+                          capture_output=True, text=True, check=True).stdout
+    assert "100 % is as fast as memory allows" in done, done
+    doubtful = [line for line in done.splitlines() if " % " in line + " " and line.startswith("INT8")
+                and float(line.split(" %")[0].split()[-1]) > 116]
+    assert all("ABOVE THE PASS" in line for line in doubtful), done
+    assert not doubtful or "of the pass. The pass should be the faster one" in done, done
+
+
 def check_device(program, folder, short, plugins):
     report = run(program, folder, *short, "-a", "later", "--sizes", "9000", "--types", "FLOAT32,INT8", "--operators",
                  "modulus_floor,add,if,cast_int8,fill_value_sequence,quantized_linear_add,reduce_sum",
@@ -91,6 +102,7 @@ def main(program, folder, plugins=None):
     short = ("--quick", "--min-time", "0.0001")
     report = run(program, folder, *short, "--layouts", "all", "--sizes", "10000", "--data", "all")
     assert report["program"] == "anydml-bench" and report["schema"] == 1
+    assert report["others_busy_cores"] >= 0 and report["is_busy"] in (False, True)
     assert report["machine"]["threads"] >= 1 and report["machine"]["target"] and report["machine"]["cpu"]
     for case in report["cases"]:
         check_case(case)
@@ -110,6 +122,7 @@ def main(program, folder, plugins=None):
                     ("FLOAT32", 252), ("FLOAT64", 0), ("FLOAT64", 7), ("FLOAT64", 29), ("FLOAT64", 252),
                     ("FLOAT64", 2045)}, seen
 
+    check_words(program)
     check_other_operators(program, folder, short)
     if plugins:
         check_device(program, folder, short, plugins)

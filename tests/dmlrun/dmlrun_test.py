@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun as people and scripts use it: the examples, wrong models, the facts, files, completion, the manual page.
+"""dmlrun as people and scripts use it: the examples, wrong models, the facts, files, the manual page.
 
 usage: dmlrun_test.py DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY]
        dmlrun_test.py DMLRUN SOURCE WORK --update     write the examples' expected output and docs/dmlrun-errors.md anew
@@ -312,14 +312,14 @@ class Timing(unittest.TestCase):
         self.assertEqual(lines, [
             "Running on '...'", "Initialize 'add': ... ms", "Dispatch 'add': 5 iterations, ... GB/s",
             "CPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
-            "GPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "device Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
             "CPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
-            "GPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "device Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
             "Resource 'Out': 6, 10, -2"])
         every = masked(run("-i", 3, "-v", 2, "--max_gpu_time_measurements", 2, model).stdout)
-        self.assertIn("GPU samples buffer has 1 samples overwritten.\n", every)
-        self.assertIn("iteration 0: ... ms (CPU)\niteration 1: ... ms (CPU), ... ms (GPU)\n", every)
-        self.assertNotIn("(GPU)", run("--max_gpu_time_measurements", 0, model).stdout)
+        self.assertIn("device samples buffer has 1 samples overwritten.\n", every)
+        self.assertIn("iteration 0: ... ms (CPU)\niteration 1: ... ms (CPU), ... ms (device)\n", every)
+        self.assertNotIn("(device)", run("--max_gpu_time_measurements", 0, model).stdout)
 
     def test_repeat_interval_and_time_limit(self):
         model = EXAMPLES / "add.json"
@@ -532,39 +532,16 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(run("exec", "--", "sh", "-c", "exit 7", status=7).stdout, "")
         self.assertIn("No such file", run("exec", "--", "/no/such/program", status=127).stderr)
 
-    def test_completion(self):
-        has_bench = run("bench", "--help", status=None).returncode == 0
-        bench = (("bench --list-", 2, ["--list-operators"]), ("bench --operators reduce_su", 3, ["reduce_sum",
-                                                                                                 "reduce_sum_square"]),
-                 ("bench --layouts stri", 3, ["stride2", "stride2_all"])) if has_bench else ()
-        folder = empty_folder("completion")
-        for shell in ("bash", "zsh", "fish"):
-            script = folder / shell
-            script.write_text(run("completion", shell).stdout)
-            self.assertIn("dispatch_iterations", script.read_text())
-            if shutil.which(shell):
-                subprocess.run([shell, "-n", script], check=True)
-        complete = ("source ./bash; COMP_WORDS=(dmlrun {}); COMP_CWORD={}; _dmlrun; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
-        for words, position, expected in (("op", 1, ["operators"]), ("check --feat", 2, ["--feature-level"]),
-                                          ("check --feature-level 2", 3, ["2_0", "2_1"]),
-                                          ("model.json --iter", 2, ["--iterations"]), ("--iter", 1, ["--iterations"]),
-                                          ("modulus --type UINT1", 3, ["UINT16"]), *bench,
-                                          ("operators ELEMENT_WISE_MOD", 2, ["ELEMENT_WISE_MODULUS_TRUNCATE",
-                                                                             "ELEMENT_WISE_MODULUS_FLOOR"])):
-            done = subprocess.run(["bash", "-c", complete.format(words, position)], capture_output=True, text=True,
-                                  cwd=folder, check=True)
-            self.assertEqual(sorted(done.stdout.split()), sorted(expected))
-
     def test_manual_page_has_every_option(self):
         page = (SOURCE / "tools" / "dmlrun" / "dmlrun.1").read_text().replace("\\-", "-")
         for command in ("run", "check", "operators", "adapters", "modulus", "bench", "exec", "completion"):
-            self.assertIn(f".SS dmlrun {command}", page)
+            section = page.split(f".SS dmlrun {command}\n")[1].split("\n.S")[0]
             help_text = run(command, "--help", status=None).stdout
             if command == "bench" and not help_text:
                 continue  # builds with sanitizers have none
             for option in re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", help_text.split("Options:")[1]):
                 if option not in ("--help", "-h"):
-                    self.assertIn(option, page, command)
+                    self.assertIn(option, section, command)
         if shutil.which("man"):
             done = subprocess.run(["man", "--warnings", "-l", str(SOURCE / "tools" / "dmlrun" / "dmlrun.1")],
                                   capture_output=True, text=True, env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C"})

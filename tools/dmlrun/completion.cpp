@@ -12,11 +12,14 @@
 namespace anydml::dmlrun {
 namespace {
 
+// What stands after an option.
+enum class Takes { nothing, text, file, folder, word, list };  // a list: words with commas between
+
 struct OptionWords {
   std::vector<std::string> names;  // "-i", "--iterations"
   std::string description;
-  bool takes_value;
-  std::string values;  // those it takes, where they can be listed
+  Takes takes;
+  std::string values;  // of a word or a list
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -42,6 +45,8 @@ std::string values_of(const std::string& type) {
     words = {"0", "1", "2"};
   } else if (type == "QUEUE") {
     words = {"direct", "compute"};
+  } else if (type == "SHELL") {
+    words = {"bash", "zsh", "fish"};
   }
 #if defined(DMLRUN_BENCH)
   if (words.empty()) {
@@ -51,14 +56,24 @@ std::string values_of(const std::string& type) {
   return joined(words);
 }
 
+Takes takes_of(const CLI::Option& option, const std::string& values) {
+  const std::string type = option.get_type_name();
+  return option.get_items_expected_max() == 0             ? Takes::nothing
+         : !values.empty() && option.get_delimiter() != 0 ? Takes::list
+         : !values.empty()                                ? Takes::word
+         : type == "FOLDER"                               ? Takes::folder
+         : type == "FILE" || type.find('.') != type.npos  ? Takes::file  // "OUT.npy"
+                                                          : Takes::text;
+}
+
 std::vector<OptionWords> options_of(const CLI::App& command) {
   std::vector<OptionWords> all;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) {
       continue;  // taken for old command lines, not offered
     }
-    OptionWords words{
-        {}, option->get_description(), option->get_items_expected_max() > 0, values_of(option->get_type_name())};
+    const std::string values = values_of(option->get_type_name());
+    OptionWords words{{}, option->get_description(), takes_of(*option, values), values};
     for (const std::string& name : option->get_snames()) {
       words.names.push_back("-" + name);
     }
@@ -94,56 +109,80 @@ std::string operator_names() {
   return text;
 }
 
-// What follows a command besides its options.
-std::string bash_words(const std::string& command) {
-  if (command == "operators") {
-    return operator_names();
+constexpr const char* kHelp = "help";
+
+std::string names_of_commands(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : commands_of(app)) {
+    names += (names.empty() ? "" : " ") + command->get_name();
   }
-  return command == "completion" ? "bash zsh fish" : "";
+  return names;
 }
 
+// What follows a command besides its options. Empty: files.
+std::string words_after(const std::string& command) {
+  return command == "operators" ? operator_names() : command == "completion" ? values_of("SHELL") : "";
+}
+// A command that takes options alone, or numbers.
+bool takes_no_files(const std::string& command) { return command == "adapters" || command == "bench"; }
+
 std::string bash_script(const CLI::App& app) {
-  std::string names;
+  const std::string names = names_of_commands(app);
   std::string cases;
   std::string values;
   for (const CLI::App* command : commands_of(app)) {
+    const std::string name = command->get_name();
     std::vector<std::string> words;
     for (const OptionWords& option : options_of(*command)) {
       words.insert(words.end(), option.names.begin(), option.names.end());
-      for (const std::string& name : option.names) {
-        if (!option.values.empty()) {
-          values += format_text("    {}:{}) words=\"{}\" files= ;;\n", command->get_name(), name, option.values);
-        }
+      std::string pattern;
+      for (const std::string& word : option.names) {
+        pattern += format_text("{}{}:{}", pattern.empty() ? "" : "|", name, word);
+      }
+      if (option.takes != Takes::nothing) {
+        values += format_text("    {}) options= words=\"{}\" files={} list={} ;;\n", pattern, option.values,
+                              option.takes == Takes::file     ? "-f"
+                              : option.takes == Takes::folder ? "-d"
+                                                              : "",
+                              option.takes == Takes::list ? "yes" : "");
       }
     }
-    names += (names.empty() ? "" : " ") + command->get_name();
-    cases += format_text("    {}) options=\"{}\" words=\"{}\" ;;\n", command->get_name(), joined(words),
-                         bash_words(command->get_name()));
+    const std::string after = words_after(name);
+    cases += format_text("    {}) options=\"{} --help\" words=\"{}\" files={} ;;\n", name, joined(words), after,
+                         after.empty() && !takes_no_files(name) ? "-f" : "");
   }
   return "# bash completion of dmlrun\n"
          "_dmlrun() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
-         "  local options words= files=yes\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} place=$COMP_CWORD command=${COMP_WORDS[1]}\n"
+         "  # bash parts words at = and :\n"
+         "  if [ \"$word\" = = ]; then word=; elif [ \"${COMP_WORDS[place-1]}\" = = ]; then place=$((place - 1)); fi\n"
+         "  local before=${COMP_WORDS[place-1]} options words= files=-f list= all one\n"
          "  case \" " +
-         names +
+         names + " " + kHelp +
          " \" in\n"
          "    *\" $command \"*) [ \"$COMP_CWORD\" -gt 1 ] || command= ;;\n"
          "    *) command=run ;;\n"
          "  esac\n"
-         "  case ${command:-run} in\n" +
-         cases +
+         "  case ${command:-run} in\n"
+         "    help) options= words=\"" +
+         names + "\" files= ;;\n" + cases +
          "  esac\n"
          "  case ${command:-run}:$before in\n" +
          values +
          "  esac\n"
          "  [ \"$COMP_CWORD\" -gt 1 ] || words=\"" +
-         names +
+         names + " " + kHelp +
          " --help --version\"\n"
-         "  case $word in\n"
-         "    -*) COMPREPLY=($(compgen -W \"$options $words\" -- \"$word\")) ;;\n"
-         "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "       [ -z \"$files\" ] || COMPREPLY+=($(compgen -f -- \"$word\")) ;;\n"
-         "  esac\n"
+         "  # Of a list the last word is completed, and what stands before it stays.\n"
+         "  if [ -n \"$list\" ] && [[ $word == *,* ]]; then\n"
+         "    all=\n"
+         "    for one in $words; do all+=\" ${word%,*},$one\"; done\n"
+         "    words=$all\n"
+         "  fi\n"
+         "  [[ $word != -* ]] || words+=\" $options\"\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "  [ -z \"$files\" ] || [[ $word == -* ]] || COMPREPLY+=($(compgen \"$files\" -- \"$word\"))\n"
+         "  [ -z \"$list\" ] || compopt -o nospace 2>/dev/null\n"
          "}\n"
          "complete -o filenames -F _dmlrun dmlrun\n";
 }
@@ -166,22 +205,44 @@ std::string zsh_quoted(const std::string& text) {
   return safe;
 }
 
+std::string zsh_value(const OptionWords& option) {
+  switch (option.takes) {
+    case Takes::nothing:
+      return "";
+    case Takes::text:
+      return ":value: ";
+    case Takes::file:
+      return ":file:_files";
+    case Takes::folder:
+      return ":folder:_files -/";
+    case Takes::word:
+      return format_text(":value:({})", zsh_quoted(option.values));
+    case Takes::list:
+      return format_text(":values:_sequence compadd - {}", zsh_quoted(option.values));
+  }
+  return "";
+}
+
 std::string zsh_script(const CLI::App& app) {
-  std::string names;
+  std::string names = format_text("    '{}:Say what a command takes'\n", kHelp);
   std::string cases;
   for (const CLI::App* command : commands_of(app)) {
     names += format_text("    '{}:{}'\n", command->get_name(), zsh_quoted(command->get_description()));
     cases += format_text("    {})\n      _arguments", command->get_name());
     for (const OptionWords& option : options_of(*command)) {
       for (const std::string& name : option.names) {
-        cases += format_text(" \\\n        '{}[{}]{}'", name, zsh_quoted(option.description),
-                             !option.takes_value     ? std::string()
-                             : option.values.empty() ? std::string(":value:_files")
-                                                     : format_text(":value:({})", option.values));
+        cases += format_text(" \\\n        '{}{}[{}]{}'", name,
+                             name.starts_with("--") && option.takes != Takes::nothing ? "=" : "",
+                             zsh_quoted(option.description), zsh_value(option));
       }
     }
-    const std::string words = bash_words(command->get_name());
-    cases += words.empty() ? " \\\n        '*:file:_files'" : format_text(" \\\n        '*:word:({})'", words);
+    const std::string words = words_after(command->get_name());
+    cases += " \\\n        '--help[Say what it takes]'";
+    if (!words.empty()) {
+      cases += format_text(" \\\n        '*:word:({})'", words);
+    } else if (!takes_no_files(command->get_name())) {
+      cases += " \\\n        '*:file:_files'";
+    }
     cases += " ;;\n";
   }
   return "#compdef dmlrun\n"
@@ -197,18 +258,45 @@ std::string zsh_script(const CLI::App& app) {
          "  local command=run\n"
          "  if (( ${commands[(I)${words[2]}:*]} )); then command=${words[2]}; shift words; (( CURRENT-- )); fi\n"
          "  case $command in\n" +
-         cases +
+         cases + "    help) compadd " + names_of_commands(app) +
+         " ;;\n"
          "    *) _files ;;\n"
          "  esac\n"
          "}\n"
          "if [ \"${funcstack[1]}\" = _dmlrun ]; then _dmlrun \"$@\"; else compdef _dmlrun dmlrun; fi\n";
 }
 
+std::string fish_value(const OptionWords& option) {
+  switch (option.takes) {
+    case Takes::nothing:
+      return "";
+    case Takes::text:
+      return " -x";
+    case Takes::file:
+      return " -r -F";
+    case Takes::folder:
+      return " -x -a '(__fish_complete_directories)'";
+    case Takes::word:
+      return format_text(" -x -a '{}'", option.values);
+    case Takes::list:
+      return format_text(" -x -a '(__dmlrun_list {})'", option.values);
+  }
+  return "";
+}
+
 std::string fish_script(const CLI::App& app) {
-  std::string text = "# fish completion of dmlrun\n";
-  std::string others;  // without one of them it is a run
+  std::string text = format_text(
+      "# fish completion of dmlrun\n"
+      "function __dmlrun_list -d 'Of a list the last word is completed, and what stands before it stays'\n"
+      "  set -l written (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
+      "  printf '%s\\n' (string match -r '.*,' -- $written; or echo)$argv\n"
+      "end\n"
+      "complete -c dmlrun -n __fish_use_subcommand -a {0} -d 'Say what a command takes'\n"
+      "complete -c dmlrun -n '__fish_seen_subcommand_from {0}' -f -a '{1}'\n",
+      kHelp, names_of_commands(app));
+  std::string others = kHelp;  // without one of them it is a run
   for (const CLI::App* command : commands_of(app)) {
-    others += command->get_name() == "run" ? "" : (others.empty() ? "" : " ") + command->get_name();
+    others += command->get_name() == "run" ? "" : " " + command->get_name();
   }
   for (const CLI::App* command : commands_of(app)) {
     const std::string name = command->get_name();
@@ -220,11 +308,9 @@ std::string fish_script(const CLI::App& app) {
       for (const std::string& word : option.names) {
         text += word.starts_with("--") ? " -l " + word.substr(2) : " -s " + word.substr(1);
       }
-      text += format_text("{}{} -d '{}'\n", option.takes_value ? " -r" : "",
-                          option.values.empty() ? std::string() : format_text(" -f -a '{}'", option.values),
-                          escaped(option.description, "'\\"));
+      text += format_text("{} -d '{}'\n", fish_value(option), escaped(option.description, "'\\"));
     }
-    if (const std::string words = bash_words(name); !words.empty()) {
+    if (const std::string words = words_after(name); !words.empty() || takes_no_files(name)) {
       text += format_text("complete -c dmlrun -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", name, words);
     }
   }

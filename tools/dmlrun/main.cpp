@@ -234,9 +234,10 @@ void describe(CLI::App& app, Arguments& arguments) {
   exec.positionals_at_end();
 
   CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for a shell");
-  completion.add_option("shell", arguments.shell, "The shell")
+  completion.add_option("shell", arguments.shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
+      ->type_name("SHELL");
   app.footer(kFooter);  // last: commands take over what is there before them
 }
 

@@ -54,7 +54,7 @@ void for_each_element(const Resource& resource, std::span<const std::byte> bytes
 
 class TextOutput final : public Output {
  public:
-  explicit TextOutput(int verbosity) : verbosity_(verbosity) {}
+  TextOutput(int verbosity, std::string_view clock) : verbosity_(verbosity), clock_(clock) {}
 
   void running_on(std::string_view, std::string_view adapter, std::string_view) override {
     put_line(format_text("Running on '{}'", shown(adapter)));
@@ -73,26 +73,26 @@ class TextOutput final : public Output {
       std::string line = format_text("Dispatch '{}': {} iterations, {:.4f} ms median (CPU)", shown(report.name),
                                      report.iterations, all.cpu.hot.median);
       if (all.device.hot.count > 0) {
-        line += format_text(", {:.6f} ms median (GPU)", all.device.hot.median);
+        line += format_text(", {:.6f} ms median ({})", all.device.hot.median, clock_);
       }
       put_line(line + format_text(", {:.3g} GB/s", all.rate));
       return;
     }
     put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s", shown(report.name), report.iterations, all.rate));
-    put_statistics("CPU Timings (Cold) ", all.cpu.cold);
-    put_statistics("GPU Timings (Cold) ", all.device.cold);
-    put_statistics("CPU Timings (Hot)  ", all.cpu.hot);
-    put_statistics("GPU Timings (Hot)  ", all.device.hot);
+    put_statistics("CPU", "(Cold)", all.cpu.cold);
+    put_statistics(clock_, "(Cold)", all.device.cold);
+    put_statistics("CPU", "(Hot) ", all.cpu.hot);
+    put_statistics(clock_, "(Hot) ", all.device.hot);
     const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
     if (dropped > 0) {
-      put_line(format_text("GPU samples buffer has {} samples overwritten.", dropped));
+      put_line(format_text("{} samples buffer has {} samples overwritten.", clock_, dropped));
     }
     if (verbosity_ >= 2) {
       put_line("The timings of each iteration: ");
       for (std::size_t i = 0; i < report.cpu.size(); ++i) {
         std::string line = format_text("iteration {}: {:.4f} ms (CPU)", i, report.cpu[i]);
         if (i >= dropped && !report.device.empty()) {
-          line += format_text(", {:.4f} ms (GPU)", report.device[i - dropped]);
+          line += format_text(", {:.4f} ms ({})", report.device[i - dropped], clock_);
         }
         put_line(line);
       }
@@ -117,14 +117,16 @@ class TextOutput final : public Output {
   void finish(const std::function<void(JsonWriter&)>&) override {}
 
  private:
-  static void put_statistics(std::string_view title, const Statistics& of) {
+  static void put_statistics(std::string_view clock, std::string_view which, const Statistics& of) {
     if (of.count > 0) {
-      put_line(format_text("{}: {} samples, {:.4f} ms average, {:.4f} ms min, {:.4f} ms median, {:.4f} ms max", title,
-                           of.count, of.average, of.min, of.median, of.max));
+      put_line(
+          format_text("{} Timings {} : {} samples, {:.4f} ms average, {:.4f} ms min, {:.4f} ms median, {:.4f} ms max",
+                      clock, which, of.count, of.average, of.min, of.median, of.max));
     }
   }
 
   int verbosity_;
+  std::string_view clock_;
 };
 
 class JsonOutput final : public Output {
@@ -185,7 +187,9 @@ class JsonOutput final : public Output {
 
 }  // namespace
 
-std::unique_ptr<Output> text_output(int verbosity) { return std::make_unique<TextOutput>(verbosity); }
+std::unique_ptr<Output> text_output(int verbosity, std::string_view clock) {
+  return std::make_unique<TextOutput>(verbosity, clock);
+}
 
 std::unique_ptr<Output> json_output() { return std::make_unique<JsonOutput>(); }
 

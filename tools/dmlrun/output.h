@@ -40,7 +40,8 @@ class Output {
 };
 
 // verbosity 0 to 2, as DxDispatch's --timing_verbosity
-[[nodiscard]] std::unique_ptr<Output> text_output(int verbosity);
+// clock: whose times stand beside the CPU's: "GPU", or "device" where that is a CPU too.
+[[nodiscard]] std::unique_ptr<Output> text_output(int verbosity, std::string_view clock);
 [[nodiscard]] std::unique_ptr<Output> json_output();
 
 }  // namespace anydml::dmlrun

@@ -277,7 +277,8 @@ int run_model(const RunArguments& arguments) {
       return report_first(arguments.model, findings, kWrong);
     }
     client::Device device(options);
-    output = arguments.model.json ? json_output() : text_output(arguments.verbosity);
+    output = arguments.model.json ? json_output()
+                                  : text_output(arguments.verbosity, adapter->is_integrated ? "device" : "GPU");
     output->running_on(file, adapter->description, facts::level_name(findings.level));
     execute_model(loaded.get(), arguments.execution, findings.memory, device, *output);
     output->finish();
