@@ -35,7 +35,7 @@ from peer_libraries import LAYOUTS, Anydml, Formula, NumPy, OnnxRuntime, PlainC,
 from peer_operators import ROWS, make_inputs, make_output
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("numpy", "torch", "onnxruntime", "onnx", "matplotlib")  # the last for plot.py
+PACKAGES = ("numpy", "torch", "onnxruntime", "onnx")
 SEED = 1
 OPERATORS = ("modulus_floor", "modulus_truncate")
 TENSOR_BYTES = 64 << 20

@@ -203,8 +203,9 @@ report() {
     done
     if [ ${#files[@]} -gt 0 ]; then
       printf '\n## Figures\n\n'
-      python3 bench/plot_cuda.py "${files[@]}" --svg "$out/report.svg"
-      [ ! -e "$out/report.svg" ] || printf '\n![fraction of the pass by type](report.svg)\n'
+      python3 bench/plot.py "${files[@]}" --out "$out/plots" >/dev/null
+      cat "$out/plots/tables.md"
+      [ ! -e "$out/plots/gpu.svg" ] || printf '\n![fraction of the pass by type](plots/gpu.svg)\n'
     fi
   } >"$file" 2>&1
   echo "report: $file"

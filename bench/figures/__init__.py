@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Pictures and tables of measurements, for bench/plot.py. Needs Python alone."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Measurements: what dmlrun bench, peers.py and peers_cuda.py write, and the shorter form that is kept in docs/performance.
+
+The shorter form has the same keys. Lists of objects are tables (`columns`, `rows`), numbers have four digits, and
+`source` says where the figures come from.
+"""
+import json
+import sys
+from pathlib import Path
+
+TYPES = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
+MODULUS = ("modulus_floor", "modulus_truncate")
+
+# What is kept of each list, by the program that wrote it.
+KEPT = {
+    "anydml-bench": {
+        "cases": ("type", "operator", "directml_operator", "layout", "size", "data", "gap", "elements",
+                  "ns_per_element", "gb_per_second", "fraction", "factor", "wrong"),
+        "latency": ("name", "what", "median_ns"),
+        "scaling": ("type", "operator", "threads", "ns_per_element", "fraction")},
+    "peers.py": {
+        "times": ("peer", "type", "operator", "layout", "data", "threads", "ns_per_element"),
+        "wrong": ("peer", "type", "operator", "data", "pairs", "wrong")},
+    "peers_cuda.py": {
+        "cases": ("peer", "type", "operator", "layout", "data", "gb_per_second", "fraction", "wrong"),
+        "latency": ("peer", "how", "name", "median_ns")},
+}
+OF_A_REPORT = ("program", "schema", "source", "version", "arguments", "machine", "cpu", "architecture", "c_library",
+               "device", "driver", "cuda", "titles", "tensor_bytes", "differing")
+OF_A_MACHINE = ("cpu", "architecture", "cores", "threads", "adapter", "device", "target", "compiler", "c_library")
+
+
+def short_number(value):
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def flat(program, key, entries):
+    """The points of a scaling are rows of their own."""
+    if program == "anydml-bench" and key == "scaling":
+        return [{**entry, **point} for entry in entries for point in entry.get("points", [{}])]
+    return entries
+
+
+def last_of_each(entries):
+    """What was measured again counts once, as it was measured last."""
+    names = ("name", "peer", "how", "type", "operator", "layout", "size", "data", "threads")
+    return list({tuple(entry.get(name) for name in names): entry for entry in entries}.values())
+
+
+def shorten(reports, source):
+    """Several reports of one program and one machine as one, in the shorter form."""
+    first = reports[0]
+    program = first["program"]
+    for report in reports[1:]:
+        same = {"anydml-bench": lambda one: (one["machine"]["cpu"], one["machine"]["threads"]),
+                "peers.py": lambda one: one["cpu"], "peers_cuda.py": lambda one: one["device"]}[program]
+        if report["program"] != program or same(report) != same(first):
+            sys.exit("these reports are of different programs, machines or numbers of threads; keep them apart")
+    kept = {key: first[key] for key in OF_A_REPORT if key in first}
+    if "machine" in kept:
+        kept["machine"] = {key: first["machine"][key] for key in OF_A_MACHINE if key in first["machine"]}
+    if program == "anydml-bench":
+        kept["arguments"] = [" ".join(report.get("arguments", [])) for report in reports]
+        kept["checked"] = sum(case.get("checked", 0) for report in reports for case in report["cases"])
+        kept["doubtful"] = sum(case["fraction"] > 1.15 for report in reports for case in report["cases"])
+    if "differing" in kept:
+        kept["differing"] = sorted({key for report in reports for key in report["differing"]})
+    kept["source"] = source or first.get("source", "")
+    for key, columns in KEPT[program].items():
+        entries = last_of_each([entry for report in reports for entry in flat(program, key, report.get(key, []))])
+        columns = [name for name in columns if any(entry.get(name) not in (None, "") for entry in entries)]
+        if entries:
+            kept[key] = {"columns": columns,
+                         "rows": [[short_number(entry.get(name)) for name in columns] for entry in entries]}
+    return kept
+
+
+def text_of(kept):
+    """JSON with a line for each row, so that two measurements can be compared."""
+    parts = []
+    for key, value in kept.items():
+        if isinstance(value, dict) and set(value) == {"columns", "rows"}:
+            rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in value["rows"])
+            columns = json.dumps(value["columns"])
+            parts.append(f' {json.dumps(key)}: {{"columns": {columns}, "rows": [\n  {rows}]}}')
+        else:
+            parts.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def read(path):
+    """A report of either form, with lists of objects."""
+    report = json.loads(Path(path).read_text())
+    if report.get("program") not in KEPT:
+        sys.exit(f"{path}: not written by dmlrun bench, peers.py or peers_cuda.py")
+    for key in KEPT[report["program"]]:
+        value = report.get(key, [])
+        if isinstance(value, dict):
+            value = [{name: one for name, one in zip(value["columns"], row) if one is not None} for row in value["rows"]]
+        report[key] = flat(report["program"], key, value)
+    report["name"] = Path(path).stem
+    return report
+
+
+def about(report):
+    if report["program"] != "anydml-bench":
+        return f"{report['cpu']}, {report['c_library']}" if "cpu" in report else report["device"]
+    machine = report["machine"]
+    threads = machine["threads"]
+    if threads == 0:  # no CPU
+        return f"anydml {report['version']} on {machine['device']}"
+    return (f"anydml {report['version']} on {machine['cpu']}, {threads} thread{'s' if threads > 1 else ''}, "
+            f"{machine.get('target') or 'unknown'} kernels")
+
+
+def find(entries, **wanted):
+    return [entry for entry in entries if all(entry.get(key) == value for key, value in wanted.items())]
+
+
+def one(entries, **wanted):
+    found = find(entries, **wanted)
+    return found[0] if found else None

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The tables of the documents, each a function of the kept reports by name that gives Markdown."""
+from . import compare
+from .reports import MODULUS, TYPES, about, find, one
+
+SHORT = {"modulus_floor": "floor", "modulus_truncate": "truncate"}
+EMPTY = "–"
+# What each library's modulus is called there.
+FUNCTIONS = {"torch": ", remainder and fmod", "onnxruntime": ", Mod (truncate only for floats)", "sleef": ", fmodf",
+             "formula": ", as shaders and many kernels have it"}
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def percent(value):
+    return f"{100 * value:.0f} %"
+
+
+def types_of(cases):
+    return [name for name in TYPES if find(cases, type=name)]
+
+
+# ---- CPUs -----------------------------------------------------------------------------------------------------------
+
+def modulus(report):
+    cases = find(report["cases"], size="memory", data="ordinary")
+    columns = [(layout, operator) for layout in ("tensor", "scalar") for operator in MODULUS]
+    rows = []
+    for name in types_of(cases):
+        found = [one(cases, type=name, layout=layout, operator=operator) for layout, operator in columns]
+        if any(found):
+            rows.append([name, *(f"{percent(case['fraction'])} ({case['ns_per_element']:.3f})" if case else EMPTY
+                                 for case in found)])
+    return table(["", "tensor: floor", "truncate", "one divisor: floor", "truncate"], rows)
+
+
+def strides(report):
+    cases = [case for case in find(report["cases"], data="ordinary") if "factor" in case]
+    layouts = [name for name in ("transposed", "stride2", "stride2_all", "rows7", "rows1000", "dims8")
+               if find(cases, layout=name)]
+    rows = []
+    for name in types_of(cases):
+        found = [[one(cases, type=name, layout=layout, operator=operator) for operator in MODULUS] for layout in layouts]
+        rows.append([name, *(", ".join(f"{case['factor']:.1f}" if case else EMPTY for case in pair) for pair in found)])
+    return table(["floor, truncate", *(f"`{name}`" for name in layouts)], rows)
+
+
+def hard(*reports):
+    """Random bits: ns an element on each machine."""
+    rows = []
+    for name in TYPES:
+        cells = [[one(report["cases"], type=name, operator=operator, layout="tensor", size="memory", data="hard")
+                  for operator in MODULUS] for report in reports]
+        if any(case for pair in cells for case in pair):
+            rows.append([name, *(", ".join(f"{case['ns_per_element']:.2f}" for case in pair) if all(pair) else EMPTY
+                                 for pair in cells)])
+    return table(["ns: floor, truncate", *map(machine_name, reports)], rows)
+
+
+def machine_name(report):
+    machine = report["machine"]
+    return f"{machine['cpu']}, {machine['threads']} threads"
+
+
+def latency(*reports):
+    names = {row["name"]: row["what"] for report in reports for row in report["latency"] if row.get("what")}
+    rows = []
+    for name, what in names.items():
+        found = [one(report["latency"], name=name) for report in reports]
+        rows.append([what, *(f"{row['median_ns'] / 1000:.2f} µs" if row else EMPTY for row in found)])
+    return table(["", *map(machine_name, reports)], rows)
+
+
+def scaling(report):
+    rows = {}
+    for point in report["scaling"]:
+        rows.setdefault((point["type"], point["operator"]), {})[point["threads"]] = point["ns_per_element"]
+    counts = sorted({point["threads"] for point in report["scaling"]})
+    return table(["times the speed of one thread", *(f"{count} threads" for count in counts[1:])],
+                 [[f"{name}, {operator}", *(f"{of[counts[0]] / of[count]:.2f}" for count in counts[1:])]
+                  for (name, operator), of in rows.items()])
+
+
+def peers(report, threads):
+    rows = find(report["times"], threads=threads, layout="tensor", data="ordinary")
+    keys = [key for key in report["titles"] if find(rows, peer=key)]
+    wrong = {(row["peer"], row["type"], row["operator"]) for row in report["wrong"] if row["wrong"]}
+    cells = []
+    for name in types_of(rows):
+        line = [name]
+        for key in keys:
+            pair = [one(rows, peer=key, type=name, operator=operator) for operator in MODULUS]
+            line.append(", ".join(f"{row['ns_per_element']:.2f}" + ("*" if (key, name, row["operator"]) in wrong else "")
+                                  if row else EMPTY for row in pair) if any(pair) else EMPTY)
+        cells.append(line)
+    head = [f"**{report['titles'][key]}**" if key == "anydml" else report["titles"][key] for key in keys]
+    note = "\n\n\\* has wrong answers." if any((key, *rest) in wrong for key, *rest in wrong if key in keys) else ""
+    return table(["ns: floor, truncate", *head], cells) + note
+
+
+def wrong(report):
+    rows = report["wrong"]
+    pairs = max(row["pairs"] for row in rows)
+    columns = [(name, data) for name in TYPES for data in ("ordinary", "hard") if find(rows, type=name, data=data)]
+    words = {"ordinary": "ordinary", "hard": "random bits"}
+    cells = []
+    for key, title in report["titles"].items():
+        if not find(rows, peer=key):
+            continue
+        line = [f"**{title.split()[0]}**" if key == "anydml" else title + FUNCTIONS.get(key, "")]
+        for name, data in columns:
+            pair = [one(rows, peer=key, type=name, data=data, operator=operator) for operator in MODULUS]
+            text = ", ".join(f"{row['wrong']:,}" if row else EMPTY for row in pair) if any(pair) else ""
+            line.append(f"**{text}**" if key == "anydml" else text)
+        cells.append(line)
+    return table([f"wrong answers of {pairs:,} pairs: floor, truncate",
+                  *(f"{name}, {words[data]}" for name, data in columns)], cells)
+
+
+def speed(xeon, h200, others, v1):
+    """The README's sentences."""
+    def span(shares):
+        return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
+    on_xeon = [case["fraction"] for case in find(xeon["cases"], size="memory", data="ordinary")]
+    cases = compare.gpu_cases([h200], others)
+    keys = [key for key in cases if key[0] == "anydml" and key[2] in MODULUS and key[3:] == ("tensor", "ordinary")]
+    most = max(cases[key]["gb_per_second"] for key in keys)
+    float32 = one(v1["cases"], type="FLOAT32", operator="modulus_floor", layout="tensor", size="memory", data="ordinary")
+    call, dispatch = (one(v1["latency"], name=name)["median_ns"] / 1000 for name in ("modulus_floor", "dispatch_wait"))
+    return (f"On {xeon['machine']['threads']} cores with AVX-512 the modulus of every type runs at {span(on_xeon)} of a pass "
+            f"that moves the same bytes and\ncomputes nothing. On an {h200['machine']['device']} it runs at "
+            f"{span([compare.gpu_fraction(cases, key) for key in keys])}, which is up to {most / 1000:.1f} TB/s. On two "
+            f"{v1['machine']['cpu']} cores\nFLOAT32 runs at {percent(float32['fraction'])}. There a C call on 16 elements "
+            f"takes {call:.2f} µs, and a DirectML dispatch of 16 elements {dispatch:.1f} µs from\n`ExecuteCommandLists` to "
+            "its fence.")
+
+
+# ---- Every operator -------------------------------------------------------------------------------------------------
+
+def operators(reports, all_peers):
+    """The figures of the picture: % of the pass (ns an element), and other libraries' % for the same type."""
+    parts = []
+    for report in sorted((one for one in reports if compare.has_every_operator(one)),
+                         key=lambda one: one["machine"]["threads"]):
+        cells, ratios = compare.operator_cases(report), compare.peers_of(report, all_peers)
+        types = [name for name in TYPES if any(name in of for of in cells.values())]
+        shown = [peer for peer in compare.PEERS if any(key[0] == peer for key in ratios)]
+        words = {"numpy": "NumPy", "torch": "PyTorch"}
+        checked = f" {report['checked']:,} results were compared, none was wrong." if report.get("checked") else ""
+        parts += [f"## {machine_name(report)}", "", f"{about(report)}.{checked} % of the pass (ns an element)"
+                  + (f"; below it {' and '.join(words[peer] for peer in shown)}, % of the same pass." if shown else "."), ""]
+        for title, keys in compare.operator_lines([report]):
+            rows = []
+            for operator, layout in keys:
+                label = operator.upper() if layout == "tensor" else f"{operator.upper()}, {layout}"
+                of = cells[operator, layout]
+                rows.append([label, *(f"{100 * of[name]['fraction']:.0f} ({of[name]['ns_per_element']:.3f})"
+                                      if name in of else EMPTY for name in types)])
+                for peer in shown:
+                    line = [f"{100 * of[name]['fraction'] / ratios[peer, name, operator, layout]:.1f}"
+                            if name in of and (peer, name, operator, layout) in ratios else EMPTY for name in types]
+                    if any(cell != EMPTY for cell in line):
+                        mark = " ≠" if compare.differs(all_peers, peer, operator, layout) else ""
+                        rows.append([f"{words[peer]}{mark}", *line])
+            parts += [f"### {title[0].upper()}{title[1:]}", "", table(["", *types], rows), ""]
+    return "\n".join(parts).rstrip()
+
+
+# ---- GPUs -----------------------------------------------------------------------------------------------------------
+
+def gpu(own, others, data, layout="tensor"):
+    cases = compare.gpu_cases([own], others)
+    libraries = [key for key in compare.LIBRARIES if any(other[0] == key for other in cases)]
+    titles = {"anydml": "anydml", **{key: title.split()[0] for one in others for key, title in one["titles"].items()}}
+    rows = []
+    for name in TYPES:
+        line = []
+        for library in libraries:
+            for operator in MODULUS:
+                key = library, name, operator, layout, data
+                share, case = compare.gpu_fraction(cases, key), cases.get(key)
+                marked = f", **{case['wrong']:,} wrong**" if case and case.get("wrong") else ""
+                line.append(f"{percent(share)} ({case['gb_per_second']:.0f}){marked}" if share else "none")
+        if any(cell != "none" for cell in line):
+            rows.append([name, *line])
+    return table(["", *(f"{titles[library]}: {SHORT[operator]}" for library in libraries for operator in MODULUS)], rows)
+
+
+def gpu_layouts(own, others):
+    cases = compare.gpu_cases([own], others)
+    columns = [("anydml", "scalar", "one divisor"), ("torch", "scalar", "PyTorch"),
+               ("anydml", "transposed", "transposed divisor"), ("torch", "transposed", "PyTorch"),
+               ("anydml", "dividend", "one dividend"), ("anydml", "rows1000", "padded rows")]
+    rows = []
+    for name in TYPES:
+        line = []
+        for library, layout, _ in columns:
+            pair = [cases.get((library, name, operator, layout, "ordinary")) for operator in MODULUS]
+            line.append(", ".join(percent(case["fraction"]) for case in pair) if all(pair) else "none")
+        rows.append([name, *line])
+    return table(["floor, truncate", *(words for *_, words in columns)], rows)
+
+
+def gpu_latency(own, others):
+    names = ("independent_1024", "dependent_1024")
+    rows = [["anydml, one list", *(micro(one(own["latency"], name=name)) for name in names)]]
+    for report in others:
+        for peer, how in dict.fromkeys((row["peer"], row["how"]) for row in report["latency"]):
+            rows.append([f"{report['titles'][peer].split()[0]}, {how}",
+                         *(micro(one(report["latency"], peer=peer, how=how, name=name)) for name in names)])
+    return table(["", "independent", "each reads the last"], rows)
+
+
+def micro(row):
+    return f"{row['median_ns'] / 1000:.3f}" if row else ""
+
+
+def gpu_reductions(own):
+    cases = [case for case in own["cases"] if case["layout"] in ("inner", "outer")]
+    operators = list(dict.fromkeys(case["operator"] for case in cases))
+    rows = []
+    for name in types_of(cases):
+        line = []
+        for operator in operators:
+            pair = [one(cases, type=name, operator=operator, layout=layout) for layout in ("inner", "outer")]
+            line.append(", ".join(f"{100 * case['fraction']:.0f}" for case in pair) + " %" if all(pair) else EMPTY)
+        rows.append([name, *line])
+    return table(["along rows, down columns", *(name.removeprefix("reduce_").upper() for name in operators)], rows)
