@@ -5,7 +5,7 @@
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
                                             python3 bench/peers.py --operators all --no-counts --threads all
 
---operators: modulus unless told; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. Of the
+--operators: modulus by default; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. Of the
 others NumPy and PyTorch are measured, where they have the operator in one pass.
 
 NumPy, PyTorch and ONNX Runtime are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv
@@ -384,11 +384,11 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage="peers.py [LIBANYDML] [options]")
     parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
-                        metavar="LIBANYDML", help="build/release/lib/libanydml.so unless told")
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
     parser.add_argument("--types", type=items(ALL_TYPES), default=list(ALL_TYPES))
-    parser.add_argument("--operators", type=parse_operators, default=list(OPERATORS), help="modulus unless told")
+    parser.add_argument("--operators", type=parse_operators, default=list(OPERATORS), help="modulus by default")
     parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the modulus's times")
-    parser.add_argument("--threads", type=thread_counts, default=sorted({1, cores}), help="1,all unless told")
+    parser.add_argument("--threads", type=thread_counts, default=sorted({1, cores}), help="1,all by default")
     parser.add_argument("--pairs", type=int, help="to count wrong answers over (4,000,000; quick: 200,000)")
     parser.add_argument("--bytes", type=int, help="of a tensor that is timed (64 MiB; quick: 1 MiB)")
     parser.add_argument("--min-time", type=float, help="seconds for a case, at least (0.3; quick: 0.02)")
@@ -397,7 +397,7 @@ def parse(arguments):
     parser.add_argument("--no-counts", dest="counts", action="store_false")
     parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
     parser.add_argument("--no-venv", dest="venv", action="store_false",
-                        help="the libraries of this Python, whichever there are")
+                        help="the libraries of this Python, those that it has")
     parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--work", type=int, help=argparse.SUPPRESS)

@@ -409,8 +409,8 @@ from ._types import Operator, _Library, _Number, _NumPys, _Operand, _Out, _Resul
 
 def page_text(operators, built):
     lines = ["# DirectML's operators in Python", "",
-             "Made by `data/generate_python.py`; [python.md](python.md#a-function-for-each-operator) states the rule. There "
-             "is a function for", f"each operator that is built: {len(built)} of {len(operators)}. The others will have "
+             "Made by `data/generate_python.py`; [python.md](python.md#a-function-for-each-operator) states the rule. "
+             "anydml has a function for", f"each operator that is built: {len(built)} of {len(operators)}. The others will have "
              "these names and signatures.", "",
              "| DirectML | Python | built |", "|---|---|---|"]
     for op in operators:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Where a file of the tree is on the site, if it is a page by itself. Others that a page links to become one that shows
 # them.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
-         "include/anydml/anydml.h": "reference/c.md"}
+         "CHANGELOG.md": "changelog.md", "include/anydml/anydml.h": "reference/c.md"}
 NAVIGATION: list[Any] = [
     {"Home": "index.md"},
     {"Guides": [
@@ -32,8 +32,9 @@ NAVIGATION: list[Any] = [
         {"C and C++": ["errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
-        {"Results and speed": ["numerics.md", "performance.md"]},
-        {"The inside": ["architecture.md", "adding-an-operator.md", "site.md", "contributing.md", "security.md"]}]},
+        {"Results and speed": ["numerics.md", "performance.md", "operator-speed.md"]},
+        {"The inside": ["architecture.md", "adding-an-operator.md", "site.md", "releasing.md",
+                        "contributing.md", "security.md", "changelog.md"]}]},
     {"Operators": []},  # from the facts
     {"C": ["reference/c.md"]},
     {"Python": ["reference/python.md", "python-operators.md"]},
@@ -85,6 +86,8 @@ class Site:
         for path in sources:
             source = path.relative_to(ROOT).as_posix()
             page = self.place(source)
+            if f'"{page}"' not in json.dumps(NAVIGATION):
+                fail(f"{source} has no place in the navigation")
             self.write(page, self.with_links(source, page, path.read_text(encoding="utf-8")))
         for path in (ROOT / "docs").glob("*/*.svg"):
             target = self.pages / path.relative_to(ROOT / "docs")

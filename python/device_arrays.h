@@ -237,7 +237,7 @@ struct DeviceOperand {
       return answer == Py_True;
     };
     if (is_true(in_python([&] { return PyObject_GetAttr(given.ptr(), names().requires_grad); }))) {
-      refuse("it requires a gradient, and there are none here; use tensor.detach()");
+      refuse("it requires a gradient, which is not computed here; use tensor.detach()");
     }
     if ((!viewed || view.type.code == dlpack::kFloat) && is_true(call_method(names().is_neg))) {
       refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");

@@ -211,7 +211,7 @@ inline nb::object try_torch(int which, DeviceCall& call) {
 // without an answer.
 inline nb::object try_modulus(int which, nb::handle a, nb::handle b, nb::handle out) {
   if (which < 0 || which >= static_cast<int>(std::size(kFunctions))) {
-    raise(PyExc_ValueError, "there is no modulus " + std::to_string(which));
+    raise(PyExc_ValueError, "unknown modulus " + std::to_string(which));
   }
   if (PyArray_CheckExact(a.ptr()) || PyArray_CheckExact(b.ptr())) {
     return try_numpy(which, a, b, out);

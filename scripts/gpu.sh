@@ -47,7 +47,7 @@ done
 for name in ${only//,/ }; do
   case $name in
     plugin | build | kernels | tests | sanitizer | bench | peers) ;;
-    *) echo "gpu.sh: --stages: there is no '$name'" >&2 && usage >&2 && exit 2 ;;
+    *) echo "gpu.sh: --stages: '$name' is not a stage" >&2 && usage >&2 && exit 2 ;;
   esac
 done
 
@@ -58,7 +58,7 @@ for folder in "${CUDA_HOME-}" /usr/local/cuda; do
   fi
 done
 if ! command -v nvcc >/dev/null; then
-  echo "gpu.sh: there is no nvcc; CUDA_HOME says where CUDA is" >&2
+  echo "gpu.sh: nvcc was not found; set CUDA_HOME to CUDA's folder" >&2
   exit 1
 fi
 python=python3
@@ -254,7 +254,7 @@ if [ -n "$proof" ]; then
         stage "$tool" sanitize "$tool"
       done
     else
-      echo "== sanitizer: left out, there is no compute-sanitizer"
+      echo "== sanitizer: left out, compute-sanitizer was not found"
     fi
   fi
 fi

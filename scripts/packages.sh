@@ -36,9 +36,19 @@ missing_packages() {
   done <packages.txt
 }
 
+# What anydml was not tried on is named, and the rest goes on.
+name_other_system() {
+  (
+    . /etc/os-release 2>/dev/null || true
+    [ "${ID-} ${VERSION_ID-}" = "debian 12" ] ||
+      echo "This is ${PRETTY_NAME:-an unknown system}. anydml was tried on Debian 12 alone; this goes on all the same." >&2
+  )
+}
+
 # ensure_packages run|test install|no-install
 ensure_packages() {
   local missing root log
+  name_other_system
   missing=$(missing_packages "$1" | tr '\n' ' ')
   missing=${missing% }
   [ -n "$missing" ] || return 0
@@ -60,9 +70,6 @@ ensure_packages() {
     echo "missing: $missing; please install them as root: apt-get install $missing" >&2
     exit 1
   fi
-  if ! grep -qx 'VERSION_ID="12"' /etc/os-release || ! grep -qx 'ID=debian' /etc/os-release; then
-    echo "This is $(. /etc/os-release && echo "$PRETTY_NAME"); anydml was tried on Debian 12. The packages may have other names here."
-  fi
   echo "installing: $missing"
   log=$(mktemp)
   # shellcheck disable=SC2086
@@ -71,7 +78,7 @@ ensure_packages() {
     >"$log" 2>&1 </dev/null; then
     cat "$log" >&2
     rm -f "$log"
-    echo "the packages above could not be installed" >&2
+    echo "these packages could not be installed: $missing (the names are Debian 12's)" >&2
     exit 1
   fi
   rm -f "$log"

@@ -221,7 +221,7 @@ const Case
                  shaped([](Call& c) {
                    c.out_sizes = {2, -3};
                  })},
-                {"the least size there is", ANYDML_INVALID_ARGUMENT,
+                {"the least number as a size", ANYDML_INVALID_ARGUMENT,
                  FLOOR "ATensor: sizes[0] is -9223372036854775808; expected 0 or more", shaped([](Call& c) {
                    c.a_sizes = {kMin, 3};
                  })},

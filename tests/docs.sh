@@ -21,6 +21,16 @@ grep -v '^-- ' output.txt >actual.txt
 diff expected.txt actual.txt
 echo "README.md: the program compiles and prints what it says"
 
+# The README's times of a command are what the command itself says.
+for command in run test; do
+  said=$("$source/$command" --help | tr '\n' ' ' | tr -s ' ')
+  while read -r time; do
+    grep -qi "$time minutes" <<<"$said" || { echo "./$command --help does not say '$time minutes', as README.md does" && exit 1; }
+  done < <(grep "^| \`./$command\` |" "$source/README.md" | cut -d'|' -f4 | tr ';' '\n' |
+    sed -E 's/`[^`]*`//; s/ minutes//; s/^ *| *$//g')
+done
+echo "README.md: ./run and ./test say the same times"
+
 "$build/tests/bad_input_test" | grep '^| ' >messages.txt
 grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >documented.txt || true
 diff <(grep -v '^| case ' messages.txt) documented.txt

@@ -395,7 +395,7 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="2^18 elements: seconds rather than minutes")
     parser.add_argument("--data", choices=DATA, default="ordinary",
                         help=". ".join(f"{name}: {text}" for name, text in DATA.items()))
-    parser.add_argument("--types", type=types, default=list(TYPES), metavar="T,T", help="all eleven unless told")
+    parser.add_argument("--types", type=types, default=list(TYPES), metavar="T,T", help="all eleven by default")
     parser.add_argument("--rounds", type=count, default=5, metavar="N", help="turns of each library (5)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--plot", type=Path, metavar="FILE",
@@ -411,7 +411,7 @@ def parse(arguments):
             parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
     for path in (options.json, options.plot):
         if path is not None and not path.absolute().parent.is_dir():
-            parser.error(f"{path}: there is no folder {path.parent}")
+            parser.error(f"{path}: the folder {path.parent} does not exist")
     return options
 
 

@@ -82,7 +82,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Reset(ID3D12CommandAllocator* all
       return E_FAIL;
     }
     if (state != nullptr) {
-      return wrong("pInitialState is given; expected null, since there are no pipeline states here");
+      return wrong("pInitialState is given; expected null, since pipeline states are not supported");
     }
     const std::string why = open(allocator);
     return why.empty() ? S_OK : wrong(why);

@@ -34,7 +34,7 @@ std::string wrong_list_type(D3D12_COMMAND_LIST_TYPE type) {
 }  // namespace
 
 std::string check_node_mask(const char* name, UINT mask) {
-  return mask <= 1 ? "" : format_text("{} is {:#x}; expected 0 or 1, since there is one node", name, mask);
+  return mask <= 1 ? "" : format_text("{} is {:#x}; expected 0 or 1, since an adapter has one node", name, mask);
 }
 
 ID3D12Device* device_interface(Device& device) noexcept { return &device; }
@@ -46,12 +46,12 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
   if (g_devices == nullptr) {
     const std::uint32_t count = core->device_count();
     if (count == 0) {
-      return Error{ErrorKind::device, "D3D12CreateDevice: there is no device; see the message before this one"};
+      return Error{ErrorKind::device, "D3D12CreateDevice: no device could be opened; see the message before this one"};
     }
     g_devices = new std::vector<Device*>(count);  // for the life of the process
   }
   if (index >= g_devices->size()) {
-    return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: there is no adapter {}", index)};
+    return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: adapter {} does not exist", index)};
   }
   Device*& known = (*g_devices)[index];
   // A removed device serves those who have it and nobody else.
@@ -159,7 +159,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandList(UINT node_mask, D3D12_COMMAN
       return refuse(E_INVALIDARG, wrong_list_type(type));
     }
     if (state != nullptr) {
-      return refuse(E_INVALIDARG, "pInitialState is given; expected null, since there are no pipeline states here");
+      return refuse(E_INVALIDARG, "pInitialState is given; expected null, since pipeline states are not supported");
     }
     auto list = ComPtr<GraphicsCommandList>::adopt(new GraphicsCommandList(*this, type));
     if (std::string why = list->open(allocator); !why.empty()) {
@@ -248,7 +248,7 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
   constexpr const char* kMethod = "SetEventOnMultipleFenceCompletion";
   return com_boundary(kMethod, [&]() -> HRESULT {
     if (count == 0 || fences == nullptr || values == nullptr) {
-      return wrong(kMethod, "there is no fence, or an array is null; expected fences and a value for each");
+      return wrong(kMethod, "the number of fences is 0, or an array is null; expected fences and a value for each");
     }
     std::vector<std::pair<std::shared_ptr<FenceCore>, UINT64>> waits;
     for (UINT i = 0; i < count; ++i) {

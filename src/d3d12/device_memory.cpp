@@ -167,7 +167,7 @@ std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties
   } catch (const std::bad_alloc&) {
     const std::uint64_t all = core_->device().info->memory_bytes;
     refusal = {E_OUTOFMEMORY,
-               format_text("{} is {}; there is no memory for it: {}", field, bytes,
+               format_text("{} is {}; the memory for it cannot be had: {}", field, bytes,
                            is_unified() ? format_text("the machine, or the control group of this process, has {} "
                                                       "bytes in all",
                                                       all)

@@ -353,7 +353,7 @@ void STDMETHODCALLTYPE CommandQueue::UpdateTileMappings(ID3D12Resource*, UINT, c
                                                         const D3D12_TILE_RANGE_FLAGS*, const UINT*, const UINT*,
                                                         D3D12_TILE_MAPPING_FLAGS) noexcept {
   core().remove(E_NOTIMPL,
-                "ID3D12CommandQueue::UpdateTileMappings: there are no tiled resources here; "
+                "ID3D12CommandQueue::UpdateTileMappings: tiled resources are not supported; "
                 "CheckFeatureSupport says so (TiledResourcesTier)");
 }
 
@@ -362,7 +362,7 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
                                                       const D3D12_TILE_REGION_SIZE*,
                                                       D3D12_TILE_MAPPING_FLAGS) noexcept {
   core().remove(E_NOTIMPL,
-                "ID3D12CommandQueue::CopyTileMappings: there are no tiled resources here; "
+                "ID3D12CommandQueue::CopyTileMappings: tiled resources are not supported; "
                 "CheckFeatureSupport says so (TiledResourcesTier)");
 }
 

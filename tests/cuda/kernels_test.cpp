@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   }
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("skipped: there is no CUDA device\n");
+    std::printf("skipped: no CUDA device was found\n");
     return 77;
   }
   return anydml::cuda::run_all();

@@ -5,7 +5,7 @@
 set -euo pipefail
 export ANYDML_PLUGINS ANYDML_ADAPTER=cuda
 ANYDML_PLUGINS=$(dirname "$1")
-if ! why=$("$2" 2>&1 >/dev/null) && grep -qE "there is no NVIDIA|the NVIDIA driver is for" <<<"$why"; then
+if ! why=$("$2" 2>&1 >/dev/null) && grep -qE "no NVIDIA GPU was found|the NVIDIA driver was not found|the NVIDIA driver is for" <<<"$why"; then
   echo "skipped: $(grep -oE "libanydml-cuda.so: .*" <<<"$why")"
   exit 77
 fi

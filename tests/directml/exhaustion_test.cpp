@@ -101,7 +101,7 @@ TEST(Exhaustion, BuffersWithoutAddressSpaceAreErrors) {
                                                nullptr, IID_PPV_ARGS(&buffers[i]));
     }
     EXPECT_EQ(result, E_OUTOFMEMORY);
-    EXPECT_NE(std::string(anydml_last_error()).find("there is no memory for it"), std::string::npos);
+    EXPECT_NE(std::string(anydml_last_error()).find("the memory for it cannot be had"), std::string::npos);
     buffers.resize(1);
     ComPtr<ID3D12Resource> again = create_buffer(device.Get(), bytes);
     EXPECT_NE(again, nullptr);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Fuzzes the readers of models and of .npy files with libFuzzer, under AddressSanitizer and UndefinedBehaviorSanitizer.
-# usage: fuzz.sh [SECONDS]     600 for each, unless told; needs clang (Debian: clang, libclang-rt-dev)
+# usage: fuzz.sh [SECONDS]     600 for each by default; needs clang (Debian: clang, libclang-rt-dev)
 # What it finds new goes to build/fuzz/; the corpus that the tests run is beside this file.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

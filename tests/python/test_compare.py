@@ -97,7 +97,7 @@ def test_plot(tmp_path):
     (["--elements", "0"], "'0' is not a whole number from 1"),
     (["--types", "float31"], "'float31' is none of float32, float16"),
     (["--data", "odd"], "invalid choice: 'odd'"),
-    (["--json", "/no/such/folder/x.json"], "there is no folder /no/such/folder"),
+    (["--json", "/no/such/folder/x.json"], "the folder /no/such/folder does not exist"),
     (["--plot", "x.pdf"], "the name must end in .svg or .png"),
 ])
 def test_wrong_use(arguments, sentence, capsys):

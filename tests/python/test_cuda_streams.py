@@ -131,7 +131,7 @@ def test_torch_keeps_no_memory(torch):
 
 def test_two_gpus(torch):
     if torch.cuda.device_count() < 2 or "cuda:1" not in DEVICES:
-        pytest.skip("there is one GPU")
+        pytest.skip("this machine has one GPU")
     a = torch.full((100,), 23.0, device="cuda:1")
     result = anydml.modulus_floor(a, 7.0)
     assert result.device == a.device and (result == 2).all()

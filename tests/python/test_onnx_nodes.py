@@ -209,7 +209,7 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("Pad", [X, ints(1, 1)], {}, "pads has 2 numbers, and 2 axes need 4"),
     ("Tile", [X, ints(1)], {}, "repeats is"),
     ("Gather", [X, ints(2)], {}, "an index is not among the 2 of axis 0"),
-    ("Range", [np.float32(0), np.float32(1), np.float32(0)], {}, "there is no range from 0.0 to 1.0 by 0.0"),
+    ("Range", [np.float32(0), np.float32(1), np.float32(0)], {}, "a range from 0.0 to 1.0 by 0.0 has no end"),
     ("PRelu", [X[:1], X], {}, "slope has the shape"),
     ("QuantizeLinear", [X, np.float32([1, 2])], {"axis": 1}, "the scale has the shape"),
     ("BitShift", [np.uint8([1])] * 2, {"direction": "UP"}, "direction is 'UP'"),

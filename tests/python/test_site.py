@@ -16,10 +16,15 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "data"))
 import examples  # noqa: E402
 import generate_python  # noqa: E402
+import generate_site  # noqa: E402
 import site_operators  # noqa: E402
 
 BUILD = Path(os.environ.get("ANYDML_BUILD", SOURCE / "build" / "release")).resolve()
 OPERATORS = {op.name: op for op in generate_python.read_operators()}
+
+
+def test_every_page_is_made_and_has_its_place(tmp_path):
+    assert generate_site.Site(tmp_path).make() > len(OPERATORS)
 
 
 def test_what_is_built_has_an_example():

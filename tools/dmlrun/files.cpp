@@ -420,8 +420,9 @@ Result<std::string> read_whole_file(const fs::path& path, std::uint64_t limit) {
   try {
     text.resize(bytes);
   } catch (const std::exception&) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{} holds {} bytes, more than there is memory for; expected less", quoted(path), bytes)};
+    return Error{
+        ErrorKind::out_of_memory,
+        format_text("{} holds {} bytes, more than the machine has memory for; expected less", quoted(path), bytes)};
   }
   ANYDML_TRY(read_at(file.value(), path, 0, std::as_writable_bytes(std::span(text))));
   return text;

@@ -381,7 +381,7 @@ int main(int argc, char** argv) {
   try {
     status = main_of(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    return complain("there is not enough memory", kFailed);
+    return complain("the machine has not enough memory", kFailed);
   } catch (const std::exception& error) {
     return complain(error.what(), kFailed);
   }

@@ -188,9 +188,10 @@ std::optional<client::Adapter> choose_adapter(const std::string& part) {
     return to_upper(adapter.description).find(to_upper(part)) != std::string::npos;
   });
   if (found == adapters.end()) {
-    complain(adapters.empty() ? std::string("there is no adapter")
-                              : format_text("no adapter's name contains {}; there is {} (dmlrun adapters lists them)",
-                                            in_quotes(part), in_quotes(adapters.front().description)),
+    complain(adapters.empty()
+                 ? std::string("no adapter was found")
+                 : format_text("no adapter's name contains {}; the first is {} (dmlrun adapters lists them)",
+                               in_quotes(part), in_quotes(adapters.front().description)),
              kWrong);
     return std::nullopt;
   }
@@ -287,7 +288,7 @@ int run_model(const RunArguments& arguments) {
   } catch (const client::Failure& failure) {
     return failed({}, failure.what(), kFailed);
   } catch (const std::bad_alloc&) {
-    return failed({}, "there is not enough memory", kFailed);
+    return failed({}, "the machine has not enough memory", kFailed);
   }
   return kDone;
 }

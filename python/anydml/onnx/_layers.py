@@ -112,7 +112,7 @@ def least(dtype):
 
 def _by_channel(value, x, what):
     if value.shape != x.shape[1:2]:
-        raise ValueError(f"{what} has the shape {list(value.shape)}, and there are {list(x.shape[1:2])} channels")
+        raise ValueError(f"{what} has the shape {list(value.shape)}, and x has {list(x.shape[1:2])} channels")
     return value.reshape((-1,) + (1,) * (x.ndim - 2))
 
 

@@ -113,7 +113,7 @@ def split(node):
         if sizes is None:
             wanted = node.attributes.get("num_outputs") or count
             if wanted != count:
-                raise ValueError(f"num_outputs is {wanted}, and there are {count} outputs")
+                raise ValueError(f"num_outputs is {wanted}, and the node has {count} outputs")
             if "num_outputs" not in node.attributes and x.shape[axis] % count:
                 raise ValueError(f"axis {axis} has {x.shape[axis]} elements, which are not {count} equal parts")
             part = -(-x.shape[axis] // count)
@@ -286,7 +286,7 @@ def ranged(node):
                 raise ValueError(f"{name} must be one number, and has the shape {list(value.shape)}")
         start, limit, delta = (value.item() for value in (start, limit, delta))
         if delta == 0 or not all(map(math.isfinite, (start, limit, delta))):
-            raise ValueError(f"there is no range from {start} to {limit} by {delta}")
+            raise ValueError(f"a range from {start} to {limit} by {delta} has no end")
         count = -((start - limit) // delta) if dtype.kind == "i" else math.ceil((limit - start) / delta)
         return cast(sequence(start, delta, max(0, count), inner), dtype)
 

@@ -88,7 +88,7 @@ BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
   return guarded([&]() -> BackendStatus {
     if (index != 0) {
-      return {BackendCode::failed, "there is one CPU device, with index 0"};
+      return {BackendCode::failed, "the CPU is one device, with index 0"};
     }
     auto opened = std::make_unique<BackendDevice>();
     if (const BackendStatus status =

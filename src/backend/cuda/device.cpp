@@ -101,13 +101,13 @@ const char* why_no_device() {
     return "the NVIDIA driver is for a CUDA older than 12.1; expected a newer one";
   }
   if (error == cudaSuccess) {
-    return count != 0 ? nullptr : "there is no NVIDIA GPU";
+    return count != 0 ? nullptr : "no NVIDIA GPU was found";
   }
   if (error == cudaErrorNoDevice) {
-    return "there is no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it";
+    return "no NVIDIA GPU was found, or CUDA_VISIBLE_DEVICES hides it";
   }
   if (error == cudaErrorInsufficientDriver && driver == 0) {
-    return "there is no NVIDIA driver (libcuda.so.1)";
+    return "the NVIDIA driver was not found (libcuda.so.1)";
   }
   if (error == cudaErrorInsufficientDriver) {
     static char text[160];  // called once, under the process mutex

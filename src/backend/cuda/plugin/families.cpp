@@ -15,7 +15,7 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 #define ANYDML_FAMILY(name) {&name##_family, "the CUDA backend has no kernels for operators of the family " #name},
 #include "ops/families.def"
   };
-  return number < std::size(kAll) ? kAll[number] : FamilyEntry{nullptr, "the plan names a family that there is not"};
+  return number < std::size(kAll) ? kAll[number] : FamilyEntry{nullptr, "the plan names an unknown family"};
 }
 
 }  // namespace anydml::cuda
