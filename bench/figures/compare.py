@@ -119,6 +119,10 @@ def means(cells, ratios, operator, layout):
     return found
 
 
+def has_wrong_answers(all_peers, peer, operator):
+    return any(row["wrong"] for peers in all_peers for row in find(peers["wrong"], peer=peer, operator=operator))
+
+
 def differs(all_peers, peer, operator, layout):
     """Whether the peer's results of some type are not about anydml's: it computes something else there."""
     return any(entry.split()[0] == peer and entry.split()[2:] == [operator, layout]

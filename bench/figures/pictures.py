@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The pictures, each a function of reports that gives SVG text; None where the reports have nothing for it."""
+import textwrap
+
 from . import compare
 from .reports import MODULUS, TYPES, about, find
-from .svg import (BLACK, BLUE, FAINT, GREEN, GREY, LIGHT, ORANGE, PURPLE, RED, Svg, bars, lines, shade, short)
+from .svg import (BLACK, BLUE, FAINT, GREEN, GREY, LIGHT, ORANGE, PURPLE, RED, Svg, bars, lines, shade, short,
+                  text_width)
 
 PEER_COLOURS = {"anydml": BLUE, "numpy": ORANGE, "torch": RED, "torch_compiled": LIGHT[RED], "onnxruntime": GREEN,
                 "c": GREY, "sleef": PURPLE}
@@ -189,17 +192,18 @@ def operators(reports, all_peers):
                 for column, peer in enumerate(shown):
                     if peer in mean:
                         other = peer != "anydml" and compare.differs(all_peers, peer, operator, layout)
-                        paint(svg, left + cell * len(types) + 12 + wide * column, top, wide, row_height, mean[peer], False,
-                              "≠" if other else "")
+                        paint(svg, left + cell * len(types) + 12 + wide * column, top, wide, row_height, mean[peer],
+                              compare.has_wrong_answers(all_peers, peer, operator), "≠" if other else "")
             top += row_height
         top += 10
     notes = ["100 is as fast as memory allows."]
     if any(shown for *_, shown, _ in blocks):
         notes.append("Means are geometric, over the types that all three libraries have, against the same pass; NumPy has one "
-                     "thread. ≠: computes something else (casts wrap, integers are divided downwards).")
+                     "thread. ≠: computes something else (casts wrap, integers are divided downwards). Striped: has wrong answers.")
     for note in notes:
-        svg.text(label_width, top + 10, note, 10, "start", FAINT)
-        top += 16
+        for line in textwrap.wrap(note, int((svg.width - label_width) / text_width("a", 9))):
+            svg.text(label_width, top + 10, line, 10, "start", FAINT)
+            top += 15
     return svg.finish()
 
 
@@ -207,4 +211,4 @@ def paint(svg, x, y, width, height, value, wrong, mark=""):
     colour, dark = shade(value)
     svg.rect(x + 0.5, y + 0.5, width - 1, height - 1, svg.hatched(colour) if wrong else colour)
     text = f"{100 * value:.0f}" if value >= 0.0095 else f"{100 * value:.1f}"
-    svg.text(x + width / 2, y + 11.5, text + mark, 9, fill="white" if dark else BLACK)
+    svg.text(x + width / 2, y + 11.5, text + mark, 9, fill="white" if dark and not wrong else BLACK, over=wrong)

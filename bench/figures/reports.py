@@ -5,6 +5,7 @@ The shorter form has the same keys. Lists of objects are tables (`columns`, `row
 `source` says where the figures come from.
 """
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def flat(program, key, entries):
     return entries
 
 
+def without_file(arguments):
+    """A command line without the name of the report."""
+    return re.sub(r" ?--json[= ]\S+", "", " ".join(arguments)).strip()
+
+
 def last_of_each(entries):
     """What was measured again counts once, as it was measured last."""
     names = ("name", "peer", "how", "type", "operator", "layout", "size", "data", "threads")
@@ -60,9 +66,8 @@ def shorten(reports, source):
     if "machine" in kept:
         kept["machine"] = {key: first["machine"][key] for key in OF_A_MACHINE if key in first["machine"]}
     if program == "anydml-bench":
-        kept["arguments"] = [" ".join(report.get("arguments", [])) for report in reports]
+        kept["arguments"] = [without_file(report.get("arguments", [])) for report in reports]
         kept["checked"] = sum(case.get("checked", 0) for report in reports for case in report["cases"])
-        kept["doubtful"] = sum(case["fraction"] > 1.15 for report in reports for case in report["cases"])
     if "differing" in kept:
         kept["differing"] = sorted({key for report in reports for key in report["differing"]})
     kept["source"] = source or first.get("source", "")

@@ -45,10 +45,12 @@ class Svg:
     def text(self, x, y, text, size=11, anchor="middle", fill=BLACK, bold=False, turned=False, over=False):
         """over: stands on lines, which end before its letters."""
         weight = ' font-weight="bold"' if bold else ""
-        weight += ' stroke="white" stroke-width="3" paint-order="stroke"' if over else ""
         turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{fill}"'
-                          f'{weight}{turn}>{escape(text)}</text>')
+        start = f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
+        end = f"{weight}{turn}>{escape(text)}</text>"
+        if over:  # first wider and white: not every program knows paint-order
+            self.parts.append(f'{start} stroke="white" stroke-width="3" fill="white"{end}')
+        self.parts.append(f'{start} fill="{fill}"{end}')
         self.reach(y + 0.4 * size)
 
     def hatched(self, colour):
