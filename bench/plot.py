@@ -60,7 +60,7 @@ def make_tables(reports):
     """{NAME of a block: Markdown} of the documents."""
     cpus, _, peers, gpu_peers = split(reports.values())
     v1, xeon, h200 = reports["neoverse-v1"], reports["xeon"], reports["h200"]
-    n1_peers = reports["neoverse-n1-peers"]
+    one_core = reports["neoverse-v1-modulus-peers"]
     return {
         "modulus-xeon": tables.modulus(xeon),
         "modulus-neoverse-v1": tables.modulus(v1),
@@ -68,9 +68,9 @@ def make_tables(reports):
         "hard": tables.hard(v1, xeon),
         "latency": tables.latency(v1, xeon),
         "scaling": tables.scaling(v1),
-        "peers-one-core": tables.peers(n1_peers, 1),
+        "peers-one-core": tables.peers(one_core, 1),
         "peers-sixteen-cores": tables.peers(reports["xeon-peers"], 16),
-        "wrong": tables.wrong(n1_peers),
+        "wrong": tables.wrong(one_core),
         "speed": tables.speed(xeon, h200, gpu_peers, v1),
         "operators": tables.operators(cpus, peers),
         "gpu": tables.gpu(h200, gpu_peers, "ordinary"),
