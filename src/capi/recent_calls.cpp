@@ -13,7 +13,7 @@ thread_local constinit RecentCalls* t_recent = nullptr;
 
 // Destroys a thread's calls at its end. A thread_local with a destructor would do so too, but to register one aborts
 // when memory is short, and whoever calls after it finds a dead object; here such a call makes another.
-const std::optional<pthread_key_t> g_end_of_thread = [] {
+const std::optional<pthread_key_t> g_end_of_recent = [] {
   pthread_key_t key{};
   const int failed = pthread_key_create(&key, [](void* recent) {
     t_recent = nullptr;
@@ -25,9 +25,9 @@ const std::optional<pthread_key_t> g_end_of_thread = [] {
 }  // namespace
 
 RecentCalls* RecentCalls::of_thread() noexcept {
-  if (t_recent == nullptr && g_end_of_thread) {
+  if (t_recent == nullptr && g_end_of_recent) {
     std::unique_ptr<RecentCalls> made(new (std::nothrow) RecentCalls);
-    if (made != nullptr && pthread_setspecific(*g_end_of_thread, made.get()) == 0) {
+    if (made != nullptr && pthread_setspecific(*g_end_of_recent, made.get()) == 0) {
       t_recent = made.release();
     }
   }

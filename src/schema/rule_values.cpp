@@ -14,7 +14,7 @@ using facts::RuleOp;
 using State = RuleValue::State;
 
 // More than any array may hold; a wrong count must not make a loop endless.
-constexpr std::int64_t kMostSteps = 1 << 20;
+constexpr std::int64_t kMostOfRange = 1 << 20;
 
 RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
 RuleValue nothing(State state) { return {state, 0, 0}; }
@@ -106,7 +106,7 @@ RuleValue RuleValues::over_range(const RuleNode& node) const {
   }
   RuleValue total = integer(node.op == RuleOp::sum ? 0 : 1);
   for (std::int64_t i = low.integer; i < high.integer && total.state == State::integer; ++i) {
-    if (i - low.integer > kMostSteps) {
+    if (i - low.integer > kMostOfRange) {
       total = nothing(State::absent);
       break;
     }
