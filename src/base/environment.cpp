@@ -40,10 +40,12 @@ Result<Environment> read_environment(VariableReader reader) {
       environment.log = LogLevel::error;
     } else if (text == "info") {
       environment.log = LogLevel::info;
+    } else if (text == "graph") {
+      environment.log = LogLevel::graph;
     } else if (text == "dispatch") {
       environment.log = LogLevel::dispatch;
     } else if (text != "none") {
-      return not_understood("ANYDML_LOG", text, "none, error, info or dispatch");
+      return not_understood("ANYDML_LOG", text, "none, error, info, graph or dispatch");
     }
   }
   if (const char* value = reader("ANYDML_GRAPHICS"); value != nullptr && *value != '\0') {

@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-enum class LogLevel : int { none = 0, error = 1, info = 2, dispatch = 3 };
+enum class LogLevel : int { none = 0, error = 1, info = 2, graph = 3, dispatch = 4 };
 
 struct Environment {
   std::string adapter;            // ANYDML_ADAPTER; empty: the first

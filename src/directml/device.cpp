@@ -15,6 +15,18 @@ constexpr DML_EXECUTION_FLAGS kKnownFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECIS
                                             DML_EXECUTION_FLAG_DISABLE_META_COMMANDS |
                                             DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
 
+Status check_flags(DML_EXECUTION_FLAGS flags) {
+  if ((flags & ~kKnownFlags) != 0) {
+    return wrong(
+        format_text("flags is {:#x}; expected a combination of ALLOW_HALF_PRECISION_COMPUTATION (1), "
+                    "DISABLE_META_COMMANDS (2) and DESCRIPTORS_VOLATILE (4)",
+                    static_cast<unsigned>(flags)));
+  }
+  return {};
+}
+
+bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
+
 // Which types tensors may have: the 64-bit ones came with level 3_0.
 bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
   const auto type = static_cast<DataType>(number);
@@ -125,16 +137,25 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECU
       return wrong(
           format_text("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
     }
-    if ((flags & ~kKnownFlags) != 0) {
-      return wrong(
-          format_text("flags is {:#x}; expected a combination of ALLOW_HALF_PRECISION_COMPUTATION (1), "
-                      "DISABLE_META_COMMANDS (2) and DESCRIPTORS_VOLATILE (4)",
-                      static_cast<unsigned>(flags)));
-    }
-    auto execution =
-        Execution::compile(shared_core(), known->def(), (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0);
+    ANYDML_TRY(check_flags(flags));
+    auto execution = Execution::compile(shared_core(), graph_of(known->def()), has_late_bindings(flags));
     ANYDML_TRY(execution);
-    return new DmlCompiledOperator(*this, shared_core(), *op, std::move(execution.value()));
+    return new DmlCompiledOperator(*this, shared_core(), op, std::move(execution.value()));
+  });
+}
+
+HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID riid,
+                                                  void** out) noexcept {
+  return create("IDMLDevice1::CompileGraph", riid, out, [&]() -> Result<DmlCompiledOperator*> {
+    if (desc == nullptr) {
+      return wrong("desc is null; expected a DML_GRAPH_DESC");
+    }
+    ANYDML_TRY(check_flags(flags));
+    auto def = read_graph(*desc, core());
+    ANYDML_TRY(def);
+    auto execution = Execution::compile(shared_core(), std::move(def.value()), has_late_bindings(flags));
+    ANYDML_TRY(execution);
+    return new DmlCompiledOperator(*this, shared_core(), nullptr, std::move(execution.value()));
   });
 }
 
@@ -198,22 +219,6 @@ HRESULT STDMETHODCALLTYPE DmlDevice::GetParentDevice(REFIID riid, void** out) no
     *out = nullptr;
   }
   return unless_removed("IDMLDevice::GetParentDevice", [&] { return parent_->QueryInterface(riid, out); });
-}
-
-HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS, REFIID,
-                                                  void** out) noexcept {
-  constexpr const char* kMethod = "IDMLDevice1::CompileGraph";
-  if (out != nullptr) {
-    *out = nullptr;
-  }
-  return unless_removed(kMethod, [&]() -> HRESULT {
-    if (desc == nullptr || out == nullptr) {
-      return core().fail(kMethod, wrong(format_text("{} is null", desc == nullptr ? "desc" : "ppv")));
-    }
-    return core().fail(kUnsupported, std::string(kMethod) +
-                                         ": graphs are not built here yet; compile the operators one "
-                                         "by one");
-  });
 }
 
 }  // namespace anydml

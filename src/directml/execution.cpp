@@ -43,67 +43,137 @@ Requirement tensor_requirement(const Work& work, const TensorBinding& tensor) {
 
 }  // namespace
 
-Execution::Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings)
-    : Work(std::move(core), def->desc.op->name), def_(std::move(def)), late_bindings_(late_bindings) {}
-
-std::optional<std::uint64_t> Execution::place_owned() {
-  std::uint64_t size = 0;
-  persistent_offsets_.resize(def_->input_count());
-  for (std::size_t i = 0; i < def_->input_count(); ++i) {
-    if (!def_->tensors[i].owned) {
-      continue;
-    }
-    const auto place = checked_align_bytes(size, std::max(def_->tensors[i].alignment, kResourceAlignment));
-    const auto end = place ? checked_add_bytes(*place, def_->tensors[i].bytes) : std::nullopt;
-    if (!end) {
-      return std::nullopt;
-    }
-    has_persistent_ = true;
-    persistent_offsets_[i] = *place;
-    size = *end;
-  }
-  return size;
-}
+Execution::Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bindings)
+    : Work(std::move(core), def.surface.kind),
+      surface_(std::move(def.surface)),
+      late_bindings_(late_bindings),
+      nodes_(def.graph.nodes.size()) {}
 
 Execution::~Execution() {
-  if (program_ != nullptr) {
-    core().device().backend->destroy(program_);
+  const CoreDevice& device = core().device();
+  for (BackendProgram* program : {initialise_, program_}) {
+    if (program != nullptr) {
+      device.backend->destroy(program);
+    }
+  }
+  if (constants_ != nullptr) {
+    device.backend->release(device.handle, MemoryKind::temporary, plans_.constant_bytes, constants_);
   }
 }
 
-Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
-                                             bool late_bindings) {
-  auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), std::move(def), late_bindings));
-  const auto persistent = made->place_owned();
-  if (!persistent) {
-    return Error{
-        ErrorKind::invalid_argument,
-        format_text("{}: the tensors that are OWNED_BY_DML have more bytes in all than 64 bits count", made->label())};
+Status Execution::from_backend(const BackendStatus& status) const {
+  if (status.code == BackendCode::ok) {
+    return {};
   }
-  const Plan plan = make_plan(made->def_->desc);
-  const auto temporary = checked_align_bytes(plan.temporary_bytes(), kResourceAlignment);
+  return Error{kind_of(status.code), format_text("{}: {}", label(), status.message)};
+}
+
+Status Execution::keep_constants(std::span<const std::span<const std::byte>> constants) {
+  const CoreDevice& device = core().device();
+  if (plans_.constant_bytes == 0) {
+    return {};
+  }
+  ANYDML_TRY(
+      from_backend(device.backend->allocate(device.handle, MemoryKind::temporary, plans_.constant_bytes, &constants_)));
+  BackendQueue* queue = nullptr;
+  ANYDML_TRY(from_backend(device.backend->create_queue(device.handle, nullptr, &queue)));
+  BackendStatus status{BackendCode::ok, nullptr};
+  for (std::size_t i = 0; i < constants.size() && status.code == BackendCode::ok; ++i) {
+    status = device.backend->copy(queue, static_cast<std::byte*>(constants_) + plans_.constants[i], constants[i].data(),
+                                  constants[i].size());
+  }
+  // The data is the application's again when the call returns.
+  BackendMark* mark = nullptr;
+  const BackendStatus marked = device.backend->mark(queue, &mark);
+  if (mark != nullptr) {
+    const BackendStatus waited = device.backend->wait(mark);
+    device.backend->destroy_mark(mark);
+    status = status.code == BackendCode::ok ? waited : status;
+  }
+  device.backend->destroy_queue(queue);
+  return from_backend(status.code == BackendCode::ok ? marked : status);
+}
+
+Status Execution::compile_plans(const GraphDef& def) {
+  const bool shown = log_enabled(LogLevel::graph) && surface_.def == nullptr;
+  std::string text;
+  auto plans = compile_graph(def.graph, shown ? &text : nullptr);
+  ANYDML_TRY(plans);
+  if (shown) {
+    log_line(LogLevel::graph, "graph\n", graph_text(def.graph), text);
+  }
+  plans_ = std::move(plans.value());
+  const auto temporary = checked_align_bytes(plans_.run.temporary_bytes(), kResourceAlignment);
   if (!temporary) {
-    return Error{
-        ErrorKind::out_of_memory,
-        format_text("{}: what it keeps for the time of a run has more bytes than 64 bits count", made->label())};
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: what it keeps has more bytes in all than 64 bits count", label())};
   }
-  made->properties_.PersistentResourceSize = *persistent;
-  made->properties_.TemporaryResourceSize = *temporary;
-  made->properties_.RequiredDescriptorCount =
-      made->def_->tensor_count() + (made->has_persistent() ? 1U : 0U) + (made->has_temporary() ? 1U : 0U);
-  const CoreDevice& device = made->core().device();
-  const BackendStatus status =
-      device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &made->program_);
-  if (status.code != BackendCode::ok) {
-    return Error{kind_of(status.code), format_text("{}: {}", made->label(), status.message)};
+  properties_.PersistentResourceSize = plans_.persistent_bytes;
+  properties_.TemporaryResourceSize = *temporary;
+  properties_.RequiredDescriptorCount =
+      surface_.tensor_count() + (has_persistent() ? 1U : 0U) + (has_temporary() ? 1U : 0U);
+  ANYDML_TRY(keep_constants(def.constants));
+  const CoreDevice& device = core().device();
+  const auto compile = [&](const Plan& plan, BackendProgram** program) {
+    return from_backend(device.backend->compile(device.handle, plan.words().data(), plan.words().size(), program));
+  };
+  if (!plans_.initialise.words().empty()) {
+    ANYDML_TRY(compile(plans_.initialise, &initialise_));
   }
+  return compile(plans_.run, &program_);
+}
+
+Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings) {
+  auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), def, late_bindings));
+  ANYDML_TRY(made->compile_plans(def));
   return made;
+}
+
+template <class Use>
+BackendStatus Execution::with_addresses(void* const* inputs, void* persistent, void* const* outputs, void* temporary,
+                                        const Use& use) const noexcept {
+  // Few tensors, as nearly all operators have, take no memory.
+  constexpr std::size_t kFew = 32;
+  void* few[kFew];
+  std::unique_ptr<void*[]> many;
+  if (plans_.slots() > kFew) {
+    many.reset(new (std::nothrow) void*[plans_.slots()]);
+    if (many == nullptr) {
+      return {BackendCode::out_of_memory, "no memory for the addresses of tensors"};
+    }
+  }
+  void** addresses = many != nullptr ? many.get() : few;
+  std::copy_n(inputs, plans_.inputs, addresses);
+  addresses[plans_.persistent_slot()] = persistent;
+  addresses[plans_.constants_slot()] = constants_;
+  for (std::uint32_t i = 0; i < plans_.outputs; ++i) {
+    addresses[plans_.output_slot(i)] = outputs != nullptr ? outputs[i] : nullptr;
+  }
+  addresses[plans_.temporary_slot()] = temporary;
+  return use(addresses);
+}
+
+BackendStatus Execution::initialise(BackendQueue* queue, void* const* inputs, void* persistent,
+                                    void* temporary) const noexcept {
+  const CoreDevice& device = core().device();
+  for (const GraphPlans::KeptInput& kept : plans_.kept) {
+    const BackendStatus status =
+        device.backend->copy(queue, static_cast<std::byte*>(persistent) + kept.offset, inputs[kept.input], kept.bytes);
+    if (status.code != BackendCode::ok) {
+      return status;
+    }
+  }
+  if (initialise_ == nullptr) {
+    return {BackendCode::ok, nullptr};
+  }
+  return with_addresses(inputs, persistent, nullptr, temporary,
+                        [&](void* const* addresses) { return device.backend->run(queue, initialise_, addresses); });
 }
 
 std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UINT count, const DML_BINDING_DESC* given,
                                     Bindings& bindings) const {
   for (UINT i = 0; i < tensors; ++i) {
-    const TensorBinding& tensor = def_->tensors[first + i];
+    const TensorBinding& tensor = surface_.tensors[first + i];
     const Requirement requirement = tensor_requirement(*this, tensor);
     ResolvedDescriptor taken{};
     if (count != 0) {
@@ -111,7 +181,7 @@ std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UI
         return what;
       }
       const bool bound = taken.descriptor.kind != DescriptorKind::none;
-      if (bound && !tensor.present) {
+      if (bound && !tensor.present && surface_.def != nullptr) {  // what no node of a graph reads may be anything
         return wrong(requirement,
                      "a buffer is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
                      "operator was created without it");
@@ -133,7 +203,7 @@ std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UI
 }
 
 std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
-  const std::uint32_t inputs = def_->input_count();
+  const std::uint32_t inputs = surface_.input_count;
   if (count != 0 && (given == nullptr || count != inputs)) {
     return format_text("{}: {}; expected {} binding{}, one for each input tensor", label(),
                        given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), inputs,
@@ -143,13 +213,13 @@ std::string Execution::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bi
 }
 
 std::string Execution::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
-  const std::uint32_t outputs = def_->output_count();
+  const std::uint32_t outputs = surface_.output_count();
   if (count != 0 && (given == nullptr || count != outputs)) {
     return format_text("{}: {}; expected {} binding{}", label(),
                        given == nullptr ? "bindings is null" : format_text("bindingCount is {}", count), outputs,
                        outputs == 1 ? ", for the output tensor" : "s, one for each output tensor");
   }
-  return bind_tensors(def_->input_count(), outputs, count, given, bindings);
+  return bind_tensors(surface_.input_count, outputs, count, given, bindings);
 }
 
 std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const {
@@ -166,17 +236,16 @@ std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& 
 }
 
 std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::size_t input, std::size_t output) const {
-  const TensorBinding& to = def_->tensors[output];
-  const Area from_area = area_of(bindings[input], def_->tensors[input].bytes);
+  const TensorBinding& to = surface_.tensors[output];
+  const Area from_area = area_of(bindings[input], surface_.tensors[input].bytes);
   const Area to_area = area_of(bindings[output], to.bytes);
   if (!intersect(from_area, to_area)) {
     return {};
   }
-  const Requirement requirement = tensor_requirement(*this, def_->tensors[input]);
-  if (!may_alias(def_->desc.op->in_place, input)) {
-    return wrong(requirement, format_text("overlaps {}; expected ranges of their own, since the operator does not work "
-                                          "in place",
-                                          to.name));
+  const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
+  if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {
+    return wrong(requirement, format_text("overlaps {}; expected ranges of their own, since {} does not work in place",
+                                          to.name, surface_.def == nullptr ? "a graph" : "the operator"));
   }
   if (!identical(from_area, to_area)) {
     return wrong(requirement,
@@ -184,8 +253,8 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
                              "common",
                              from_area.first, from_area.end, to.name, to_area.first, to_area.end));
   }
-  const TensorDesc& tensor = def_->desc.tensors[input].tensor;
-  const TensorDesc& result = def_->desc.tensors[output].tensor;
+  const TensorDesc& tensor = surface_.def->desc.tensors[input].tensor;
+  const TensorDesc& result = surface_.def->desc.tensors[output].tensor;
   if (!same_layout(tensor, result)) {
     return wrong(
         requirement,
@@ -196,14 +265,14 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  const std::uint32_t tensors = def_->tensor_count();
-  for (std::size_t output = def_->input_count(); output < tensors; ++output) {
-    const TensorBinding& to = def_->tensors[output];
+  const std::uint32_t tensors = surface_.tensor_count();
+  for (std::size_t output = surface_.input_count; output < tensors; ++output) {
+    const TensorBinding& to = surface_.tensors[output];
     if (!to.present) {
       continue;
     }
-    for (std::size_t input = 0; input < def_->input_count(); ++input) {
-      if (def_->tensors[input].present && !def_->tensors[input].owned) {
+    for (std::size_t input = 0; input < surface_.input_count; ++input) {
+      if (surface_.tensors[input].present && !surface_.tensors[input].owned) {
         if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
           return what;
         }
@@ -211,7 +280,7 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
     }
     const Area area = area_of(bindings[output], to.bytes);
     for (std::size_t other = output + 1; other < tensors; ++other) {
-      const TensorBinding& second = def_->tensors[other];
+      const TensorBinding& second = surface_.tensors[other];
       if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
         return wrong(tensor_requirement(*this, second),
                      format_text("overlaps {}; expected a range of its own", to.name));
@@ -225,12 +294,12 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
 }
 
 std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
-  const std::uint32_t tensors = def_->tensor_count();
+  const std::uint32_t tensors = surface_.tensor_count();
   for (std::uint32_t i = 0; i < tensors; ++i) {
-    if (def_->tensors[i].owned || !def_->tensors[i].present) {
+    if (surface_.tensors[i].owned || !surface_.tensors[i].present) {
       continue;
     }
-    if (std::string what = check_present(core(), tensor_requirement(*this, def_->tensors[i]), bindings[i]);
+    if (std::string what = check_present(core(), tensor_requirement(*this, surface_.tensors[i]), bindings[i]);
         !what.empty()) {
       return what;
     }
@@ -258,11 +327,11 @@ std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const
       area_of(temporary, has_temporary() ? properties_.TemporaryResourceSize : temporary.descriptor.bytes);
   for (std::size_t i = 0; i < temporary_slot(); ++i) {
     const bool is_tensor = i < persistent_slot();
-    const std::uint64_t bytes = is_tensor ? def_->tensors[i].bytes : properties_.PersistentResourceSize;
+    const std::uint64_t bytes = is_tensor ? surface_.tensors[i].bytes : properties_.PersistentResourceSize;
     if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
       return wrong(temporary_requirement(*this),
                    format_text("overlaps {}; expected a range of its own",
-                               is_tensor ? def_->tensors[i].name : "the persistent resource"));
+                               is_tensor ? surface_.tensors[i].name : std::string("the persistent resource")));
     }
   }
   return {};
@@ -282,7 +351,7 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
   }
   if (has_persistent()) {
     const void* place = persistent_place_.load(std::memory_order_acquire);
-    if (place != nullptr && place != bindings[def_->tensor_count()].address) {
+    if (place != nullptr && place != bindings[surface_.tensor_count()].address) {
       return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
     }
   }
@@ -317,27 +386,16 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   if (!initialised_.load(std::memory_order_acquire) && !run_uninitialised()) {
     return;
   }
-  // Few tensors, as nearly all operators have, take no memory.
-  constexpr std::size_t kFew = 16;
-  void* few[kFew];
-  std::unique_ptr<void*[]> many;
-  const std::uint32_t tensors = def_->tensor_count();
-  if (tensors + 1 > kFew) {
-    many.reset(new (std::nothrow) void*[tensors + 1]);
-    if (many == nullptr) {
-      return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an operator's tensors");
-    }
-  }
-  void** operands = many != nullptr ? many.get() : few;
-  for (std::uint32_t i = 0; i < tensors; ++i) {
-    operands[i] =
-        def_->tensors[i].owned ? static_cast<std::byte*>(addresses[tensors]) + persistent_offsets_[i] : addresses[i];
-  }
-  operands[tensors] = has_temporary() ? addresses[temporary_slot()] : nullptr;
   const CoreDevice& device = core().device();
-  log_dispatch(*device.backend, program_,
-               [&](std::string_view kernels) { return dispatch_text(def_->desc, device.info->name, kernels); });
-  const BackendStatus status = device.backend->run(queue, program_, operands);
+  log_dispatch(*device.backend, program_, [&](std::string_view kernels) {
+    return surface_.def != nullptr ? dispatch_text(surface_.def->desc, device.info->name, kernels)
+                                   : format_text("dispatch {} of {} nodes in {} steps on {}: {}", label(), nodes_,
+                                                 plans_.steps, device.info->name, kernels);
+  });
+  const BackendStatus status =
+      with_addresses(addresses, has_persistent() ? addresses[persistent_slot()] : nullptr,
+                     addresses + surface_.input_count, has_temporary() ? addresses[temporary_slot()] : nullptr,
+                     [&](void* const* slots) { return device.backend->run(queue, program_, slots); });
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);
   }

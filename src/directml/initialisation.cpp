@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,7 +14,7 @@ namespace anydml {
 namespace {
 
 Requirement owned_requirement(const Execution& target, std::size_t input) {
-  const TensorBinding& tensor = target.def().tensors[input];
+  const TensorBinding& tensor = target.surface().tensors[input];
   return {target, tensor.name, tensor.bytes, tensor.alignment, true};
 }
 
@@ -31,7 +33,7 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
     return format_text("{}: the binding's Desc is null; expected a DML_BUFFER_ARRAY_BINDING", target.label());
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
-  const std::uint32_t inputs = target.def().input_count();
+  const std::uint32_t inputs = target.surface().input_count;
   if (array->BindingCount != inputs || array->Bindings == nullptr) {
     return format_text(
         "{}: {}; expected {}, one for each input tensor", target.label(),
@@ -40,7 +42,7 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
   }
   for (std::uint32_t i = 0; i < inputs; ++i) {
     const bool bound = array->Bindings[i].Buffer != nullptr;
-    if (bound != target.def().tensors[i].owned) {
+    if (bound != target.surface().tensors[i].owned) {
       return wrong(owned_requirement(target, i),
                    bound ? "a buffer is bound, but the tensor is not OWNED_BY_DML; expected a null Buffer until the "
                            "operator is executed"
@@ -62,17 +64,22 @@ std::string check_count(UINT count, const DML_BINDING_DESC* given, std::size_t t
 
 Initialisation::Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets)
     : Work(std::move(core), "initializer"), targets_(std::move(targets)) {
+  std::uint64_t temporary = 0;
   for (std::size_t t = 0; t < targets_.size(); ++t) {
-    for (std::size_t i = 0; i < targets_[t]->def().input_count(); ++i) {
-      if (targets_[t]->def().tensors[i].owned) {
+    const Surface& surface = targets_[t]->surface();
+    for (std::size_t i = 0; i < surface.input_count; ++i) {
+      if (surface.tensors[i].owned) {
         slots_.push_back({.target = t, .input = i});
       }
     }
     if (targets_[t]->has_persistent()) {
       slots_.push_back({.target = t, .input = kPersistent});
     }
+    temporary = std::max(temporary, targets_[t]->initialise_temporary_bytes());
   }
-  properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size());
+  // One after another they have the same temporary resource. A compiled operator's bytes can be counted so far.
+  properties_.TemporaryResourceSize = (temporary + kResourceAlignment - 1) / kResourceAlignment * kResourceAlignment;
+  properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size()) + (has_temporary() ? 1U : 0U);
 }
 
 std::string Initialisation::bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
@@ -147,6 +154,9 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
       return "initializer: " + what;
     }
   }
+  if (std::string what = check_temporary(bindings); !what.empty()) {
+    return "initializer: " + what;
+  }
   // In the order of buffers and offsets neighbours tell: thousands of operators are initialised at once.
   std::vector<std::size_t> order(slots_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -179,6 +189,27 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
   return {};
 }
 
+std::string Initialisation::check_temporary(const ResolvedDescriptor* bindings) const {
+  if (!has_temporary()) {
+    return {};
+  }
+  const ResolvedDescriptor& temporary = bindings[slots_.size()];
+  const Requirement requirement = temporary_requirement(*this);
+  if (std::string what = check_present(core(), requirement, temporary); !what.empty()) {
+    return what;
+  }
+  const Area area = area_of(temporary, requirement.bytes);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Requirement other = slots_[i].input == kPersistent ? persistent_requirement(target(slots_[i]))
+                                                             : owned_requirement(target(slots_[i]), slots_[i].input);
+    if (intersect(area, area_of(bindings[i], other.bytes))) {
+      return wrong(requirement, format_text("overlaps {} of {}; expected a range of its own", other.name,
+                                            target(slots_[i]).label()));
+    }
+  }
+  return {};
+}
+
 std::string Initialisation::check_recording(const Bindings& bindings, const ResolvedDescriptor&) const {
   return check_all(bindings.data());
 }
@@ -197,23 +228,30 @@ void Initialisation::run(BackendQueue* queue, void* const* addresses) noexcept {
   if (core().removed()) {
     return;
   }
-  const CoreDevice& device = core().device();
-  std::size_t first = 0;  // of the target's slots
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].input != kPersistent) {
+  std::size_t most = 0;
+  for (const auto& target : targets_) {
+    most = std::max<std::size_t>(most, target->surface().input_count);
+  }
+  const std::unique_ptr<void*[]> inputs(new (std::nothrow) void*[most + 1]());
+  if (inputs == nullptr) {
+    return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an initializer's inputs");
+  }
+  void* const temporary = has_temporary() ? addresses[slots_.size()] : nullptr;
+  std::size_t slot = 0;
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    const Execution& target = *targets_[t].get();
+    std::fill_n(inputs.get(), most, nullptr);
+    void* persistent = nullptr;
+    for (; slot < slots_.size() && slots_[slot].target == t; ++slot) {
+      (slots_[slot].input == kPersistent ? persistent : inputs[slots_[slot].input]) = addresses[slot];
+    }
+    if (!target.has_persistent()) {
       continue;
     }
-    auto* persistent = static_cast<std::byte*>(addresses[i]);
-    for (std::size_t j = first; j < i; ++j) {
-      const Execution& target = *targets_[slots_[j].target].get();
-      const BackendStatus status = device.backend->copy(queue, persistent + target.persistent_offset(slots_[j].input),
-                                                        addresses[j], target.def().tensors[slots_[j].input].bytes);
-      if (status.code != BackendCode::ok) {
-        core().remove(hresult_of(kind_of(status.code)), status.message);
-        return;
-      }
+    const BackendStatus status = target.initialise(queue, inputs.get(), persistent, temporary);
+    if (status.code != BackendCode::ok) {
+      return core().remove(hresult_of(kind_of(status.code)), status.message);
     }
-    first = i + 1;
   }
   for (const auto& target : targets_) {
     if (!target->set_initialised()) {  // some clients do it before every execution, each time with the same data

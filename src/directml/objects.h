@@ -24,9 +24,10 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator& op, ComPtr<Execution> execution)
+  // op: what it keeps alive; null for a graph, which keeps none.
+  DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator* op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
-        operator_(ComPtr<IDMLOperator>::share(&op)),
+        operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
         execution_(std::move(execution)) {}
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override { return execution_->properties(); }

@@ -45,7 +45,7 @@ std::vector<TensorBinding> bindings_of(const schema::Described& described) {
         continue;
       }
       for (const schema::GivenTensor& tensor : described.arguments[i].tensors) {
-        bindings.push_back({.name = field.name,
+        bindings.push_back({.name = std::string(field.name),
                             .present = true,
                             .bytes = tensor.total_bytes,
                             .alignment = std::max<std::uint64_t>(tensor.alignment, kBufferOffsetAlignment),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -15,8 +16,8 @@ namespace anydml {
 
 // What a tensor asks of the buffer that is bound to it.
 struct TensorBinding {
-  std::string_view name;
-  bool present = false;         // false: optional and absent, and nothing may be bound to it
+  std::string name;
+  bool present = false;         // false: optional and absent, or read by nothing
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
   std::uint64_t alignment = 1;  // of the offset; an absent tensor asks for none
   bool owned = false;           // bound when the operator is initialised, and kept
@@ -30,6 +31,17 @@ struct OperatorDef {
   [[nodiscard]] std::uint32_t output_count() const { return desc.output_count; }
   [[nodiscard]] std::uint32_t tensor_count() const { return desc.input_count + desc.output_count; }
   [[nodiscard]] bool is_output(std::size_t tensor) const { return tensor >= desc.input_count; }
+};
+
+// What is bound to something that was compiled: the inputs, then the outputs.
+struct Surface {
+  std::string_view kind;  // as messages speak of it
+  std::uint32_t input_count = 0;
+  std::vector<TensorBinding> tensors;
+  std::shared_ptr<const OperatorDef> def;  // of a single operator, which may work in place; null for a graph
+
+  [[nodiscard]] std::uint32_t tensor_count() const { return static_cast<std::uint32_t>(tensors.size()); }
+  [[nodiscard]] std::uint32_t output_count() const { return tensor_count() - input_count; }
 };
 
 Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level);

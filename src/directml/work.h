@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,8 @@
 #include "d3d12/bridge.h"
 #include "directml/device_core.h"
 #include "directml/operator_desc.h"
+#include "directml/read_graph.h"
+#include "graph/compile.h"
 
 namespace anydml {
 
@@ -59,12 +61,11 @@ class Work : public ComObject<IBridgeDispatch> {
   std::string given_label_;
 };
 
-// A compiled operator. Its descriptors: the inputs, the outputs, the persistent resource if it has one, and last the
-// temporary resource if it has one.
+// A compiled operator or graph. Its descriptors: the inputs, the outputs, the persistent resource if it has one, and
+// last the temporary resource if it has one.
 class Execution final : public Work {
  public:
-  static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def,
-                                           bool late_bindings);
+  static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings);
   ~Execution() override;
 
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -73,10 +74,14 @@ class Execution final : public Work {
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   void run(BackendQueue* queue, void* const* addresses) noexcept override;
 
-  [[nodiscard]] const OperatorDef& def() const { return *def_; }
-  [[nodiscard]] bool has_persistent() const { return has_persistent_; }
-  // Where in the persistent resource an owned input is kept.
-  [[nodiscard]] std::uint64_t persistent_offset(std::size_t input) const { return persistent_offsets_[input]; }
+  [[nodiscard]] const Surface& surface() const { return surface_; }
+  [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
+  // Fills the persistent resource: what it takes of the owned inputs, whose addresses are at their places among the
+  // inputs, and what follows from them.
+  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, void* const* inputs, void* persistent,
+                                         void* temporary) const noexcept;
+  // That initialise needs.
+  [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return plans_.initialise.temporary_bytes(); }
 
   // By its initialisation: where its persistent resource is, and that it is filled. False when it was before.
   void set_persistent_place(const void* address) noexcept {
@@ -85,9 +90,14 @@ class Execution final : public Work {
   [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
 
  private:
-  Execution(std::shared_ptr<DmlCore> core, std::shared_ptr<const OperatorDef> def, bool late_bindings);
-  // Gives each owned input its place in the persistent resource, and the size of that; nothing when it does not fit.
-  std::optional<std::uint64_t> place_owned();
+  Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bindings);
+  Status compile_plans(const GraphDef& def);
+  Status keep_constants(std::span<const std::span<const std::byte>> constants);
+  [[nodiscard]] Status from_backend(const BackendStatus& status) const;
+  // Calls use(addresses) with one address for each slot of the plans.
+  template <class Use>
+  [[nodiscard]] BackendStatus with_addresses(void* const* inputs, void* persistent, void* const* outputs,
+                                             void* temporary, const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   // Whether it may.
   bool run_uninitialised() noexcept;
@@ -96,7 +106,7 @@ class Execution final : public Work {
   // A temporary resource that shares bytes with what else is bound.
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings,
                                             const ResolvedDescriptor& temporary) const;
-  [[nodiscard]] std::size_t persistent_slot() const { return def_->tensor_count(); }
+  [[nodiscard]] std::size_t persistent_slot() const { return surface_.tensor_count(); }
   [[nodiscard]] std::size_t temporary_slot() const { return persistent_slot() + (has_persistent() ? 1 : 0); }
   [[nodiscard]] std::string check_in_place(const ResolvedDescriptor* bindings, std::size_t input,
                                            std::size_t output) const;
@@ -104,18 +114,20 @@ class Execution final : public Work {
   [[nodiscard]] std::string bind_tensors(std::size_t first, std::uint32_t tensors, UINT count,
                                          const DML_BINDING_DESC* given, Bindings& bindings) const;
 
-  const std::shared_ptr<const OperatorDef> def_;
+  const Surface surface_;
   const bool late_bindings_;
+  std::size_t nodes_;
+  GraphPlans plans_;
+  BackendProgram* initialise_ = nullptr;  // null: there is nothing but copies
   BackendProgram* program_ = nullptr;
-  std::vector<std::uint64_t> persistent_offsets_;  // of the inputs that are owned
-  bool has_persistent_ = false;                    // an input is owned
+  void* constants_ = nullptr;  // in the device's memory
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
   std::atomic<const void*> persistent_place_{nullptr};
 };
 
 // The initialisation of compiled operators. Its descriptors: for each of them the owned inputs, then the persistent
-// resource, if it has any.
+// resource, if it has any; and last the temporary resource, if one of them needs it.
 class Initialisation final : public Work {
  public:
   Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);
@@ -130,6 +142,7 @@ class Initialisation final : public Work {
   ~Initialisation() override = default;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
+  [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings) const;
 
   // What a descriptor stands for.
   struct Slot {

@@ -20,6 +20,25 @@ enum class FamilyId : std::uint32_t {
 
 struct OpDesc;
 
+// Operators of one family whose elements go through one program together. Values have numbers: those that are loaded,
+// and the result of each member.
+inline constexpr std::uint32_t kAbsentFromGroup = 0xffffffff;
+struct GroupMember {
+  const OpDesc* desc;
+  std::span<const std::uint32_t> inputs;  // the value that each of its inputs is; kAbsentFromGroup: it has none
+  std::uint32_t result;
+};
+// A value in memory, of the type and at the sizes at which the group sees it.
+struct GroupOperand {
+  std::uint32_t value;
+  PlacedTensor placed;
+};
+struct OperatorGroup {
+  std::span<const GroupMember> members;  // each after those whose results it takes
+  std::span<const GroupOperand> loads;
+  std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
+};
+
 struct Family {
   std::string_view name;
   bool (*has)(const facts::Operator& op);
@@ -32,6 +51,8 @@ struct Family {
   Status (*check)(const OpDesc& desc);
   // Adds the operator's steps. tensors: the inputs, then the outputs, and where they are; those that are absent too.
   void (*lower)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+  // Adds one step for several operators; null where the family has none for more than one. Only where by_element.
+  void (*lower_together)(const OperatorGroup& group, Plan& plan);
 };
 
 // In the order of families.def.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace anydml {
@@ -27,9 +28,14 @@ void Plan::add(std::uint32_t family, std::span<const Operand> operands, std::spa
 }
 
 std::uint64_t Plan::take_temporary(std::uint64_t bytes) {
-  const std::uint64_t first = temporary_bytes_;
-  temporary_bytes_ += (bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
+  const std::uint64_t first = temporary_next_;
+  begin_temporary(first + (bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment);
   return first;
+}
+
+void Plan::begin_temporary(std::uint64_t offset) {
+  temporary_next_ = offset;
+  temporary_bytes_ = std::max(temporary_bytes_, offset);
 }
 
 }  // namespace anydml

@@ -45,6 +45,8 @@ class Plan {
 
   // Where in the temporary there is room for so many bytes.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
+  // From here on room is looked for at this offset, whatever was taken there before: that was needed for a while only.
+  void begin_temporary(std::uint64_t offset);
   [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
 
   [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
@@ -52,7 +54,8 @@ class Plan {
  private:
   std::uint32_t inputs_;
   std::uint32_t outputs_;
-  std::uint64_t temporary_bytes_ = 0;
+  std::uint64_t temporary_next_ = 0;
+  std::uint64_t temporary_bytes_ = 0;  // the furthest that was taken
   std::vector<std::uint64_t> words_;
 };
 

@@ -93,7 +93,7 @@ std::vector<Case> object_cases() {
          void* out = &out;
          return device1->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &out);
        }},
-      {"CompileGraph", kUnsupported, "graphs are not built here yet",
+      {"CompileGraph: no nodes", E_INVALIDARG, "NodeCount is 0; expected one or more",
        [](Program& p) {
          ComPtr<IDMLDevice1> device1;
          p.dml.device.As(&device1);

@@ -106,20 +106,46 @@ std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram
                      numbers_of(*numbers.fused->op, numbers.fused->arguments).own);
 }
 
+void lower_together(const OperatorGroup& group, Plan& plan) {
+  std::vector<PlacedTensor> tensors;
+  std::vector<std::uint16_t> values(group.loads.size() +
+                                    group.members.size());  // of the program, by those of the group
+  for (const GroupOperand& load : group.loads) {
+    values[load.value] = static_cast<std::uint16_t>(tensors.size());
+    tensors.push_back(load.placed);
+  }
+  ElementwiseProgram program(static_cast<std::uint32_t>(tensors.size()));
+  std::vector<std::uint16_t> inputs;
+  for (const GroupMember& member : group.members) {
+    inputs.clear();
+    for (const std::uint32_t input : member.inputs) {
+      inputs.push_back(input == kAbsentFromGroup ? kAbsentValue : values[input]);
+    }
+    const Recipe recipe = find_recipe(*member.desc->op);
+    values[member.result] = (recipe != nullptr ? recipe : add_own)(*member.desc, inputs, program);
+  }
+  std::vector<std::uint16_t> stored;
+  for (const GroupOperand& store : group.stores) {
+    stored.push_back(values[store.value]);
+    tensors.push_back(store.placed);
+  }
+  add_elementwise(plan, program, tensors, stored);
+}
+
+// A group of one.
 void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  std::vector<PlacedTensor> present;
-  std::vector<std::uint16_t> values(desc.input_count, kAbsentValue);
+  std::vector<GroupOperand> loads;
+  std::vector<std::uint32_t> inputs(desc.input_count, kAbsentFromGroup);
   for (std::size_t i = 0; i < desc.input_count; ++i) {
     if (desc.tensors[i].present) {
-      values[i] = static_cast<std::uint16_t>(present.size());
-      present.push_back(tensors[i]);
+      inputs[i] = static_cast<std::uint32_t>(loads.size());
+      loads.push_back({.value = inputs[i], .placed = tensors[i]});
     }
   }
-  ElementwiseProgram program(static_cast<std::uint32_t>(present.size()));
-  const Recipe recipe = find_recipe(*desc.op);
-  const std::uint16_t result[] = {(recipe != nullptr ? recipe : add_own)(desc, values, program)};
-  present.push_back(tensors.back());
-  add_elementwise(plan, program, present, result);
+  const auto result = static_cast<std::uint32_t>(loads.size());
+  const GroupMember member{.desc = &desc, .inputs = inputs, .result = result};
+  const GroupOperand store{.value = result, .placed = tensors.back()};
+  lower_together({.members = std::span(&member, 1), .loads = loads, .stores = std::span(&store, 1)}, plan);
 }
 
 // Those of DirectML's newest level, for an operator whose rows do not say.
@@ -150,6 +176,7 @@ const Family elementwise_family = {
     .by_element = true,
     .check = check,
     .lower = lower,
+    .lower_together = lower_together,
 };
 
 }  // namespace anydml

@@ -93,6 +93,7 @@ const Family fill_family = {
     .by_element = false,
     .check = check,
     .lower = lower,
+    .lower_together = nullptr,
 };
 
 }  // namespace anydml

@@ -272,6 +272,7 @@ const Family reduce_family = {
     .by_element = false,
     .check = check,
     .lower = lower,
+    .lower_together = nullptr,
 };
 
 }  // namespace anydml

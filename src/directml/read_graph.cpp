@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+#include "directml/read_graph.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "directml/objects.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+// More than any program has, and few enough that a wrong number does no harm.
+constexpr UINT kMostInputs = 1 << 20;
+constexpr UINT kMostNodes = 1 << 24;
+
+Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
+
+Status check_count(const char* count_name, UINT count, UINT most, const char* array_name, const void* array) {
+  if (count > most) {
+    return wrong(format_text("{} is {}; expected at most {}", count_name, count, most));
+  }
+  if (count != 0 && array == nullptr) {
+    return wrong(format_text("{} is null and {} is {}; expected an array", array_name, count_name, count));
+  }
+  return {};
+}
+
+std::string name_of(const char* name) { return name == nullptr ? std::string() : std::string(name); }
+
+// An edge in messages: "InputEdges[3] 'weights'".
+struct EdgeWords {
+  const char* array;
+  UINT index;
+  const char* name;
+
+  [[nodiscard]] std::string text() const {
+    return name == nullptr || *name == 0 ? format_text("{}[{}]", array, index)
+                                         : format_text("{}[{}] '{}'", array, index, name);
+  }
+};
+
+class GraphReader {
+ public:
+  GraphReader(const DML_GRAPH_DESC& desc, const DmlCore& core) : desc_(desc), core_(core) {}
+
+  Result<GraphDef> read() {
+    ANYDML_TRY(check_counts());
+    ANYDML_TRY(read_nodes());
+    made_.graph.inputs.resize(desc_.InputCount);
+    made_.graph.outputs.resize(desc_.OutputCount);
+    made_.surface.kind = "graph";
+    made_.surface.input_count = desc_.InputCount;
+    made_.surface.tensors.resize(std::size_t{desc_.InputCount} + desc_.OutputCount);
+    for (UINT i = 0; i < desc_.InputCount; ++i) {
+      made_.surface.tensors[i].name = format_text("graph input {}", i);
+    }
+    for (UINT i = 0; i < desc_.OutputCount; ++i) {
+      made_.surface.tensors[desc_.InputCount + i].name = format_text("graph output {}", i);
+    }
+    ANYDML_TRY(read_edges("InputEdges", desc_.InputEdges, desc_.InputEdgeCount, DML_GRAPH_EDGE_TYPE_INPUT,
+                          &GraphReader::add_input_edge));
+    ANYDML_TRY(read_edges("IntermediateEdges", desc_.IntermediateEdges, desc_.IntermediateEdgeCount,
+                          DML_GRAPH_EDGE_TYPE_INTERMEDIATE, &GraphReader::add_intermediate_edge));
+    ANYDML_TRY(read_edges("OutputEdges", desc_.OutputEdges, desc_.OutputEdgeCount, DML_GRAPH_EDGE_TYPE_OUTPUT,
+                          &GraphReader::add_output_edge));
+    ANYDML_TRY(check_fed());
+    return std::move(made_);
+  }
+
+ private:
+  // What a node of the description is here.
+  struct NodePlace {
+    SourceKind kind = SourceKind::none;  // node or constant
+    std::uint32_t index = 0;
+    const OperatorDef* def = nullptr;  // of an operator
+  };
+
+  Status check_counts() const {
+    ANYDML_TRY(check_count("NodeCount", desc_.NodeCount, kMostNodes, "Nodes", desc_.Nodes));
+    ANYDML_TRY(check_count("InputEdgeCount", desc_.InputEdgeCount, kMostNodes, "InputEdges", desc_.InputEdges));
+    ANYDML_TRY(check_count("OutputEdgeCount", desc_.OutputEdgeCount, kMostNodes, "OutputEdges", desc_.OutputEdges));
+    ANYDML_TRY(check_count("IntermediateEdgeCount", desc_.IntermediateEdgeCount, kMostNodes, "IntermediateEdges",
+                           desc_.IntermediateEdges));
+    if (desc_.InputCount > kMostInputs || desc_.OutputCount > kMostInputs) {
+      return wrong(format_text("InputCount is {} and OutputCount is {}; expected at most {} each", desc_.InputCount,
+                               desc_.OutputCount, kMostInputs));
+    }
+    if (desc_.NodeCount == 0 || desc_.OutputCount == 0) {
+      return wrong(format_text("{} is 0; expected one or more", desc_.NodeCount == 0 ? "NodeCount" : "OutputCount"));
+    }
+    return {};
+  }
+
+  Status read_nodes() {
+    places_.resize(desc_.NodeCount);
+    for (UINT i = 0; i < desc_.NodeCount; ++i) {
+      const DML_GRAPH_NODE_DESC& node = desc_.Nodes[i];
+      const bool has_constants = core_.level() >= facts::FeatureLevel::v6_2;
+      const auto type = static_cast<unsigned>(node.Type);
+      if (type != DML_GRAPH_NODE_TYPE_OPERATOR && !(type == DML_GRAPH_NODE_TYPE_CONSTANT && has_constants)) {
+        return wrong(format_text("Nodes[{}].Type is {}; expected DML_GRAPH_NODE_TYPE_OPERATOR (1){}", i, type,
+                                 has_constants ? " or CONSTANT (2)" : ", since CONSTANT came with level 6_2"));
+      }
+      if (node.Desc == nullptr) {
+        return wrong(format_text("Nodes[{}].Desc is null; expected the desc of the node", i));
+      }
+      if (type == DML_GRAPH_NODE_TYPE_OPERATOR) {
+        ANYDML_TRY(add_operator(i, *static_cast<const DML_OPERATOR_GRAPH_NODE_DESC*>(node.Desc)));
+      } else {
+        ANYDML_TRY(add_constant(i, *static_cast<const DML_CONSTANT_DATA_GRAPH_NODE_DESC*>(node.Desc)));
+      }
+    }
+    return {};
+  }
+
+  Status add_operator(UINT i, const DML_OPERATOR_GRAPH_NODE_DESC& node) {
+    const auto* known = own<DmlOperator>(node.Operator, core_);
+    if (known == nullptr) {
+      return wrong(format_text("Nodes[{}].Operator is {}; expected an operator of this device", i,
+                               node.Operator == nullptr ? "null" : "another device's"));
+    }
+    places_[i] = {.kind = SourceKind::node,
+                  .index = static_cast<std::uint32_t>(made_.graph.nodes.size()),
+                  .def = known->def().get()};
+    number_of_.push_back(i);
+    made_.graph.nodes.push_back(node_of(known->def(), name_of(node.Name)));
+    return {};
+  }
+
+  Status add_constant(UINT i, const DML_CONSTANT_DATA_GRAPH_NODE_DESC& node) {
+    if (node.Data == nullptr || node.DataSize == 0) {
+      return wrong(format_text("Nodes[{}]: {}; expected the data of a constant", i,
+                               node.Data == nullptr ? "Data is null" : "DataSize is 0"));
+    }
+    places_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(made_.constants.size())};
+    made_.constants.push_back({static_cast<const std::byte*>(node.Data), node.DataSize});
+    made_.graph.constants.push_back({.bytes = node.DataSize, .alignment = 1});
+    return {};
+  }
+
+ public:
+  static GraphNode node_of(const std::shared_ptr<const OperatorDef>& def, std::string name) {
+    GraphNode node{.op = std::shared_ptr<const OpDesc>(def, &def->desc), .sources = {}, .outputs = {}, .name = {}};
+    node.sources.resize(def->input_count());
+    for (std::size_t i = def->input_count(); i < def->tensors.size(); ++i) {
+      node.outputs.push_back({.bytes = def->tensors[i].bytes, .alignment = def->tensors[i].alignment});
+    }
+    node.name = std::move(name);
+    return node;
+  }
+
+ private:
+  template <class Add>
+  Status read_edges(const char* array, const DML_GRAPH_EDGE_DESC* edges, UINT count, DML_GRAPH_EDGE_TYPE type,
+                    Add add) {
+    for (UINT i = 0; i < count; ++i) {
+      if (edges[i].Type != type) {
+        return wrong(format_text("{}[{}].Type is {}; expected {}", array, i, static_cast<unsigned>(edges[i].Type),
+                                 static_cast<unsigned>(type)));
+      }
+      if (edges[i].Desc == nullptr) {
+        return wrong(format_text("{}[{}].Desc is null; expected the desc of the edge", array, i));
+      }
+      ANYDML_TRY((this->*add)(array, i, edges[i].Desc));
+    }
+    return {};
+  }
+
+  Status check_index(const EdgeWords& edge, const char* field, UINT index, std::size_t count) const {
+    return index < count ? Status()
+                         : wrong(format_text("{}: {} is {}; expected less than {}", edge.text(), field, index, count));
+  }
+
+  // The node as messages have it, by its number in the description.
+  [[nodiscard]] std::string node_text(UINT node) const {
+    const NodePlace& place = places_[node];
+    if (place.kind == SourceKind::constant) {
+      return format_text("Nodes[{}] (a constant)", node);
+    }
+    const std::string& name = made_.graph.nodes[place.index].name;
+    return format_text("Nodes[{}] ({}{})", node, place.def->desc.op->name, name.empty() ? "" : " '" + name + "'");
+  }
+
+  // The tensor that an edge leads to, after all that is asked of it by itself.
+  Result<const TensorBinding*> take_target(const EdgeWords& edge, UINT node, UINT input, const GraphSource& source) {
+    ANYDML_TRY(check_index(edge, "ToNodeIndex", node, desc_.NodeCount));
+    const NodePlace& place = places_[node];
+    if (place.kind == SourceKind::constant) {
+      return wrong(
+          format_text("{}: ToNodeIndex is {}, a constant; expected a node that has inputs", edge.text(), node));
+    }
+    ANYDML_TRY(check_index(edge, "ToNodeInputIndex", input, place.def->input_count()));
+    const TensorBinding& tensor = place.def->tensors[input];
+    if (!tensor.present) {
+      return wrong(format_text("{}: it leads to {} of {}, which the operator was created without; expected no edge",
+                               edge.text(), tensor.name, node_text(node)));
+    }
+    GraphSource& feeds = made_.graph.nodes[place.index].sources[input];
+    if (feeds.kind != SourceKind::none) {
+      return wrong(format_text("{}: {} of {} is fed already; expected one edge to each input", edge.text(), tensor.name,
+                               node_text(node)));
+    }
+    feeds = source;
+    return &tensor;
+  }
+
+  // The node output that an edge comes from.
+  Result<GraphSource> take_source(const EdgeWords& edge, UINT node, UINT output) const {
+    ANYDML_TRY(check_index(edge, "FromNodeIndex", node, desc_.NodeCount));
+    const NodePlace& place = places_[node];
+    const bool is_constant = place.kind == SourceKind::constant;
+    ANYDML_TRY(check_index(edge, "FromNodeOutputIndex", output, is_constant ? 1 : place.def->output_count()));
+    if (!is_constant && !place.def->tensors[place.def->input_count() + output].present) {
+      return wrong(format_text("{}: it comes from {} of {}, which the operator was created without; expected no edge",
+                               edge.text(), place.def->tensors[place.def->input_count() + output].name,
+                               node_text(node)));
+    }
+    return GraphSource{.kind = place.kind, .index = place.index, .output = output};
+  }
+
+  Status add_input_edge(const char* array, UINT i, const void* desc) {
+    const auto& edge = *static_cast<const DML_INPUT_GRAPH_EDGE_DESC*>(desc);
+    const EdgeWords words{array, i, edge.Name};
+    ANYDML_TRY(check_index(words, "GraphInputIndex", edge.GraphInputIndex, desc_.InputCount));
+    const auto taken = take_target(words, edge.ToNodeIndex, edge.ToNodeInputIndex,
+                                   {.kind = SourceKind::input, .index = edge.GraphInputIndex});
+    ANYDML_TRY(taken);
+    const TensorBinding& tensor = *taken.value();
+    TensorBinding& bound = made_.surface.tensors[edge.GraphInputIndex];
+    if (bound.present && bound.owned != tensor.owned) {
+      return wrong(format_text(
+          "{}: {} of {} is {}OWNED_BY_DML, and another tensor that graph input {} feeds is {}; expected all or none",
+          words.text(), tensor.name, node_text(edge.ToNodeIndex), tensor.owned ? "" : "not ", edge.GraphInputIndex,
+          tensor.owned ? "not" : "so"));
+    }
+    bound.present = true;
+    bound.owned = tensor.owned;
+    bound.bytes = std::max(bound.bytes, tensor.bytes);
+    bound.alignment = std::max(bound.alignment, tensor.alignment);
+    made_.graph.inputs[edge.GraphInputIndex] = {.extent = {.bytes = bound.bytes, .alignment = bound.alignment},
+                                                .owned = bound.owned};
+    return {};
+  }
+
+  Status add_intermediate_edge(const char* array, UINT i, const void* desc) {
+    const auto& edge = *static_cast<const DML_INTERMEDIATE_GRAPH_EDGE_DESC*>(desc);
+    const EdgeWords words{array, i, edge.Name};
+    const auto source = take_source(words, edge.FromNodeIndex, edge.FromNodeOutputIndex);
+    ANYDML_TRY(source);
+    const auto taken = take_target(words, edge.ToNodeIndex, edge.ToNodeInputIndex, source.value());
+    ANYDML_TRY(taken);
+    const TensorBinding& tensor = *taken.value();
+    if (source.value().kind == SourceKind::constant) {
+      return take_constant(words, source.value().index, edge, tensor);
+    }
+    if (tensor.owned) {
+      return wrong(format_text("{}: {} of {} is OWNED_BY_DML; expected an input edge to it", words.text(), tensor.name,
+                               node_text(edge.ToNodeIndex)));
+    }
+    Extent& extent = made_.graph.nodes[source.value().index].outputs[source.value().output];
+    if (extent.bytes != tensor.bytes) {
+      return wrong(
+          format_text("{}: TotalTensorSizeInBytes is {} of what {} makes and {} of {} of {}; expected the "
+                      "same bytes",
+                      words.text(), extent.bytes, node_text(edge.FromNodeIndex), tensor.bytes, tensor.name,
+                      node_text(edge.ToNodeIndex)));
+    }
+    extent.alignment = std::max(extent.alignment, tensor.alignment);
+    return {};
+  }
+
+  // Data need not have the bytes that only round a tensor's size up.
+  Status take_constant(const EdgeWords& words, std::uint32_t constant, const DML_INTERMEDIATE_GRAPH_EDGE_DESC& edge,
+                       const TensorBinding& tensor) {
+    const OpTensor& reads = places_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
+    const std::size_t given = made_.constants[constant].size();
+    if (given < static_cast<std::uint64_t>(reads.reach.end)) {
+      return wrong(format_text("{}: DataSize of Nodes[{}] is {}; expected {} or more, which {} of {} reads",
+                               words.text(), edge.FromNodeIndex, given, reads.reach.end, tensor.name,
+                               node_text(edge.ToNodeIndex)));
+    }
+    Extent& extent = made_.graph.constants[constant];
+    extent.alignment = std::max(extent.alignment, tensor.alignment);
+    return {};
+  }
+
+  Status add_output_edge(const char* array, UINT i, const void* desc) {
+    const auto& edge = *static_cast<const DML_OUTPUT_GRAPH_EDGE_DESC*>(desc);
+    const EdgeWords words{array, i, edge.Name};
+    const auto source = take_source(words, edge.FromNodeIndex, edge.FromNodeOutputIndex);
+    ANYDML_TRY(source);
+    ANYDML_TRY(check_index(words, "GraphOutputIndex", edge.GraphOutputIndex, desc_.OutputCount));
+    if (source.value().kind == SourceKind::constant) {
+      return wrong(
+          format_text("{}: FromNodeIndex is {}, a constant; expected an operator", words.text(), edge.FromNodeIndex));
+    }
+    GraphSource& output = made_.graph.outputs[edge.GraphOutputIndex];
+    if (output.kind != SourceKind::none) {
+      return wrong(format_text("{}: graph output {} is fed already; expected one edge to each", words.text(),
+                               edge.GraphOutputIndex));
+    }
+    output = source.value();
+    const Extent& extent = extent_of(made_.graph, output);
+    TensorBinding& bound = made_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
+    bound.present = true;
+    bound.bytes = extent.bytes;
+    bound.alignment = places_[edge.FromNodeIndex]
+                          .def->tensors[places_[edge.FromNodeIndex].def->input_count() + edge.FromNodeOutputIndex]
+                          .alignment;
+    return {};
+  }
+
+  // Nothing that is needed is left open.
+  Status check_fed() const {
+    for (std::size_t i = 0; i < made_.graph.nodes.size(); ++i) {
+      const OperatorDef& def = *places_[number_of_[i]].def;
+      for (std::size_t input = 0; input < def.input_count(); ++input) {
+        if (def.tensors[input].present && made_.graph.nodes[i].sources[input].kind == SourceKind::none) {
+          return wrong(format_text("no edge leads to {} of {}; expected one, since the operator was created with it",
+                                   def.tensors[input].name, node_text(number_of_[i])));
+        }
+      }
+    }
+    for (std::size_t i = 0; i < made_.graph.outputs.size(); ++i) {
+      if (made_.graph.outputs[i].kind == SourceKind::none) {
+        return wrong(format_text("no edge leads to graph output {}; expected one in OutputEdges", i));
+      }
+    }
+    return {};
+  }
+
+  const DML_GRAPH_DESC& desc_;
+  const DmlCore& core_;
+  GraphDef made_;
+  std::vector<NodePlace> places_;  // of each node of the description
+  std::vector<UINT> number_of_;    // of each node of the graph: its number in the description
+};
+
+}  // namespace
+
+Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core) { return GraphReader(desc, core).read(); }
+
+GraphDef graph_of(std::shared_ptr<const OperatorDef> def) {
+  GraphDef made;
+  GraphNode node = GraphReader::node_of(def, {});
+  for (std::uint32_t i = 0; i < def->tensors.size(); ++i) {
+    const TensorBinding& tensor = def->tensors[i];
+    const Extent extent{.bytes = tensor.bytes, .alignment = tensor.alignment};
+    if (!def->is_output(i)) {
+      made.graph.inputs.push_back({.extent = extent, .owned = tensor.owned});
+      if (tensor.present) {
+        node.sources[i] = {.kind = SourceKind::input, .index = i};
+      }
+    } else {
+      made.graph.outputs.push_back({.kind = SourceKind::node, .index = 0, .output = i - def->input_count()});
+    }
+  }
+  made.graph.nodes.push_back(std::move(node));
+  made.surface = {
+      .kind = def->desc.op->name, .input_count = def->input_count(), .tensors = def->tensors, .def = std::move(def)};
+  return made;
+}
+
+}  // namespace anydml

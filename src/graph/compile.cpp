@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "graph/compile.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "graph/passes.h"
+#include "ops/copy.h"
+#include "plan/reshape.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::uint32_t kNowhere = 0xffffffff;
+
+// Where a value is.
+struct Home {
+  std::uint32_t slot = kNowhere;
+  std::uint64_t offset = 0;
+};
+
+PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
+  return {.tensor = tensor, .slot = home.slot, .offset = home.offset};
+}
+
+// Compiles a graph whose nodes are sorted.
+class Compiler {
+ public:
+  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, std::string* text)
+      : graph_(graph), sorted_(std::move(sorted)), text_(text), values_(graph), homes_(values_.count()) {
+    plans_.inputs = static_cast<std::uint32_t>(graph.inputs.size());
+    plans_.outputs = static_cast<std::uint32_t>(graph.outputs.size());
+  }
+
+  Result<GraphPlans> compile() {
+    ANYDML_TRY(check_bytes());
+    const NodeSet folded = fold(graph_, sorted_);
+    std::vector<std::uint32_t> before;
+    std::vector<std::uint32_t> after;
+    for (const std::uint32_t node : sorted_) {
+      (folded[node] ? before : after).push_back(node);
+    }
+    place_given();
+    const ValueSet kept = place_persistent(folded);
+    say(graph_.nodes.size() == 1 ? "one node\n" : format_text("{} nodes\n", graph_.nodes.size()));
+    plans_.initialise = make_plan(before, kept, "initialise");
+    plans_.initialise_steps = steps_;
+    const std::vector<std::uint32_t> copies = place_outputs(folded);
+    ValueSet needed(values_.count());
+    for (const GraphSource& output : graph_.outputs) {
+      needed[values_.of(output)] = true;
+    }
+    plans_.run = make_plan(after, needed, "run");
+    for (const std::uint32_t output : copies) {
+      add_output_copy(output);
+    }
+    plans_.steps = steps_;
+    return std::move(plans_);
+  }
+
+ private:
+  void say(const std::string& line) {
+    if (text_ != nullptr) {
+      *text_ += line;
+    }
+  }
+
+  // All that is placed below is at most this much, with what alignment adds.
+  Status check_bytes() const {
+    std::uint64_t total = 0;
+    const auto add = [&](const Extent& extent) {
+      const auto aligned = checked_align_bytes(extent.bytes, std::max(extent.alignment, kPersistentAlignment));
+      const auto padded = aligned ? checked_add_bytes(*aligned, extent.alignment) : std::nullopt;
+      const auto sum = padded ? checked_add_bytes(total, *padded) : std::nullopt;
+      total = sum.value_or(0);
+      return sum.has_value() && total >> 62 == 0;
+    };
+    bool good = true;
+    for (const GraphInput& input : graph_.inputs) {
+      good = good && add(input.extent);
+    }
+    for (const Extent& constant : graph_.constants) {
+      good = good && add(constant);
+    }
+    for (const GraphNode& node : graph_.nodes) {
+      for (const Extent& output : node.outputs) {
+        good = good && add(output);
+      }
+    }
+    return good ? Status() : Error{ErrorKind::out_of_memory, "the graph's values have more bytes than can be counted"};
+  }
+
+  void place_given() {
+    for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
+      homes_[values_.of_input(i)] = {.slot = i, .offset = 0};
+    }
+    for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
+      const Home home{.slot = plans_.constants_slot(), .offset = take(plans_.constant_bytes, graph_.constants[i])};
+      homes_[values_.of_constant(i)] = home;
+      plans_.constants.push_back(home.offset);
+    }
+  }
+
+  // The next place for so much, behind what was taken before.
+  static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
+    const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
+    const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;
+    bytes = offset + extent.bytes;
+    return offset;
+  }
+
+  // What runs later reads of what was there before: owned inputs, and results of nodes that were folded. These are the
+  // ones that the first plan leaves.
+  ValueSet place_persistent(const NodeSet& folded) {
+    ValueSet wanted(values_.count());
+    const auto want = [&](const GraphSource& source) {
+      if ((source.kind == SourceKind::input && graph_.inputs[source.index].owned) ||
+          (source.kind == SourceKind::node && folded[source.index])) {
+        wanted[values_.of(source)] = true;
+      }
+    };
+    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const GraphSource& source : graph_.nodes[i].sources) {
+        if (!folded[i]) {
+          want(source);
+        }
+      }
+    }
+    std::ranges::for_each(graph_.outputs, want);
+    owned_homes_.resize(graph_.inputs.size());
+    for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
+      if (wanted[values_.of_input(i)]) {
+        const std::uint64_t offset = take(plans_.persistent_bytes, graph_.inputs[i].extent);
+        plans_.kept.push_back({.input = i, .offset = offset, .bytes = graph_.inputs[i].extent.bytes});
+        owned_homes_[i] = {.slot = plans_.persistent_slot(), .offset = offset};
+      }
+    }
+    for (const std::uint32_t node : sorted_) {
+      for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+        if (const std::uint32_t value = values_.of_node(node, output); wanted[value]) {
+          homes_[value] = {.slot = plans_.persistent_slot(),
+                           .offset = take(plans_.persistent_bytes, graph_.nodes[node].outputs[output])};
+        }
+      }
+    }
+    return wanted;
+  }
+
+  // A value that is an output is made there; what is an output twice, or was made before, is copied. Owned inputs are
+  // in the persistent memory from here on.
+  std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
+    for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
+      if (owned_homes_[i].slot != kNowhere) {
+        homes_[values_.of_input(i)] = owned_homes_[i];
+      }
+    }
+    std::vector<std::uint32_t> copies;
+    for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
+      Home& home = homes_[values_.of(graph_.outputs[i])];
+      if (home.slot == kNowhere && !folded[graph_.outputs[i].index]) {
+        home = {.slot = plans_.output_slot(i), .offset = 0};
+      } else {
+        copies.push_back(i);
+      }
+    }
+    return copies;
+  }
+
+  Plan make_plan(std::span<const std::uint32_t> nodes, const ValueSet& kept, const char* name) {
+    Plan plan(plans_.inputs + 2, plans_.outputs);
+    std::vector<GraphGroup> groups = fuse(graph_, values_, nodes, kept);
+    ValueSet temporary(values_.count());
+    for (const GraphGroup& group : groups) {
+      for (const std::uint32_t value : group.writes) {
+        temporary[value] = homes_[value].slot == kNowhere;
+      }
+    }
+    std::vector<GraphGroup> ordered;
+    ordered.reserve(groups.size());
+    for (const std::uint32_t i : order(graph_, values_, groups, temporary)) {
+      ordered.push_back(std::move(groups[i]));
+    }
+    const std::vector<Lifetime> alive = lifetimes(graph_, values_, ordered, temporary);
+    const Places places = place(graph_, values_, ordered, alive);
+    plans_.temporary_values = 0;
+    for (std::size_t i = 0; i < alive.size(); ++i) {
+      homes_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = places.offsets[i]};
+      plans_.temporary_values += alive[i].extent.bytes;
+    }
+    steps_ = 0;
+    for (const GraphGroup& group : ordered) {
+      plan.begin_temporary(places.bytes);  // what a step keeps for itself, the next may have
+      lower(group, plan);
+      say_group(group, name);
+      ++steps_;
+    }
+    if (!nodes.empty()) {
+      say(format_text("{}: {} step{}, {} bytes of temporary for {} bytes of values\n", name, steps_,
+                      steps_ == 1 ? "" : "s", plan.temporary_bytes(), plans_.temporary_values));
+    }
+    return plan;
+  }
+
+  void lower(const GraphGroup& group, Plan& plan) const {
+    const OpDesc& first = *graph_.nodes[group.nodes.front()].op;
+    if (first.empty) {
+      return;
+    }
+    if (first.family->lower_together != nullptr) {
+      return lower_together(group, plan);
+    }
+    const GraphNode& node = graph_.nodes[group.nodes.front()];
+    std::vector<PlacedTensor> tensors;
+    for (std::uint32_t i = 0; i < first.tensors.size(); ++i) {
+      const bool present = first.tensors[i].present;
+      const bool is_input = i < first.input_count;
+      tensors.push_back(!present   ? PlacedTensor{}
+                        : is_input ? placed(first.tensors[i].tensor, homes_[values_.of(node.sources[i])])
+                                   : placed(first.tensors[i].tensor,
+                                            homes_[values_.of_node(group.nodes.front(), i - first.input_count)]));
+    }
+    first.family->lower(first, tensors, plan);
+  }
+
+  void lower_together(const GraphGroup& group, Plan& plan) const {
+    std::vector<GroupOperand> loads;
+    std::vector<std::uint32_t> value_of_load;
+    std::vector<GroupOperand> stores;
+    std::vector<std::vector<std::uint32_t>> numbers(group.nodes.size());
+    // Loads have the first numbers, each node's result the next.
+    const auto is_made_here = [&](const GraphSource& source) {
+      return source.kind == SourceKind::node && std::ranges::find(group.nodes, source.index) != group.nodes.end();
+    };
+    for (std::size_t i = 0; i < group.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[group.nodes[i]];
+      for (std::size_t input = 0; input < node.sources.size(); ++input) {
+        const GraphSource& source = node.sources[input];
+        if (source.kind == SourceKind::none || is_made_here(source)) {
+          numbers[i].push_back(kAbsentFromGroup);
+          continue;
+        }
+        const TensorDesc& view = group.views[i][input];
+        std::size_t load = 0;
+        while (load < loads.size() &&
+               !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
+                 same_places(loads[load].placed.tensor, view))) {
+          ++load;
+        }
+        if (load == loads.size()) {
+          loads.push_back(
+              {.value = static_cast<std::uint32_t>(load), .placed = placed(view, homes_[values_.of(source)])});
+          value_of_load.push_back(values_.of(source));
+        }
+        numbers[i].push_back(static_cast<std::uint32_t>(load));
+      }
+    }
+    std::vector<GroupMember> members;
+    for (std::size_t i = 0; i < group.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[group.nodes[i]];
+      for (std::size_t input = 0; input < node.sources.size(); ++input) {
+        if (is_made_here(node.sources[input])) {
+          const auto maker = std::ranges::find(group.nodes, node.sources[input].index) - group.nodes.begin();
+          numbers[i][input] = static_cast<std::uint32_t>(loads.size() + static_cast<std::size_t>(maker));
+        }
+      }
+      const auto result = static_cast<std::uint32_t>(loads.size() + i);
+      members.push_back({.desc = node.op.get(), .inputs = numbers[i], .result = result});
+      if (const std::uint32_t value = values_.of_node(group.nodes[i], 0);
+          std::ranges::find(group.writes, value) != group.writes.end()) {
+        stores.push_back({.value = result, .placed = placed(group.views[i].back(), homes_[value])});
+      }
+    }
+    members.front().desc->family->lower_together({.members = members, .loads = loads, .stores = stores}, plan);
+  }
+
+  void add_output_copy(std::uint32_t output) {
+    const GraphSource& source = graph_.outputs[output];
+    const OpTensor& made = graph_.nodes[source.index].op->outputs()[source.output];
+    const Home to{.slot = plans_.output_slot(output), .offset = 0};
+    add_copy(plans_.run, placed(made.tensor, homes_[values_.of(source)]), placed(made.tensor, to));
+    ++steps_;
+    say(format_text("run: output{} is a copy of {}\n", output, value_text(values_.of(source))));
+  }
+
+  [[nodiscard]] std::string value_text(std::uint32_t value) const {
+    const Home& home = homes_[value];
+    if (home.slot == plans_.persistent_slot()) {
+      return format_text("persistent+{}", home.offset);
+    }
+    if (home.slot == plans_.constants_slot()) {
+      return format_text("constants+{}", home.offset);
+    }
+    if (home.slot == plans_.temporary_slot()) {
+      return format_text("temporary+{}", home.offset);
+    }
+    return home.slot < plans_.inputs ? format_text("input{}", home.slot)
+                                     : format_text("output{}", home.slot - plans_.output_slot(0));
+  }
+
+  void say_group(const GraphGroup& group, const char* name) {
+    if (text_ == nullptr) {
+      return;
+    }
+    std::string nodes;
+    for (const std::uint32_t node : group.nodes) {
+      nodes += format_text("{}%{} {}", nodes.empty() ? "" : ", ", node, graph_.nodes[node].op->op->name);
+    }
+    const auto list = [&](std::span<const std::uint32_t> values) {
+      std::string text;
+      for (const std::uint32_t value : values) {
+        text += (text.empty() ? "" : ", ") + value_text(value);
+      }
+      return text.empty() ? std::string("nothing") : text;
+    };
+    say(format_text("{}: {} | reads {} | writes {}\n", name, nodes, list(group.reads), list(group.writes)));
+  }
+
+  const Graph& graph_;
+  const std::vector<std::uint32_t> sorted_;
+  std::string* const text_;
+  const ValueNumbers values_;
+  std::vector<Home> homes_;        // of each value
+  std::vector<Home> owned_homes_;  // of each owned input that is kept
+  GraphPlans plans_;
+  std::uint32_t steps_ = 0;  // of the plan made last
+};
+
+}  // namespace
+
+Result<GraphPlans> compile_graph(const Graph& graph, std::string* text) {
+  auto sorted = sorted_nodes(graph);
+  ANYDML_TRY(sorted);
+  return Compiler(graph, std::move(sorted.value()), text).compile();
+}
+
+}  // namespace anydml

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// From a graph to what a backend runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+namespace anydml {
+
+// Two plans over the same slots: the graph's inputs, the persistent memory, the constants, the graph's outputs, and the
+// temporary, which each plan has of its own size. The persistent memory is written by the first plan and by the copies
+// of owned inputs, which come before it; the second reads it.
+struct GraphPlans {
+  // An owned input that is kept as it is.
+  struct KeptInput {
+    std::uint32_t input;
+    std::uint64_t offset;  // in the persistent memory
+    std::uint64_t bytes;
+  };
+
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  Plan initialise{0, 0};
+  Plan run{0, 0};
+  std::vector<KeptInput> kept;
+  std::uint64_t persistent_bytes = 0;
+  std::vector<std::uint64_t> constants;  // the offset of each
+  std::uint64_t constant_bytes = 0;
+  std::uint32_t initialise_steps = 0;  // of the first plan
+  std::uint32_t steps = 0;             // of the second: groups and copies
+  std::uint64_t temporary_values = 0;  // the bytes of all values that the second keeps in the temporary
+
+  [[nodiscard]] std::uint32_t persistent_slot() const { return inputs; }
+  [[nodiscard]] std::uint32_t constants_slot() const { return inputs + 1; }
+  [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + 2 + output; }
+  [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + 2 + outputs; }
+  [[nodiscard]] std::uint32_t slots() const { return inputs + 3 + outputs; }
+};
+
+inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each thing in it, and of a constant
+
+// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. `text`, unless null, is what
+// came of it: the plans' steps in words.
+[[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, std::string* text = nullptr);
+
+}  // namespace anydml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "graph/passes.h"
+
+namespace anydml {
+
+ValueNumbers::ValueNumbers(const Graph& graph) : inputs_(static_cast<std::uint32_t>(graph.inputs.size())) {
+  count_ = inputs_ + static_cast<std::uint32_t>(graph.constants.size());
+  nodes_.reserve(graph.nodes.size());
+  for (const GraphNode& node : graph.nodes) {
+    nodes_.push_back(count_);
+    count_ += static_cast<std::uint32_t>(node.outputs.size());
+  }
+}
+
+std::uint32_t ValueNumbers::of(const GraphSource& source) const {
+  switch (source.kind) {
+    case SourceKind::input:
+      return of_input(source.index);
+    case SourceKind::constant:
+      return of_constant(source.index);
+    default:
+      return of_node(source.index, source.output);
+  }
+}
+
+NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
+  constexpr std::uint64_t kLittle = 64 << 10;  // bytes that are kept whatever they were made of
+  NodeSet folded(graph.nodes.size());
+  const auto is_known = [&](const GraphSource& source) {
+    switch (source.kind) {
+      case SourceKind::input:
+        return bool{graph.inputs[source.index].owned};
+      case SourceKind::node:
+        return bool{folded[source.index]};
+      default:
+        return true;
+    }
+  };
+  for (const std::uint32_t i : order) {
+    const GraphNode& node = graph.nodes[i];
+    std::uint64_t read = 0;
+    bool has_input = false;
+    bool known = true;
+    for (const GraphSource& source : node.sources) {
+      known = known && is_known(source);
+      if (source.kind != SourceKind::none) {
+        has_input = true;
+        read += extent_of(graph, source).bytes;
+      }
+    }
+    std::uint64_t made = 0;
+    for (const Extent& output : node.outputs) {
+      made += output.bytes;
+    }
+    folded[i] = has_input && known && (made <= kLittle || made <= read);
+  }
+  return folded;
+}
+
+}  // namespace anydml

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "graph/passes.h"
+#include "plan/reshape.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+using Views = std::vector<TensorDesc>;  // of a node's tensors
+
+// Groups grow node by node. Each has a depth that is greater than that of every group it reads from, so that a search
+// for a way from one to another never goes far.
+class Fuser {
+ public:
+  Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept)
+      : graph_(graph),
+        values_(values),
+        nodes_(nodes),
+        kept_(kept),
+        group_of_(graph.nodes.size(), kNone),
+        views_(graph.nodes.size()),
+        readers_(graph.nodes.size()),
+        positions_(graph.nodes.size()) {
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      positions_[nodes[i]] = i;
+    }
+    for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const GraphSource& source : graph.nodes[i].sources) {
+        if (source.kind == SourceKind::node) {
+          readers_[source.index].push_back(i);
+        }
+      }
+    }
+  }
+
+  std::vector<GraphGroup> fuse() {
+    groups_.reserve(nodes_.size());
+    for (const std::uint32_t node : nodes_) {
+      add(node);
+    }
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+      if (!groups_[i].nodes.empty()) {
+        order.push_back(i);
+      }
+    }
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return groups_[i].depth; });
+    std::vector<GraphGroup> result;
+    result.reserve(order.size());
+    for (const std::uint32_t i : order) {
+      result.push_back(finished(groups_[i]));
+    }
+    return result;
+  }
+
+ private:
+  struct Group {
+    std::vector<std::uint32_t> nodes;
+    std::uint32_t depth = 0;
+    bool open = false;       // others may join
+    std::uint32_t seen = 0;  // by the search of this number
+  };
+
+  [[nodiscard]] bool works_by_element(const GraphNode& node) const {
+    return node.op->family->lower_together != nullptr && !node.op->empty && node.op->output_count == 1;
+  }
+
+  [[nodiscard]] std::uint32_t group_of(const GraphSource& source) const {
+    return source.kind == SourceKind::node ? group_of_[source.index] : kNone;
+  }
+
+  // Calls use(group) for each group outside `together` that these nodes read from.
+  template <class Use>
+  void for_each_source(std::span<const std::uint32_t> nodes, Use use) const {
+    for (const std::uint32_t node : nodes) {
+      for (const GraphSource& source : graph_.nodes[node].sources) {
+        if (const std::uint32_t group = group_of(source); group != kNone) {
+          use(group);
+        }
+      }
+    }
+  }
+
+  void add(std::uint32_t node) {
+    const GraphNode& of = graph_.nodes[node];
+    for (const OpTensor& tensor : of.op->tensors) {
+      views_[node].push_back(tensor.tensor);
+    }
+    Group made{.nodes = {node}, .open = works_by_element(of)};
+    for_each_source(made.nodes,
+                    [&](std::uint32_t group) { made.depth = std::max(made.depth, groups_[group].depth + 1); });
+    const auto number = static_cast<std::uint32_t>(groups_.size());
+    group_of_[node] = number;
+    groups_.push_back(std::move(made));
+    if (!groups_[number].open) {
+      return;
+    }
+    std::vector<std::uint32_t> candidates;
+    for (const GraphSource& source : of.sources) {
+      const std::uint32_t group = group_of(source);
+      if (group != kNone && groups_[group].open && std::ranges::find(candidates, group) == candidates.end()) {
+        candidates.push_back(group);
+      }
+    }
+    std::uint32_t own = number;
+    if (candidates.size() > 1) {
+      std::vector<std::uint32_t> all = candidates;
+      all.push_back(own);
+      if (try_merge(all)) {
+        return;
+      }
+    }
+    for (const std::uint32_t candidate : candidates) {
+      const std::uint32_t pair[] = {candidate, own};
+      if (try_merge(pair)) {
+        own = candidate;
+      }
+    }
+  }
+
+  [[nodiscard]] static bool is_among(std::span<const std::uint32_t> groups, std::uint32_t group) {
+    return std::ranges::find(groups, group) != groups.end();
+  }
+
+  // The nodes of the groups at common sizes: those of one of them.
+  [[nodiscard]] std::optional<std::vector<Views>> common_views(std::span<const std::uint32_t> nodes,
+                                                               std::span<const std::uint32_t> groups) const {
+    for (const std::uint32_t leader : groups) {
+      const TensorDesc& shape = views_[groups_[leader].nodes.front()].back();
+      std::vector<Views> views;
+      bool good = true;
+      for (std::size_t i = 0; i < nodes.size() && good; ++i) {
+        Views& seen = views.emplace_back(views_[nodes[i]]);
+        const OpDesc& op = *graph_.nodes[nodes[i]].op;
+        for (std::size_t tensor = 0; tensor < seen.size() && good; ++tensor) {
+          if (op.tensors[tensor].present) {
+            const auto other = reshaped(seen[tensor], std::span(shape.sizes, shape.rank));
+            good = other.has_value();
+            seen[tensor] = good ? *other : seen[tensor];
+          }
+        }
+      }
+      if (good) {
+        return views;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Whether whoever reads a value made among these nodes reads each element where it was made.
+  [[nodiscard]] bool elements_meet(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
+    for (std::size_t reader = 0; reader < nodes.size(); ++reader) {
+      const GraphNode& node = graph_.nodes[nodes[reader]];
+      for (std::size_t input = 0; input < node.sources.size(); ++input) {
+        if (node.sources[input].kind != SourceKind::node) {
+          continue;
+        }
+        const auto maker = std::ranges::find(nodes, node.sources[input].index);
+        if (maker != nodes.end() &&
+            !same_places(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input])) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Values seen from outside: how many operands the step has.
+  [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
+    std::vector<std::pair<std::uint32_t, const TensorDesc*>> loads;
+    std::size_t stores = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[nodes[i]];
+      for (std::size_t input = 0; input < node.sources.size(); ++input) {
+        const GraphSource& source = node.sources[input];
+        if (source.kind == SourceKind::none ||
+            (source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end())) {
+          continue;
+        }
+        const std::pair load(values_.of(source), &views[i][input]);
+        const bool known = std::ranges::any_of(loads, [&](const auto& other) {
+          return other.first == load.first && other.second->type == load.second->type &&
+                 same_places(*other.second, *load.second);
+        });
+        if (!known) {
+          loads.push_back(load);
+        }
+      }
+      stores += is_stored(nodes, nodes[i]) ? 1U : 0U;
+    }
+    return loads.size() + stores;
+  }
+
+  [[nodiscard]] bool is_stored(std::span<const std::uint32_t> nodes, std::uint32_t node) const {
+    return kept_[values_.of_node(node, 0)] || std::ranges::any_of(readers_[node], [&](std::uint32_t reader) {
+             return std::ranges::find(nodes, reader) == nodes.end();
+           });
+  }
+
+  // Whether a group that these read from reads from one of them itself, by however many steps. A long search counts as
+  // yes, so that graphs of any size are compiled in bounded time.
+  [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
+    constexpr std::size_t kLongest = 512;
+    std::uint32_t least = kNone;
+    for (const std::uint32_t group : groups) {
+      least = std::min(least, groups_[group].depth);
+    }
+    ++search_;
+    std::vector<std::uint32_t> open;
+    const auto visit = [&](std::uint32_t group) {
+      if (groups_[group].seen != search_ && groups_[group].depth > least) {
+        groups_[group].seen = search_;
+        open.push_back(group);
+      }
+    };
+    for (const std::uint32_t group : groups) {
+      for_each_source(groups_[group].nodes, [&](std::uint32_t source) {
+        if (!is_among(groups, source)) {
+          visit(source);
+        }
+      });
+    }
+    bool found = false;
+    for (std::size_t i = 0; i < open.size() && !found; ++i) {
+      found = open.size() > kLongest;
+      for_each_source(groups_[open[i]].nodes, [&](std::uint32_t source) {
+        found = found || is_among(groups, source);
+        visit(source);
+      });
+    }
+    return found;
+  }
+
+  // Groups that read from this one, at once or later, come after it.
+  void raise_readers(std::uint32_t group) {
+    std::vector<std::uint32_t> open = {group};
+    while (!open.empty()) {
+      const std::uint32_t low = open.back();
+      open.pop_back();
+      for (const std::uint32_t node : groups_[low].nodes) {
+        for (const std::uint32_t reader : readers_[node]) {
+          const std::uint32_t high = group_of_[reader];
+          if (high != kNone && high != low && groups_[high].depth <= groups_[low].depth) {
+            groups_[high].depth = groups_[low].depth + 1;
+            open.push_back(high);
+          }
+        }
+      }
+    }
+  }
+
+  // Makes one group of these, the first of them, if they may be one.
+  bool try_merge(std::span<const std::uint32_t> groups) {
+    std::vector<std::uint32_t> nodes;
+    for (const std::uint32_t group : groups) {
+      nodes.insert(nodes.end(), groups_[group].nodes.begin(), groups_[group].nodes.end());
+    }
+    if (nodes.size() > kMostOfGroup) {
+      return false;
+    }
+    std::ranges::sort(nodes, {}, [&](std::uint32_t node) { return positions_[node]; });
+    auto views = common_views(nodes, groups);
+    if (!views || !elements_meet(nodes, *views) || count_operands(nodes, *views) > kMaxOperands ||
+        is_in_between(groups)) {
+      return false;
+    }
+    std::uint32_t depth = 0;
+    for_each_source(nodes, [&](std::uint32_t source) {
+      depth = is_among(groups, source) ? depth : std::max(depth, groups_[source].depth + 1);
+    });
+    // To raise a group may raise all that come after it: among very many that would take for ever.
+    constexpr std::size_t kMany = 8192;
+    if (nodes_.size() > kMany && depth > groups_[groups.front()].depth) {
+      return false;
+    }
+    for (const std::uint32_t group : groups) {
+      groups_[group].nodes.clear();
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      group_of_[nodes[i]] = groups.front();
+      views_[nodes[i]] = std::move((*views)[i]);
+    }
+    Group& merged = groups_[groups.front()];
+    merged.depth = std::max(merged.depth, depth);
+    merged.nodes = std::move(nodes);
+    raise_readers(groups.front());
+    return true;
+  }
+
+  [[nodiscard]] GraphGroup finished(Group& group) {
+    GraphGroup result{.nodes = std::move(group.nodes), .views = {}, .reads = {}, .writes = {}};
+    for (const std::uint32_t node : result.nodes) {
+      result.views.push_back(std::move(views_[node]));
+      for (const GraphSource& source : graph_.nodes[node].sources) {
+        if (source.kind == SourceKind::none ||
+            (source.kind == SourceKind::node && std::ranges::find(result.nodes, source.index) != result.nodes.end())) {
+          continue;
+        }
+        if (std::ranges::find(result.reads, values_.of(source)) == result.reads.end()) {
+          result.reads.push_back(values_.of(source));
+        }
+      }
+    }
+    for (const std::uint32_t node : result.nodes) {
+      const GraphNode& of = graph_.nodes[node];
+      const bool alone = result.nodes.size() == 1;  // then all that the operator makes is written
+      for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
+        if (of.outputs[output].bytes != 0 && (alone || is_stored(result.nodes, node))) {
+          result.writes.push_back(values_.of_node(node, output));
+        }
+      }
+    }
+    return result;
+  }
+
+  const Graph& graph_;
+  const ValueNumbers& values_;
+  const std::span<const std::uint32_t> nodes_;
+  const ValueSet& kept_;
+  std::vector<std::uint32_t> group_of_;              // of each node
+  std::vector<Views> views_;                         // of each node
+  std::vector<std::vector<std::uint32_t>> readers_;  // of each node
+  std::vector<std::uint32_t> positions_;             // of each node among nodes_
+  std::vector<Group> groups_;
+  std::uint32_t search_ = 0;
+};
+
+}  // namespace
+
+std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes,
+                             const ValueSet& kept) {
+  return Fuser(graph, values, nodes, kept).fuse();
+}
+
+}  // namespace anydml

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <numeric>
+
+#include "graph/passes.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+// Among very many groups the order given is good enough: choosing looks at all that are ready, again and again.
+constexpr std::size_t kMany = 4096;
+
+std::vector<Extent> extents_of(const Graph& graph, const ValueNumbers& values) {
+  std::vector<Extent> extents(values.count());
+  for (std::uint32_t i = 0; i < graph.inputs.size(); ++i) {
+    extents[values.of_input(i)] = graph.inputs[i].extent;
+  }
+  for (std::uint32_t i = 0; i < graph.constants.size(); ++i) {
+    extents[values.of_constant(i)] = graph.constants[i];
+  }
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    for (std::uint32_t output = 0; output < graph.nodes[i].outputs.size(); ++output) {
+      extents[values.of_node(i, output)] = graph.nodes[i].outputs[output];
+    }
+  }
+  return extents;
+}
+
+std::vector<Lifetime> lifetimes_in(std::span<const Extent> extents, std::span<const GraphGroup> groups,
+                                   std::span<const std::uint32_t> order, const ValueSet& temporary) {
+  std::vector<Lifetime> made;
+  std::vector<std::uint32_t> number(temporary.size(), kNone);
+  for (std::uint32_t at = 0; at < order.size(); ++at) {
+    const GraphGroup& group = groups[order[at]];
+    for (const std::uint32_t value : group.reads) {
+      if (number[value] != kNone) {
+        made[number[value]].last = at;
+      }
+    }
+    for (const std::uint32_t value : group.writes) {
+      if (temporary[value]) {
+        number[value] = static_cast<std::uint32_t>(made.size());
+        made.push_back({.value = value, .extent = extents[value], .first = at, .last = at});
+      }
+    }
+  }
+  return made;
+}
+
+// Of those that are ready, always the one that adds least to what is alive, the latest of equal ones.
+std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
+                                        const ValueSet& temporary) {
+  std::vector<std::uint32_t> maker(temporary.size(), kNone);
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    for (const std::uint32_t value : groups[i].writes) {
+      maker[value] = i;
+    }
+  }
+  std::vector<std::uint32_t> unmet(groups.size());
+  std::vector<std::uint32_t> readers(temporary.size());  // that are still to come
+  std::vector<std::vector<std::uint32_t>> followers(groups.size());
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    for (const std::uint32_t value : groups[i].reads) {
+      ++readers[value];
+      if (maker[value] != kNone) {
+        ++unmet[i];
+        followers[maker[value]].push_back(i);
+      }
+    }
+  }
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    if (unmet[i] == 0) {
+      ready.push_back(i);
+    }
+  }
+  const auto growth = [&](std::uint32_t group) {
+    std::int64_t bytes = 0;
+    for (const std::uint32_t value : groups[group].writes) {
+      bytes += temporary[value] ? static_cast<std::int64_t>(extents[value].bytes) : 0;
+    }
+    for (const std::uint32_t value : groups[group].reads) {
+      bytes -= temporary[value] && readers[value] == 1 ? static_cast<std::int64_t>(extents[value].bytes) : 0;
+    }
+    return bytes;
+  };
+  std::vector<std::uint32_t> order;
+  order.reserve(groups.size());
+  while (!ready.empty()) {
+    std::size_t best = 0;
+    std::int64_t least = growth(ready[0]);
+    for (std::size_t i = 1; i < ready.size(); ++i) {
+      if (const std::int64_t bytes = growth(ready[i]); bytes <= least) {
+        best = i;
+        least = bytes;
+      }
+    }
+    const std::uint32_t group = ready[best];
+    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(best));
+    order.push_back(group);
+    for (const std::uint32_t value : groups[group].reads) {
+      --readers[value];
+    }
+    for (const std::uint32_t follower : followers[group]) {
+      if (--unmet[follower] == 0) {
+        ready.push_back(follower);
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes) {
+  struct Change {
+    std::uint32_t at;
+    bool ends;
+    std::uint64_t bytes;
+  };
+  std::vector<Change> changes;
+  for (const Lifetime& lifetime : lifetimes) {
+    changes.push_back({lifetime.first, false, lifetime.extent.bytes});
+    changes.push_back({lifetime.last, true, lifetime.extent.bytes});
+  }
+  // What a group reads last and what it makes are alive together.
+  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.ends); });
+  std::uint64_t alive = 0;
+  std::uint64_t peak = 0;
+  for (const Change& change : changes) {
+    alive = change.ends ? alive - change.bytes : alive + change.bytes;
+    peak = std::max(peak, alive);
+  }
+  return peak;
+}
+
+std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+                                const ValueSet& temporary) {
+  std::vector<std::uint32_t> as_given(groups.size());
+  std::iota(as_given.begin(), as_given.end(), 0U);
+  return lifetimes_in(extents_of(graph, values), groups, as_given, temporary);
+}
+
+std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+                                 const ValueSet& temporary) {
+  const std::vector<Extent> extents = extents_of(graph, values);
+  std::vector<std::uint32_t> best(groups.size());
+  std::iota(best.begin(), best.end(), 0U);
+  if (groups.size() > kMany) {
+    return best;
+  }
+  std::vector<std::uint32_t> frugal = frugal_order(extents, groups, temporary);
+  const auto peak = [&](std::span<const std::uint32_t> one) {
+    return peak_bytes(lifetimes_in(extents, groups, one, temporary));
+  };
+  return peak(frugal) < peak(best) ? frugal : best;
+}
+
+}  // namespace anydml

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The passes from a graph to its plans. Each is a function over plain data:
+//
+//   fold    which nodes run once, when the graph is initialised
+//   fuse    nodes -> groups: those whose elements go through one program together
+//   order   the groups, so that little is alive at a time
+//   place   where each value is
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+namespace anydml {
+
+// Numbers for all that can be in memory: the inputs, the constants, then the outputs of each node.
+class ValueNumbers {
+ public:
+  explicit ValueNumbers(const Graph& graph);
+
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t of_input(std::uint32_t input) const { return input; }
+  [[nodiscard]] std::uint32_t of_constant(std::uint32_t constant) const { return inputs_ + constant; }
+  [[nodiscard]] std::uint32_t of_node(std::uint32_t node, std::uint32_t output) const { return nodes_[node] + output; }
+  [[nodiscard]] std::uint32_t of(const GraphSource& source) const;
+
+ private:
+  std::uint32_t inputs_;
+  std::vector<std::uint32_t> nodes_;
+  std::uint32_t count_;
+};
+
+using NodeSet = std::vector<bool>;   // by node
+using ValueSet = std::vector<bool>;  // by value
+
+// Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and what was folded
+// before. Not those that would make much of little, such as a broadcast.
+[[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
+
+// Nodes that are one step of a plan. Their tensors are seen at the sizes of the group.
+struct GraphGroup {
+  std::vector<std::uint32_t> nodes;            // each after those that feed it
+  std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
+  std::vector<std::uint32_t> reads;            // values from outside, each once
+  std::vector<std::uint32_t> writes;           // values that somebody outside reads
+};
+
+inline constexpr std::size_t kMostOfGroup = 32;  // nodes
+
+// Of these nodes, which are in order. Operators that work by element join those that they read from or that read from
+// them where each element meets its own, and where nothing outside lies between them. `kept`: values that are needed
+// whoever reads them. Each group comes after those that feed it.
+[[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
+                                           std::span<const std::uint32_t> nodes, const ValueSet& kept);
+
+// The bytes of temporary that values need: of those that it is to hold.
+struct Lifetime {
+  std::uint32_t value;
+  Extent extent;
+  std::uint32_t first;  // the group that makes it, by its place in the order
+  std::uint32_t last;   // the last that reads it
+};
+
+// An order of the groups in which the values that are alive together have few bytes: the numbers of the groups.
+[[nodiscard]] std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
+                                               std::span<const GraphGroup> groups, const ValueSet& temporary);
+
+// When each temporary value lives, with the groups in the order given.
+[[nodiscard]] std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values,
+                                              std::span<const GraphGroup> groups, const ValueSet& temporary);
+[[nodiscard]] std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes);
+
+struct Places {
+  std::vector<std::uint64_t> offsets;  // of each lifetime
+  std::uint64_t bytes = 0;             // in all
+};
+
+// Values that are alive together have no byte in common, but for one that a group makes in place of one that it reads
+// last, element by element.
+[[nodiscard]] Places place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+                           std::span<const Lifetime> lifetimes);
+
+}  // namespace anydml

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <numeric>
+
+#include "graph/passes.h"
+#include "plan/reshape.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint64_t kEnd = static_cast<std::uint64_t>(-1);
+
+// One or more values, each in place of the one before it.
+struct Chain {
+  std::uint64_t bytes = 0;
+  std::uint64_t alignment = 1;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+// For each lifetime the one whose place it may take: a value that its group reads last, where every element of it that
+// the group reads is read for the element that is written there.
+std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
+                                             const Graph& graph, std::span<const Lifetime> lifetimes) {
+  std::vector<std::uint32_t> number(values.count(), kNone);
+  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {
+    number[lifetimes[i].value] = i;
+  }
+  std::vector<std::uint32_t> predecessors(lifetimes.size(), kNone);
+  for (std::uint32_t at = 0; at < groups.size(); ++at) {
+    const GraphGroup& group = groups[at];
+    if (!graph.nodes[group.nodes.front()].op->family->by_element) {
+      continue;
+    }
+    const auto may_take = [&](std::uint32_t read, const TensorDesc& written) {
+      for (std::size_t node = 0; node < group.nodes.size(); ++node) {
+        const auto& sources = graph.nodes[group.nodes[node]].sources;
+        for (std::size_t input = 0; input < sources.size(); ++input) {
+          if (sources[input].kind != SourceKind::none && values.of(sources[input]) == read &&
+              !same_places(group.views[node][input], written)) {
+            return false;
+          }
+        }
+      }
+      return true;
+    };
+    std::vector<std::uint32_t> free;
+    for (const std::uint32_t value : group.reads) {
+      if (number[value] != kNone && lifetimes[number[value]].last == at) {
+        free.push_back(number[value]);
+      }
+    }
+    for (std::size_t node = 0; node < group.nodes.size(); ++node) {
+      const std::uint32_t made = number[values.of_node(group.nodes[node], 0)];
+      if (made == kNone || lifetimes[made].first != at) {
+        continue;
+      }
+      const auto taken = std::ranges::find_if(
+          free, [&](std::uint32_t one) { return may_take(lifetimes[one].value, group.views[node].back()); });
+      if (taken != free.end()) {
+        predecessors[made] = *taken;
+        free.erase(taken);
+      }
+    }
+  }
+  return predecessors;
+}
+
+std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+// Each in turn at the lowest place that is free for as long as it lives.
+std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint32_t> turns,
+                        std::vector<std::uint64_t>& offsets) {
+  std::uint64_t end = 0;
+  std::vector<std::uint32_t> placed;  // by offset
+  for (const std::uint32_t one : turns) {
+    const Chain& chain = chains[one];
+    std::uint64_t at = 0;
+    for (const std::uint32_t other : placed) {
+      const Chain& lies = chains[other];
+      if (lies.first > chain.last || lies.last < chain.first) {
+        continue;
+      }
+      if (at + chain.bytes <= offsets[other]) {
+        break;
+      }
+      at = std::max(at, align(offsets[other] + lies.bytes, chain.alignment));
+    }
+    offsets[one] = at;
+    end = std::max(end, at + chain.bytes);
+    placed.insert(std::ranges::lower_bound(placed, at, {}, [&](std::uint32_t other) { return offsets[other]; }), one);
+  }
+  return end;
+}
+
+// Among very many values: as they come, in holes that others left.
+std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_t>& offsets) {
+  std::vector<std::uint32_t> by_end(chains.size());
+  std::iota(by_end.begin(), by_end.end(), 0U);
+  std::vector<std::uint32_t> by_begin = by_end;
+  std::ranges::stable_sort(by_begin, {}, [&](std::uint32_t i) { return chains[i].first; });
+  std::ranges::stable_sort(by_end, {}, [&](std::uint32_t i) { return chains[i].last; });
+  // Holes by size: one whose bytes suffice is taken whole, which keeps the list short.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;  // bytes, offset
+  std::vector<std::uint64_t> room(chains.size());
+  std::uint64_t end = 0;
+  std::size_t ended = 0;
+  for (const std::uint32_t one : by_begin) {
+    const Chain& chain = chains[one];
+    while (ended < by_end.size() && chains[by_end[ended]].last < chain.first) {
+      const std::uint32_t gone = by_end[ended++];
+      const std::pair hole(room[gone], offsets[gone]);
+      holes.insert(std::ranges::upper_bound(holes, hole), hole);
+    }
+    auto hole = std::ranges::lower_bound(holes, std::pair(chain.bytes, std::uint64_t{0}));
+    while (hole != holes.end() && hole->second % chain.alignment != 0) {
+      ++hole;
+    }
+    if (hole != holes.end() && hole->first <= 2 * chain.bytes) {
+      room[one] = hole->first;
+      offsets[one] = hole->second;
+      holes.erase(hole);
+    } else {
+      room[one] = chain.bytes;
+      offsets[one] = align(end, chain.alignment);
+      end = offsets[one] + chain.bytes;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+Places place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+             std::span<const Lifetime> lifetimes) {
+  constexpr std::size_t kMany = 4096;
+  const std::vector<std::uint32_t> predecessors = find_predecessors(groups, values, graph, lifetimes);
+  std::vector<Chain> chains;
+  std::vector<std::uint32_t> chain_of(lifetimes.size());
+  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor was made earlier, and comes before
+    const Lifetime& lifetime = lifetimes[i];
+    if (predecessors[i] == kNone) {
+      chain_of[i] = static_cast<std::uint32_t>(chains.size());
+      chains.push_back({.bytes = 0, .alignment = kTemporaryAlignment, .first = lifetime.first, .last = lifetime.last});
+    } else {
+      chain_of[i] = chain_of[predecessors[i]];
+    }
+    Chain& chain = chains[chain_of[i]];
+    chain.alignment = std::max(chain.alignment, lifetime.extent.alignment);
+    chain.bytes = std::max(chain.bytes, align(lifetime.extent.bytes, kTemporaryAlignment));
+    chain.last = std::max(chain.last, lifetime.last);
+  }
+  Places places;
+  std::vector<std::uint64_t> offsets(chains.size());
+  if (chains.size() > kMany) {
+    places.bytes = place_many(chains, offsets);
+  } else {
+    std::vector<std::uint32_t> turns(chains.size());
+    std::iota(turns.begin(), turns.end(), 0U);
+    places.bytes = kEnd;
+    const auto take_turns = [&] {
+      std::vector<std::uint64_t> tried(chains.size());
+      if (const std::uint64_t bytes = first_fit(chains, turns, tried); bytes < places.bytes) {
+        places.bytes = bytes;
+        offsets = std::move(tried);
+      }
+    };
+    take_turns();  // as they come
+    std::ranges::stable_sort(turns, std::ranges::greater{}, [&](std::uint32_t i) { return chains[i].bytes; });
+    take_turns();  // the largest first
+    std::ranges::stable_sort(turns, std::ranges::greater{},
+                             [&](std::uint32_t i) { return chains[i].last - chains[i].first; });
+    take_turns();  // the longest first
+  }
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    places.offsets.push_back(offsets[chain_of[i]]);
+  }
+  return places;
+}
+
+}  // namespace anydml

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The same elements seen at other sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "plan/tensor.h"
+
+namespace anydml {
+
+// Row-major element for element; nothing where no strides at these sizes say the same, or the counts differ.
+[[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
+
+// Whether both have the same sizes, and the same index is the same place. Strides of dimensions of size 1 do not count.
+[[nodiscard]] bool same_places(const TensorDesc& a, const TensorDesc& b);
+
+}  // namespace anydml
