@@ -183,7 +183,9 @@ def python_prints(example: Example) -> str:
 def python_session(op: python.Operator, example: Example) -> list[str]:
     """The same as somebody would type it, and Python's answer."""
     before, call, arguments = _python_call(op, example)
-    head, *more = python.wrapped(call, arguments, ").tolist()", len(call)).splitlines()
+    room = 8  # the docstring's indentation and Python's prompt
+    text = python.wrapped(" " * room + call, arguments, ").tolist()", room + len(call))
+    head, *more = (line[room:] for line in text.splitlines())
     return [*(f">>> {line}" for line in (*_imports(before), *before, head)), *(f"... {line}" for line in more),
             python_prints(example).rstrip()]
 

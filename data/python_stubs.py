@@ -20,7 +20,7 @@ def way(op, operands, given, result):
     def of_input(one, default):
         i = op.inputs.index(one)
         # What follows an input with a default value has one too.
-        is_needed = operands[i].startswith("_Typed") and all(other.startswith("_Typed") for other in operands[required:i])
+        is_needed = all(other.startswith("_Typed") for other in operands[required:i + 1])
         kind = f"Sequence[{operands[i]}]" if one.array else operands[i]
         if one.optional and not (default and is_needed):
             kind += " | None"
@@ -35,7 +35,7 @@ def way(op, operands, given, result):
 
 
 def ways_of_one(op):
-    """NumPy's arrays, with the elements' type where it is known; another library's; and out, whatever the inputs are."""
+    """NumPy's arrays, with the elements' type where it is known; another library's; out, whatever the inputs are."""
     output, has_dtype, is_tied = op.outputs[0], "dtype" in options(op), bool(op.outputs[0].like)
     base = {"out": "None = None", "device": "str | None = None"}
     if "shape" in options(op):

@@ -89,11 +89,11 @@ class _Modulus(Protocol):
                  casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Array: ...
     @overload
-    def __call__(self, a: _Library, b: _Library | _Array | float, /, out: None = None, *, where: ArrayLike = True,
+    def __call__(self, a: _Array | float, b: _Library, /, out: None = None, *, where: ArrayLike = True,
                  casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Library: ...
     @overload
-    def __call__(self, a: _Array | float, b: _Library, /, out: None = None, *, where: ArrayLike = True,
+    def __call__(self, a: _Library, b: _Library | _Array | float, /, out: None = None, *, where: ArrayLike = True,
                  casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Library: ...
     @overload

@@ -1071,7 +1071,8 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
     >>> b_scale = np.float32([0.25])
     >>> output_scale = np.float32([0.5])
     >>> output_zero_point = np.uint8([10])
-    >>> anydml.quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, None, output_scale, output_zero_point).tolist()
+    >>> anydml.quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, None, output_scale,
+    ...                             output_zero_point).tolist()
     [14, 40]
     """
     return _run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
