@@ -58,6 +58,13 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
   echo "README.md, docs/directml.md, docs/porting.md: the programs compile and run as installed"
 fi
 
+if [ -x "$build/tools/dmlrun/dmlrun" ]; then
+  block "$source/docs/dmlrun.md" json 1 >model.json
+  "$build/tools/dmlrun/dmlrun" model.json >model.txt
+  grep -qx "Resource 'Out': 1, 2, nan, nan" model.txt
+  echo "docs/dmlrun.md: the model runs"
+fi
+
 block "$source/docs/adding-an-operator.md" cpp 1 >max.h
 {
   cat max.h
