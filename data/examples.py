@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One example for each operator that is built: what goes in and what comes out. generate_site.py writes each of them in
-Python, in C and as a model of dmlrun; tests/python/test_site.py runs all three and compares what they print."""
+"""One example for each operator that is built: what goes in and what comes out. generate_python.py puts
+each of them into the function's help(), generate_site.py writes it in Python, in C and as a model of dmlrun; tests run
+all of them and compare what they print."""
 from __future__ import annotations
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import generate_python as python
+import python_rule as python
 
 
 @dataclass(frozen=True)
@@ -145,10 +146,10 @@ def _numpy(tensor: Tensor) -> str:
     return f"np.{tensor.type.lower()}({text})"
 
 
-def python_code(op: python.Operator, example: Example) -> str:
+def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str, list[str]]:
+    """What has to be set before, the function, and its arguments."""
     given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
-    lines = ["import anydml", "import numpy as np", ""] if given else ["import anydml", ""]
-    lines += [f"{name} = {_numpy(tensor)}" for name, tensor in given if tensor]
+    before = [f"{name} = {_numpy(tensor)}" for name, tensor in given if tensor]
     arguments = [name if tensor else "None" for name, tensor in given]
     for one in op.attributes:
         if one.field in example.attributes:
@@ -160,13 +161,33 @@ def python_code(op: python.Operator, example: Example) -> str:
         arguments.append(f"shape={example.output.sizes}")
     if not output.like and output.dtype != example.output.type.lower():
         arguments.append(f'dtype="{example.output.type.lower()}"')
-    head = f"y = anydml.{op.python}("
-    return "\n".join([*lines, python.wrapped(head, arguments, ")", len(head)), "print(y.tolist())"]) + "\n"
+    return before, f"anydml.{op.python}(", arguments
+
+
+def _imports(before: list[str]) -> list[str]:
+    return ["import anydml", *(["import numpy as np"] if before else [])]
+
+
+def python_code(op: python.Operator, example: Example) -> str:
+    before, call, arguments = _python_call(op, example)
+    head = f"y = {call}"
+    return "\n".join([*_imports(before), "", *before, python.wrapped(head, arguments, ")", len(head)),
+                      "print(y.tolist())"]) + "\n"
 
 
 def python_prints(example: Example) -> str:
     number = float if example.output.type.startswith("FLOAT") else int
     return f"{nested([number(value) for value in example.output.values], example.output.sizes)}\n"
+
+
+def python_session(op: python.Operator, example: Example) -> list[str]:
+    """The same as somebody would type it, and Python's answer."""
+    before, call, arguments = _python_call(op, example)
+    room = 8  # the docstring's indentation and Python's prompt
+    text = python.wrapped(" " * room + call, arguments, ").tolist()", room + len(call))
+    head, *more = (line[room:] for line in text.splitlines())
+    return [*(f">>> {line}" for line in (*_imports(before), *before, head)), *(f"... {line}" for line in more),
+            python_prints(example).rstrip()]
 
 
 # ---- In C -----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ usage: generate_site.py FOLDER    writes FOLDER/pages and FOLDER/mkdocs.yml; the
 """
 from __future__ import annotations
 
+import base64
 import json
 import posixpath
 import re
@@ -23,12 +24,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # Where a file of the tree is on the site, if it is a page by itself. Others that a page links to become one that shows
 # them.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
-         "CHANGELOG.md": "changelog.md", "include/anydml/anydml.h": "reference/c.md"}
+         "CHANGELOG.md": "changelog.md", "include/anydml/anydml.h": "reference/c.md",
+         "examples/exact_modulus.ipynb": "exact-modulus.md"}
 NAVIGATION: list[Any] = [
     {"Home": "index.md"},
     {"Guides": [
         {"DirectML": ["directml.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
-        {"Python": ["python.md", "onnx.md", "dask.md"]},
+        {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
         {"C and C++": ["errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
@@ -94,6 +96,24 @@ class Site:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(path, target)
 
+    def notebooks(self) -> None:
+        """Words, code, and what the code printed and drew."""
+        for source in (name for name in PAGES if name.endswith(".ipynb")):
+            page, lines = self.place(source), []
+            for i, cell in enumerate(json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]):
+                text = "".join(cell["source"])
+                lines += [self.with_links(source, page, text), ""] if cell["cell_type"] == "markdown" else \
+                    ["```python", text, "```", ""]
+                for output in cell.get("outputs", ()):
+                    if "text" in output:
+                        lines += ["```text", "".join(output["text"]).rstrip(), "```", ""]
+                    else:
+                        picture = f"{page.removesuffix('.md')}-{i}.png"
+                        (self.pages / picture).write_bytes(base64.b64decode("".join(output["data"]["image/png"])))
+                        lines += [f"![plot of the cell above]({picture})", ""]
+            lines += [f"This page is the notebook `{source}`.", ""]
+            self.write(page, "\n".join(lines))
+
     def files(self) -> None:
         """The files that pages link to; of a folder those in it that are text."""
         for source in sorted(self.shown):
@@ -119,6 +139,7 @@ class Site:
     def make(self) -> int:
         shutil.rmtree(self.pages, ignore_errors=True)
         self.documents()
+        self.notebooks()
         operators = self.reference()
         self.files()
         for name in ("site.css", "iframe-worker.js"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import examples
-import generate_python as python
+import python_rule as python
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

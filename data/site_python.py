@@ -8,7 +8,7 @@ import inspect
 import re
 from pathlib import Path
 
-import generate_python as python
+import python_rule as python
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "anydml"
 # What the package has besides the operators' functions, and where.

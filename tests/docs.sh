@@ -46,6 +46,23 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
   block "$source/docs/directml.md" cpp 1 | diff - <(tail -n +2 "$source/examples/directml_modulus.cpp")
   block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
   echo "docs/directml.md: the program is the example's, and prints what it says"
+
+  # As they are typed in a clone, after the installation above; a program of one's own is the example.
+  sed -n '/^## DirectML/,/^## Python/p' "$source/README.md" >readme_directml.md
+  ln -sfn "$source/examples" examples
+  rm -f directml_commands.sh
+  for page in readme_directml.md "$source/docs/directml.md" "$source/docs/porting.md"; do
+    block "$page" sh 1 | sed 's:\./your_program:./directml_modulus:' >>directml_commands.sh
+  done
+  HOME=$PWD/home bash -eu directml_commands.sh >directml_output.txt
+  echo "README.md, docs/directml.md, docs/porting.md: the programs compile and run as installed"
+fi
+
+if [ -x "$build/tools/dmlrun/dmlrun" ]; then
+  block "$source/docs/dmlrun.md" json 1 >model.json
+  "$build/tools/dmlrun/dmlrun" model.json >model.txt
+  grep -qx "Resource 'Out': 1, 2, nan, nan" model.txt
+  echo "docs/dmlrun.md: the model runs"
 fi
 
 block "$source/docs/adding-an-operator.md" cpp 1 >max.h

@@ -41,13 +41,14 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORD
     the operator runs on it, on the library's stream, without NumPy's warnings, masks and conversions. ``device`` is the
     name of one of `adapters`.
 
-    >>> modulus_floor(np.float32([5, -5.5]), np.float32(0.1)).tolist()
+    >>> import numpy as np, anydml
+    >>> anydml.modulus_floor(np.float32([5, -5.5]), np.float32(0.1)).tolist()
     [0.09999992698431015, 8.195638656616211e-08]
     >>> a = np.arange(6).reshape(2, 3)
-    >>> modulus_floor(a, [[2], [4]])
+    >>> anydml.modulus_floor(a, [[2], [4]])
     array([[0, 1, 0],
            [3, 0, 1]])
-    >>> modulus_floor(a, 2, out=a) is a
+    >>> anydml.modulus_floor(a, 2, out=a) is a
     True
     """
     if _is_traced is not None and _is_traced():
@@ -67,7 +68,8 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
 
     In all else as `modulus_floor`.
 
-    >>> modulus_truncate(np.int8([7, -7, -128]), np.int8(-3))
+    >>> import numpy as np, anydml
+    >>> anydml.modulus_truncate(np.int8([7, -7, -128]), np.int8(-3))
     array([ 1, -1, -2], dtype=int8)
     """
     if _is_traced is not None and _is_traced():
@@ -84,7 +86,8 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
 def adapters():
     """The devices that operators run on, the default first.
 
-    >>> adapters()[0]["name"]
+    >>> import anydml
+    >>> anydml.adapters()[0]["name"]
     'cpu'
     """
     return _core.adapters()
@@ -93,7 +96,8 @@ def adapters():
 def operators(built=None):
     """DirectML's 177 operators: names, feature levels, formulas, and which are built here.
 
-    >>> [op["name"] for op in operators(built=True)][:3]
+    >>> import anydml
+    >>> [op["name"] for op in anydml.operators(built=True)][:3]
     ['ELEMENT_WISE_IDENTITY', 'ELEMENT_WISE_ABS', 'ELEMENT_WISE_ADD']
     """
     if built is not None and not isinstance(built, (bool, _np.bool_)):

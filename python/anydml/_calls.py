@@ -5,6 +5,7 @@ What an operator's results are follows from its row in SPECS, which _operators.p
 said by the library, so that every interface says the same.
 """
 from collections import namedtuple as _namedtuple
+from types import GenericAlias as _GenericAlias
 
 import numpy as _np
 
@@ -24,7 +25,8 @@ OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # what _core.place_of says
 class Operator:
     """An operator without tensors, for an attribute that takes one, such as FusedActivation.
 
-    >>> Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)
+    >>> import anydml
+    >>> anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)
     Operator('ACTIVATION_LEAKY_RELU', Alpha=0.1)
     """
 
@@ -55,9 +57,10 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     output for an optional one, True a new array for that. `dtype` and `shape` are for new arrays of which the inputs do
     not say it, and tuples likewise.
 
-    >>> run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
+    >>> import numpy as np, anydml
+    >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
     array([-1. ,  0.5,  1. ], dtype=float32)
-    >>> run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
+    >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
     name = _core.operator_name(op)
@@ -76,7 +79,16 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
 
 class Compiled:
-    """An operator over arrays of fixed types, shapes and strides, to be run many times without being checked anew."""
+    """An operator over arrays of fixed types, shapes and strides, to be run many times without being checked anew.
+
+    >>> import numpy as np, anydml
+    >>> step = anydml.compile("ELEMENT_WISE_ADD", np.empty(3), np.empty(3))
+    >>> step
+    <compiled ELEMENT_WISE_ADD over float64[3]>
+    >>> out = np.empty(3)
+    >>> step(np.array([1., 2., 3.]), np.array([10., 20., 30.]), out=out) is out
+    True
+    """
 
     def __init__(self, op, inputs, outs, device, attributes, several=False):
         self.op = op
@@ -90,6 +102,8 @@ class Compiled:
         self._compiled.run(inputs, outs)
         return tuple(outs) if self._several else outs[0]
 
+    __class_getitem__ = classmethod(_GenericAlias)  # Compiled[...] in annotations, as in the stubs
+
     def __repr__(self):
         arrays = ", ".join(f"{like.dtype}{list(like.shape)}" for like in self._like if like is not None)
         return f"<compiled {self.op} over {arrays}>"
@@ -98,7 +112,8 @@ class Compiled:
 def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
     """Compiles an operator for arrays like these: the same types, shapes and strides. Their contents do not matter.
 
-    >>> step = compile("ELEMENT_WISE_MODULUS_FLOOR", np.empty(3), np.empty(3))
+    >>> import numpy as np, anydml
+    >>> step = anydml.compile("ELEMENT_WISE_MODULUS_FLOOR", np.empty(3), np.empty(3))
     >>> step(np.array([5., 6., 7.]), np.array([3., 4., 5.]))
     array([2., 2., 2.])
     """

@@ -13,7 +13,8 @@ __all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", 
            "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
            "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
            "relu_grad", "shrink", "sign", "sqrt", "subtract", "threshold", "thresholded_relu"]
-SHADOWING = ["abs"]  # Python's own names: never by import *
+# Python's own names: never by import *
+SHADOWING = ["abs"]
 
 _SPECS.update({
     "ELEMENT_WISE_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -91,6 +92,12 @@ def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=N
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.element_wise_identity(x).tolist()
+    [-2.5, -0.5, 1.5, 3.0]
     """
     return _run("ELEMENT_WISE_IDENTITY", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -101,6 +108,12 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16, float32 and int8 to int64.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.abs(x).tolist()
+    [2.5, 0.5, 1.5, 3.0]
     """
     return _run("ELEMENT_WISE_ABS", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -112,6 +125,13 @@ def add(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.add(a, b).tolist()
+    [10.0, -4.0, 4.0, -10.0]
     """
     return _run("ELEMENT_WISE_ADD", a, b, out=out, device=device)
 
@@ -122,6 +142,12 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.ceil(x).tolist()
+    [-2.0, -0.0, 2.0, 3.0]
     """
     return _run("ELEMENT_WISE_CEIL", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -134,6 +160,12 @@ def clip(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
     ``min``: a number.
     ``max``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.clip(x, min=-1, max=2).tolist()
+    [-1.0, -0.5, 1.5, 2.0]
     """
     return _run("ELEMENT_WISE_CLIP", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -145,6 +177,13 @@ def divide(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 1])
+    >>> b = np.float32([2, 2, -4])
+    >>> anydml.divide(a, b).tolist()
+    [3.5, -3.5, -0.25]
     """
     return _run("ELEMENT_WISE_DIVIDE", a, b, out=out, device=device)
 
@@ -155,6 +194,12 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.floor(x).tolist()
+    [-3.0, -1.0, 1.0, 3.0]
     """
     return _run("ELEMENT_WISE_FLOOR", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -166,6 +211,13 @@ def logical_and(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 0, 1, 1])
+    >>> b = np.uint8([0, 1, 0, 1])
+    >>> anydml.logical_and(a, b).tolist()
+    [0, 0, 0, 1]
     """
     return _run("ELEMENT_WISE_LOGICAL_AND", a, b, out=out, device=device)
 
@@ -177,6 +229,13 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([2, 2, 2])
+    >>> anydml.logical_equals(a, b).tolist()
+    [0, 1, 0]
     """
     return _run("ELEMENT_WISE_LOGICAL_EQUALS", a, b, out=out, dtype=dtype, device=device)
 
@@ -188,6 +247,13 @@ def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([2, 2, 2])
+    >>> anydml.logical_greater_than(a, b).tolist()
+    [0, 0, 1]
     """
     return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN", a, b, out=out, dtype=dtype, device=device)
 
@@ -199,6 +265,13 @@ def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([2, 2, 2])
+    >>> anydml.logical_less_than(a, b).tolist()
+    [1, 0, 0]
     """
     return _run("ELEMENT_WISE_LOGICAL_LESS_THAN", a, b, out=out, dtype=dtype, device=device)
 
@@ -208,6 +281,12 @@ def logical_not(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` uint8 and uint32.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([0, 1, 2])
+    >>> anydml.logical_not(x).tolist()
+    [1, 0, 0]
     """
     return _run("ELEMENT_WISE_LOGICAL_NOT", input, out=out, device=device)
 
@@ -219,6 +298,13 @@ def logical_or(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 0, 1, 1])
+    >>> b = np.uint8([0, 1, 0, 1])
+    >>> anydml.logical_or(a, b).tolist()
+    [0, 1, 1, 1]
     """
     return _run("ELEMENT_WISE_LOGICAL_OR", a, b, out=out, device=device)
 
@@ -230,6 +316,13 @@ def logical_xor(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 0, 1, 1])
+    >>> b = np.uint8([0, 1, 0, 1])
+    >>> anydml.logical_xor(a, b).tolist()
+    [0, 1, 1, 0]
     """
     return _run("ELEMENT_WISE_LOGICAL_XOR", a, b, out=out, device=device)
 
@@ -241,6 +334,13 @@ def element_wise_max(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.element_wise_max(a, b).tolist()
+    [7.0, 3.0, 7.0, -3.0]
     """
     return _run("ELEMENT_WISE_MAX", a, b, out=out, device=device)
 
@@ -252,6 +352,13 @@ def element_wise_mean(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.element_wise_mean(a, b).tolist()
+    [5.0, -2.0, 2.0, -5.0]
     """
     return _run("ELEMENT_WISE_MEAN", a, b, out=out, device=device)
 
@@ -263,6 +370,13 @@ def element_wise_min(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.element_wise_min(a, b).tolist()
+    [3.0, -7.0, -3.0, -7.0]
     """
     return _run("ELEMENT_WISE_MIN", a, b, out=out, device=device)
 
@@ -274,6 +388,13 @@ def multiply(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.multiply(a, b).tolist()
+    [21.0, -21.0, -21.0, 21.0]
     """
     return _run("ELEMENT_WISE_MULTIPLY", a, b, out=out, device=device)
 
@@ -284,6 +405,12 @@ def recip(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([2, 4, -0.5])
+    >>> anydml.recip(x).tolist()
+    [0.5, 0.25, -2.0]
     """
     return _run("ELEMENT_WISE_RECIP", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -294,6 +421,12 @@ def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([4, 2.25, 0])
+    >>> anydml.sqrt(x).tolist()
+    [2.0, 1.5, 0.0]
     """
     return _run("ELEMENT_WISE_SQRT", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -305,6 +438,13 @@ def subtract(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.subtract(a, b).tolist()
+    [4.0, -10.0, 10.0, -4.0]
     """
     return _run("ELEMENT_WISE_SUBTRACT", a, b, out=out, device=device)
 
@@ -316,6 +456,12 @@ def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     ``min``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.threshold(x, min=0.5).tolist()
+    [0.5, 0.5, 1.5, 3.0]
     """
     return _run("ELEMENT_WISE_THRESHOLD", input, Min=min, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -328,6 +474,14 @@ def quantize_linear(input, scale, /, zero_point=None, *, out=None, dtype=None, d
     uint8.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``zero_point``, or ``dtype``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-1, 0.25, 1.5, 99])
+    >>> scale = np.float32([0.5, 0.5, 0.5, 0.5])
+    >>> zero_point = np.uint8([10, 10, 10, 10])
+    >>> anydml.quantize_linear(x, scale, zero_point).tolist()
+    [8, 10, 13, 208]
     """
     return _run("ELEMENT_WISE_QUANTIZE_LINEAR", input, scale, zero_point, out=out, dtype=dtype, device=device)
 
@@ -339,6 +493,14 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
     ``input`` and ``zero_point`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``scale``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([8, 10, 13, 208])
+    >>> scale = np.float32([0.5, 0.5, 0.5, 0.5])
+    >>> zero_point = np.uint8([10, 10, 10, 10])
+    >>> anydml.dequantize_linear(x, scale, zero_point).tolist()
+    [-1.0, 0.0, 1.5, 99.0]
     """
     return _run("ELEMENT_WISE_DEQUANTIZE_LINEAR", input, scale, zero_point, out=out, device=device)
 
@@ -350,6 +512,12 @@ def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
     ``alpha``: a number.
     ``beta``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.hard_sigmoid(x, alpha=0.25, beta=0.5).tolist()
+    [0.0, 0.375, 0.875, 1.0]
     """
     return _run("ACTIVATION_HARD_SIGMOID", input, Alpha=alpha, Beta=beta, out=out, device=device)
 
@@ -359,6 +527,12 @@ def activation_identity(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16 and float32.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.activation_identity(x).tolist()
+    [-2.5, -0.5, 1.5, 3.0]
     """
     return _run("ACTIVATION_IDENTITY", input, out=out, device=device)
 
@@ -369,6 +543,12 @@ def leaky_relu(input, /, *, alpha, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     ``alpha``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.leaky_relu(x, alpha=0.25).tolist()
+    [-0.625, -0.125, 1.5, 3.0]
     """
     return _run("ACTIVATION_LEAKY_RELU", input, Alpha=alpha, out=out, device=device)
 
@@ -380,6 +560,12 @@ def linear(input, /, *, alpha, beta, out=None, device=None):
     ``alpha``: a number.
     ``beta``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.linear(x, alpha=2, beta=1).tolist()
+    [-4.0, 0.0, 4.0, 7.0]
     """
     return _run("ACTIVATION_LINEAR", input, Alpha=alpha, Beta=beta, out=out, device=device)
 
@@ -391,6 +577,13 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
     ``input`` and ``slope`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``input`` or ``slope``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> slope = np.float32([0.5, 0.25, 0.5, 0.25])
+    >>> anydml.parameterized_relu(x, slope).tolist()
+    [-1.25, -0.125, 1.5, 3.0]
     """
     return _run("ACTIVATION_PARAMETERIZED_RELU", input, slope, out=out, device=device)
 
@@ -400,6 +593,12 @@ def relu(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16, float32 and int8 to int32.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.relu(x).tolist()
+    [0.0, 0.0, 1.5, 3.0]
     """
     return _run("ACTIVATION_RELU", input, out=out, device=device)
 
@@ -410,6 +609,12 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     ``alpha``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.thresholded_relu(x, alpha=2).tolist()
+    [0.0, 0.0, 0.0, 3.0]
     """
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
 
@@ -424,6 +629,12 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     or 'SUM_SQUARE'.
     ``axes``: a sequence of whole numbers, 0 or more.
     The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.reduce(x, function="SUM", axes=[1], shape=(2, 1)).tolist()
+    [[9.0], [13.0]]
     """
     return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
 
@@ -433,6 +644,12 @@ def cast(input, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.cast(x, dtype="int8").tolist()
+    [-2, 0, 1, 3]
     """
     return _run("CAST", input, out=out, dtype=dtype, device=device)
 
@@ -442,6 +659,12 @@ def sign(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.sign(x).tolist()
+    [-1.0, -1.0, 1.0, 1.0]
     """
     return _run("ELEMENT_WISE_SIGN", input, out=out, device=device)
 
@@ -451,6 +674,12 @@ def is_nan(input, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``input`` float16 and float32.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, np.nan, np.inf])
+    >>> anydml.is_nan(x).tolist()
+    [0, 1, 0]
     """
     return _run("ELEMENT_WISE_IS_NAN", input, out=out, dtype=dtype, device=device)
 
@@ -462,6 +691,14 @@ def element_wise_if(condition, a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> condition = np.uint8([1, 0, 2])
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([10, 20, 30])
+    >>> anydml.element_wise_if(condition, a, b).tolist()
+    [1.0, 20.0, 3.0]
     """
     return _run("ELEMENT_WISE_IF", condition, a, b, out=out, device=device)
 
@@ -474,6 +711,13 @@ def add1(a, b, /, *, fused_activation=None, out=None, device=None):
     Shapes are broadcast by NumPy's rule.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.add1(a, b, fused_activation=anydml.Operator("ACTIVATION_RELU")).tolist()
+    [10.0, 0.0, 4.0, 0.0]
     """
     return _run("ELEMENT_WISE_ADD1", a, b, **_given(FusedActivation=fused_activation), out=out, device=device)
 
@@ -485,6 +729,12 @@ def shrink(input, /, *, bias, threshold, out=None, device=None):
     ``bias``: a number.
     ``threshold``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.shrink(x, bias=0.5, threshold=1).tolist()
+    [-2.0, 0.0, 1.0, 2.5]
     """
     return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
 
@@ -496,6 +746,13 @@ def bit_shift_left(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([1, 5, 255, 1])
+    >>> b = np.uint8([3, 1, 4, 8])
+    >>> anydml.bit_shift_left(a, b).tolist()
+    [8, 10, 240, 0]
     """
     return _run("ELEMENT_WISE_BIT_SHIFT_LEFT", a, b, out=out, device=device)
 
@@ -507,6 +764,13 @@ def bit_shift_right(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([8, 5, 255, 128])
+    >>> b = np.uint8([3, 1, 4, 8])
+    >>> anydml.bit_shift_right(a, b).tolist()
+    [1, 2, 15, 0]
     """
     return _run("ELEMENT_WISE_BIT_SHIFT_RIGHT", a, b, out=out, device=device)
 
@@ -518,6 +782,12 @@ def element_wise_round(input, /, *, rounding_mode, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     ``rounding_mode``: 'HALVES_TO_NEAREST_EVEN', 'TOWARD_ZERO' or 'TOWARD_INFINITY'.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.element_wise_round(x, rounding_mode="HALVES_TO_NEAREST_EVEN").tolist()
+    [-2.0, -0.0, 2.0, 3.0]
     """
     return _run("ELEMENT_WISE_ROUND", input, RoundingMode=rounding_mode, out=out, device=device)
 
@@ -529,6 +799,12 @@ def is_infinity(input, /, *, infinity_mode, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     ``infinity_mode``: 'EITHER', 'POSITIVE' or 'NEGATIVE'.
     The result has the type uint8.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, -np.inf, np.inf])
+    >>> anydml.is_infinity(x, infinity_mode="EITHER").tolist()
+    [0, 1, 1]
     """
     return _run("ELEMENT_WISE_IS_INFINITY", input, InfinityMode=infinity_mode, out=out, device=device)
 
@@ -538,6 +814,10 @@ def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None)
 
     ``value``: a number.
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+
+    >>> import anydml
+    >>> anydml.fill_value_constant(value=7, shape=(2, 2), dtype="float32").tolist()
+    [[7.0, 7.0], [7.0, 7.0]]
     """
     return _run("FILL_VALUE_CONSTANT", Value=value, out=out, dtype=dtype, shape=shape, device=device)
 
@@ -548,6 +828,10 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
     ``value_start``: a number.
     ``value_delta``: a number.
     The result has the type ``dtype``: float16, float32, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+
+    >>> import anydml
+    >>> anydml.fill_value_sequence(value_start=7, value_delta=-2, shape=(2, 2), dtype="int32").tolist()
+    [[7, 5], [3, 1]]
     """
     return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
                 shape=shape, device=device)
@@ -560,6 +844,13 @@ def bit_and(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 5, 255, 128])
+    >>> b = np.uint8([1, 3, 15, 255])
+    >>> anydml.bit_and(a, b).tolist()
+    [0, 1, 15, 128]
     """
     return _run("ELEMENT_WISE_BIT_AND", a, b, out=out, device=device)
 
@@ -571,6 +862,13 @@ def bit_or(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 5, 255, 128])
+    >>> b = np.uint8([1, 3, 15, 255])
+    >>> anydml.bit_or(a, b).tolist()
+    [1, 7, 255, 255]
     """
     return _run("ELEMENT_WISE_BIT_OR", a, b, out=out, device=device)
 
@@ -582,6 +880,13 @@ def bit_xor(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([0, 5, 255, 128])
+    >>> b = np.uint8([1, 3, 15, 255])
+    >>> anydml.bit_xor(a, b).tolist()
+    [1, 6, 240, 127]
     """
     return _run("ELEMENT_WISE_BIT_XOR", a, b, out=out, device=device)
 
@@ -591,6 +896,12 @@ def bit_not(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([0, 5, 255, 128])
+    >>> anydml.bit_not(x).tolist()
+    [255, 250, 0, 127]
     """
     return _run("ELEMENT_WISE_BIT_NOT", input, out=out, device=device)
 
@@ -600,6 +911,12 @@ def bit_count(input, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([0, 5, 255, 128])
+    >>> anydml.bit_count(x).tolist()
+    [0, 2, 8, 1]
     """
     return _run("ELEMENT_WISE_BIT_COUNT", input, out=out, dtype=dtype, device=device)
 
@@ -611,6 +928,13 @@ def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None)
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([2, 2, 2])
+    >>> anydml.logical_greater_than_or_equal(a, b).tolist()
+    [0, 1, 1]
     """
     return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
 
@@ -622,6 +946,13 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, 2, 3])
+    >>> b = np.float32([2, 2, 2])
+    >>> anydml.logical_less_than_or_equal(a, b).tolist()
+    [1, 1, 0]
     """
     return _run("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
 
@@ -633,6 +964,13 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     ``input`` and ``input_gradient`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> input_gradient = np.float32([10, 20, 30, 40])
+    >>> anydml.relu_grad(x, input_gradient).tolist()
+    [0.0, 0.0, 30.0, 40.0]
     """
     return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
 
@@ -644,6 +982,12 @@ def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    [[0], [0]]
     """
     return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
@@ -656,6 +1000,12 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    [[1], [2]]
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
@@ -670,6 +1020,13 @@ def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
     ``min``: a number.
     ``max``: a number.
     The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> input_gradient = np.float32([10, 20, 30, 40])
+    >>> anydml.clip_grad(x, input_gradient, min=-1, max=2).tolist()
+    [0.0, 20.0, 30.0, 0.0]
     """
     return _run("ELEMENT_WISE_CLIP_GRAD", input, input_gradient, Min=min, Max=max, out=out, device=device)
 
@@ -681,6 +1038,13 @@ def difference_square(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([7, -7, 7, -7])
+    >>> b = np.float32([3, 3, -3, -3])
+    >>> anydml.difference_square(a, b).tolist()
+    [16.0, 100.0, 100.0, 16.0]
     """
     return _run("ELEMENT_WISE_DIFFERENCE_SQUARE", a, b, out=out, device=device)
 
@@ -697,6 +1061,19 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
     ``a`` and ``a_zero_point`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``output_zero_point``, or ``dtype``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([12, 20])
+    >>> a_scale = np.float32([0.5])
+    >>> a_zero_point = np.uint8([10])
+    >>> b = np.uint8([4, 40])
+    >>> b_scale = np.float32([0.25])
+    >>> output_scale = np.float32([0.5])
+    >>> output_zero_point = np.uint8([10])
+    >>> anydml.quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, None, output_scale,
+    ...                             output_zero_point).tolist()
+    [14, 40]
     """
     return _run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
                 a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
@@ -711,6 +1088,12 @@ def clip1(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
     ``min``: a number.
     ``max``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.clip1(x, min=-1, max=2).tolist()
+    [-1.0, -0.5, 1.5, 2.0]
     """
     return _run("ELEMENT_WISE_CLIP1", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
@@ -724,6 +1107,13 @@ def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
     ``min``: a number.
     ``max``: a number.
     The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> input_gradient = np.float32([10, 20, 30, 40])
+    >>> anydml.clip_grad1(x, input_gradient, min=-1, max=2).tolist()
+    [0.0, 20.0, 30.0, 0.0]
     """
     return _run("ELEMENT_WISE_CLIP_GRAD1", input, input_gradient, Min=min, Max=max, out=out, device=device)
 
@@ -733,6 +1123,12 @@ def negate(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16, float32 and int8 to int64.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.negate(x).tolist()
+    [2.5, 0.5, -1.5, -3.0]
     """
     return _run("ELEMENT_WISE_NEGATE", input, out=out, device=device)
 
@@ -744,5 +1140,11 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     ``alpha``: a number.
     ``beta``: a number.
     The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.hard_swish(x, alpha=0.25, beta=0.5).tolist()
+    [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The functions that data/generate_python.py makes: their names and signatures by the rule, and what they give."""
 import builtins
-import importlib.util
 import inspect
 import keyword
 import re
@@ -18,8 +17,9 @@ from anydml import _calls, _core
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "data"))
 import generate_python  # noqa: E402
+import python_rule  # noqa: E402
 
-ALL = {op.name: op for op in generate_python.read_operators()}
+ALL = {op.name: op for op in python_rule.read_operators()}
 BUILT = [op["name"] for op in anydml.operators(built=True)]
 X = np.float32([-1.5, 0.25, 300, np.nan])
 Y = np.float32([-1.5, 0, 300, np.nan])
@@ -86,15 +86,15 @@ def test_names_follow_the_rule():
 
 def test_words_of_python_and_numpy_are_judged():
     """A function of NumPy's, or a builtin, with an operator's short name is either the same or something else."""
-    short = {generate_python.short_name(name) for name in ALL}
+    short = {python_rule.short_name(name) for name in ALL}
     theirs = {name for name in short if hasattr(builtins, name) or callable(getattr(np, name, None))}
-    judged = generate_python.SAME_MEANING | generate_python.OTHER_MEANING
-    assert theirs <= judged, f"put these into one of the sets of data/generate_python.py: {theirs - judged}"
-    assert judged <= short and not generate_python.SAME_MEANING & generate_python.OTHER_MEANING
+    judged = python_rule.SAME_MEANING | python_rule.OTHER_MEANING
+    assert theirs <= judged, f"put these into one of the sets of data/python_rule.py: {theirs - judged}"
+    assert judged <= short and not python_rule.SAME_MEANING & python_rule.OTHER_MEANING
 
 
 def test_what_is_built_has_a_function():
-    assert set(BUILT) == generate_python.built_names() == set(_calls.SPECS) == set(CASES)
+    assert set(BUILT) == python_rule.built_names() == set(_calls.SPECS) == set(CASES)
     for name in BUILT:
         function = getattr(anydml, ALL[name].python)
         assert function.__module__ == "anydml" and function.__name__ == ALL[name].python
@@ -103,7 +103,7 @@ def test_what_is_built_has_a_function():
     assert not {op.python for op in ALL.values() if op.name not in BUILT} & set(dir(anydml))
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT) - generate_python.HAND_WRITTEN))
+@pytest.mark.parametrize("name", sorted(set(BUILT) - python_rule.HAND_WRITTEN))
 def test_signatures(name):
     op, parameters = ALL[name], inspect.signature(getattr(anydml, ALL[name].python)).parameters
     kinds = {kind: [one.name for one in parameters.values() if one.kind == kind] for kind in inspect._ParameterKind}
@@ -111,7 +111,7 @@ def test_signatures(name):
     positional = kinds[inspect.Parameter.POSITIONAL_ONLY] + kinds[inspect.Parameter.POSITIONAL_OR_KEYWORD]
     assert positional == [one.name for one in op.inputs]
     keywords = kinds[inspect.Parameter.KEYWORD_ONLY]
-    assert keywords == [one.name for one in op.attributes] + generate_python.options(op)
+    assert keywords == [one.name for one in op.attributes] + python_rule.options(op)
     for one in op.attributes:
         assert parameters[one.name].default is (None if one.optional else inspect.Parameter.empty)
 
@@ -126,7 +126,7 @@ def test_functions_give_what_run_gives(name):
         assert mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
         out = np.empty_like(theirs)
         assert function(*inputs, **attributes, out=out) is out and out.tobytes() == theirs.tobytes()
-    assert name in function.__doc__ or name in generate_python.HAND_WRITTEN
+    assert name in function.__doc__ or name in python_rule.HAND_WRITTEN
 
 
 def everything():
@@ -266,24 +266,3 @@ def test_the_readme_counts_what_is_built():
     text = (SOURCE / "README.md").read_text()
     assert f"| operators | {len(BUILT)} of DirectML's {len(ALL)}: " in text
     assert f"the other {len(ALL) - len(BUILT)} operators" in text
-
-
-def test_stubs(tmp_path):
-    """What type checkers see is what there is."""
-    pytest.importorskip("mypy")
-    program = tmp_path / "program.py"
-    program.write_text("import numpy as np\nimport anydml\nx = np.ones(3)\n"
-                       "reveal_type(anydml.add(x, 2))\nreveal_type(anydml.cast(x, dtype='f4', device='cpu'))\n"
-                       "reveal_type(anydml.fill_value_constant(value=1, shape=3, dtype='f4'))\n"
-                       "reveal_type(anydml.abs(x, out=x))\nreveal_type(anydml.modulus_floor(x, 2))\n"
-                       "anydml.clip(x)\n")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path, program], capture_output=True, text=True)
-    revealed = re.findall(r'Revealed type is "(.*?)"', done.stdout)
-    assert len(revealed) == 5 and all("ndarray" in one for one in revealed), done.stdout
-    assert re.search('Missing named argument|No overload variant of "clip"', done.stdout), done.stdout
-    # By their names: a path would make mypy take the whole environment for the program's own.
-    modules = ["anydml", "anydml._operators", *(["anydml.onnx"] if importlib.util.find_spec("onnx") else [])]
-    checked = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "--strict",
-                              *(word for name in modules for word in ("-m", name))],
-                             capture_output=True, text=True, cwd=tmp_path)
-    assert checked.returncode == 0, checked.stdout

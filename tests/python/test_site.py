@@ -15,12 +15,12 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "data"))
 import examples  # noqa: E402
-import generate_python  # noqa: E402
 import generate_site  # noqa: E402
+import python_rule  # noqa: E402
 import site_operators  # noqa: E402
 
 BUILD = Path(os.environ.get("ANYDML_BUILD", SOURCE / "build" / "release")).resolve()
-OPERATORS = {op.name: op for op in generate_python.read_operators()}
+OPERATORS = {op.name: op for op in python_rule.read_operators()}
 
 
 def test_every_page_is_made_and_has_its_place(tmp_path):
@@ -28,7 +28,7 @@ def test_every_page_is_made_and_has_its_place(tmp_path):
 
 
 def test_what_is_built_has_an_example():
-    assert set(examples.EXAMPLES) == generate_python.built_names()
+    assert set(examples.EXAMPLES) == python_rule.built_names()
 
 
 @pytest.mark.parametrize("name", examples.EXAMPLES)

@@ -24,7 +24,14 @@ class Backend(_BackendInterface):
 
     @classmethod
     def is_compatible(cls, model, device="CPU", **_):
-        """Whether `prepare` would take this model."""
+        """Whether `prepare` would take this model.
+
+        >>> import onnx.parser, anydml.onnx as backend
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
+        ... clock (int64[N] t, int64[N] day) => (int64[N] hour) { hour = Mod(t, day) }''')
+        >>> backend.is_compatible(model)
+        True
+        """
         try:
             cls.prepare(model, device)
         except (Unsupported, TypeError, ValueError, _onnx.checker.ValidationError):
@@ -33,7 +40,15 @@ class Backend(_BackendInterface):
 
     @classmethod
     def prepare(cls, model, device="CPU", **_):
-        """Checks a ModelProto once, types and operators included, to be run many times."""
+        """Checks a ModelProto once, types and operators included, to be run many times.
+
+        >>> import numpy as np, onnx.parser, anydml.onnx as backend
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
+        ... clock (int64[N] t, int64[N] day) => (int64[N] hour) { hour = Mod(t, day) }''')
+        >>> prepared = backend.prepare(model)
+        >>> prepared.run({"t": np.array([25, -1]), "day": np.array([24, 24])})["hour"]
+        array([ 1, 23])
+        """
         _check_device(device)
         if isinstance(model, _onnx.ModelProto):
             _onnx.checker.check_model(model)
@@ -41,12 +56,25 @@ class Backend(_BackendInterface):
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):
-        """Prepares a model and runs it once."""
+        """Prepares a model and runs it once.
+
+        >>> import numpy as np, onnx.parser, anydml.onnx as backend
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
+        ... clock (int64[N] t, int64[N] day) => (int64[N] hour) { hour = Mod(t, day) }''')
+        >>> backend.run_model(model, [np.array([25, -1]), np.array([24, 24])])
+        Outputs(hour=array([ 1, 23]))
+        """
         return cls.prepare(model, device).run(inputs)
 
     @classmethod
     def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
-        """Runs a single node, of the newest opset that onnx knows or of ``opset_version``."""
+        """Runs a single node, of the newest opset that onnx knows or of ``opset_version``.
+
+        >>> import numpy as np, onnx, anydml.onnx as backend
+        >>> node = onnx.helper.make_node("Mod", ["a", "b"], ["c"])
+        >>> backend.run_node(node, [np.array([25, -1]), np.array([24, 24])])
+        Outputs(c=array([ 1, 23]))
+        """
         _check_device(device)
         if not isinstance(node, _onnx.NodeProto):
             raise TypeError(f"node must be an onnx.NodeProto, and not a {type(node)}")
@@ -68,7 +96,12 @@ class Backend(_BackendInterface):
 
     @classmethod
     def supports_device(cls, device):
-        """Whether models run on this device, by ONNX's name for it; "CPU" alone is."""
+        """Whether models run on this device, by ONNX's name for it; "CPU" alone is.
+
+        >>> import anydml.onnx as backend
+        >>> backend.supports_device("CPU"), backend.supports_device("CUDA")
+        (True, False)
+        """
         return isinstance(device, str) and device in ("CPU", "CPU:0")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, SupportsIndex, Union, overload
 
 import onnx
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +9,12 @@ __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "ru
 
 _Inputs = Union[Iterable[ArrayLike], Mapping[str, ArrayLike]]
 
+# A tuple that knows the outputs by their names too.
 class _Outputs(tuple[NDArray[Any], ...]):
-    def __getitem__(self, key: Any) -> Any: ...
+    @overload
+    def __getitem__(self, key: str | SupportsIndex) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[NDArray[Any], ...]: ...
     def __getattr__(self, name: str) -> NDArray[Any]: ...
 
 class Unsupported(NotImplementedError):

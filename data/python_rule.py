@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""The rule by which each of DirectML's operators has a name, parameters and results in Python: what generate_python.py
+and the site's generators write is read here. docs/python.md states it.
+"""
+import builtins
+import collections
+import json
+import keyword
+import re
+import sys
+from pathlib import Path
+
+from generate_tables import enum_prefix, field_type
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
+
+# Short names that Python's builtins or NumPy's functions have too. A test compares both sets with the installed NumPy,
+# so that a new function there, or a new operator here, is put into one of them.
+SAME_MEANING = {
+    "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh", "atan", "atanh", "ceil", "clip", "cos", "cosh",
+    "divide", "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "multiply", "pow",
+    "sign", "sin", "sinh", "split", "sqrt", "subtract", "tan", "tanh", "tile",
+}
+OTHER_MEANING = {"identity", "max", "mean", "min", "round", "slice"}
+
+HAND_WRITTEN = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"}  # in python/anydml/__init__.py
+TAKEN = {"run", "compile", "Compiled", "Operator", "adapters", "operators", "onnx", "compare"}  # names of the package
+OPTIONS = ("out", "dtype", "shape", "device")
+UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
+TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64", *UNSIGNED)
+
+# An input or output: field is DirectML's name, name Python's.
+Tensor = collections.namedtuple("Tensor", "field name optional array types")
+# like: the inputs whose type it has, by number. dtype: its type where there is none of them; "" where nothing says it.
+# sizes: the inputs that are broadcast to its shape; None where nothing says it.
+Output = collections.namedtuple("Output", "tensor like dtype sizes chosen")
+Attribute = collections.namedtuple("Attribute", "field name kind optional values")
+Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
+
+
+def fail(message):
+    sys.exit(f"python_rule.py: {message}")
+
+
+# ---- The rule -------------------------------------------------------------------------------------------------------
+
+def snake_case(name):
+    """SpatialScaleX: spatial_scale_x; AZeroPoint: a_zero_point; ROI: roi."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def tensor_name(field):
+    """ATensor: a; InputTensors: inputs."""
+    return snake_case(re.sub(r"Tensor(s?)$", r"\1", field))
+
+
+def short_name(name):
+    for prefix in PREFIXES:
+        name = name.removeprefix(prefix)
+    return name.lower()
+
+
+def is_free(name):
+    return not keyword.iskeyword(name) and name not in OTHER_MEANING
+
+
+def python_names(names):
+    """Of all operators together, since two may have one short name."""
+    short = collections.Counter(map(short_name, names))
+    result = {}
+    for name in names:
+        python = short_name(name)
+        if not is_free(python) or short[python] > 1:
+            python = name.lower()
+        if not is_free(python):
+            python += "_"
+        result[name] = python
+    if len(set(result.values())) != len(names) or set(result.values()) & TAKEN:
+        fail("two things of the package have one name")
+    return result
+
+
+def newest_types(operator, field):
+    """What DirectML's newest level admits; empty where its documents leave it blank."""
+    rows = [row for row in operator["support"] if row["tensor"] == field]
+    newest = max((tuple(map(int, row["feature_level"].split("_"))) for row in rows), default=None)
+    types = {kind for row in rows if tuple(map(int, row["feature_level"].split("_"))) == newest
+             for kind in row["data_types"]}
+    return tuple(kind for kind in TYPE_ORDER if kind in types)
+
+
+def groups(operator, what):
+    """Fields that agree, and whether they always do."""
+    for constraint in operator["constraints"]:
+        kind, _, rest = constraint.partition(": ")
+        if kind == what:
+            fields, unless, _ = rest.partition(" unless ")
+            yield fields.split(), not unless
+
+
+def read_output(operator, tensor, inputs):
+    number = {one.field: i for i, one in enumerate(inputs)}
+    like, always = next(((sorted(number[field] for field in fields if field in number), always)
+                         for fields, always in groups(operator, "same_datatype")
+                         if tensor.field in fields and any(field in number for field in fields)), ([], True))
+    # The only type; or of unsigned ones, which hold truths, counts and places, the smallest.
+    is_clear = len(tensor.types) == 1 or (tensor.types and set(tensor.types) <= set(UNSIGNED))
+    dtype = tensor.types[0].lower() if is_clear and not like else ""
+    sizes = next((sorted(number[field] for field in fields if field in number)
+                  for fields, _ in groups(operator, "same_sizes")
+                  if tensor.field in fields and any(field in number for field in fields)), None)
+    if operator["name"].startswith("DML_OPERATOR_ELEMENT_WISE_") and inputs:
+        sizes = list(range(len(inputs)))
+    # Whether a caller may have to say it, or has a choice.
+    chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
+    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen)
+
+
+def read_operator(operator, struct, enums, python):
+    name = operator["name"].removeprefix("DML_OPERATOR_")
+    tensors = [(one["kind"], Tensor(one["field"], tensor_name(one["field"]), one["kind"].startswith("optional"),
+                                    one["kind"].startswith("array"), newest_types(operator, one["field"])))
+               for one in operator["tensors"]]
+    inputs = [tensor for kind, tensor in tensors if "input" in kind]
+    outputs = [read_output(operator, tensor, inputs) for kind, tensor in tensors if "output" in kind]
+    number = {one.field: i for i, one in enumerate(inputs)}
+    same = [tuple(sorted(number[field] for field in fields if field in number))
+            for fields, _ in groups(operator, "same_datatype")]
+    counts = {field["count_field"] for field in struct["fields"] if "count_field" in field}
+    optional = {one["field"] for one in operator["attributes"] if one.get("optional")}
+    kinds = {field["name"]: field_type(field["type"], enums) for field in struct["fields"]}
+    attributes = []
+    for field in struct["fields"]:
+        kind = kinds[field["name"]]
+        if kind == "tensors" or field["name"] in counts:
+            continue
+        if field["type"] == "DML_TENSOR_DATA_TYPE" and "scalar_union" in kinds.values():
+            continue  # it is the output's
+        if kind == "scale_bias":
+            attributes += [Attribute(one, one.lower(), "real", True, ()) for one in ("Scale", "Bias")]
+            continue
+        enum = enums.get(field["type"])
+        values = [value["name"].removeprefix(enum_prefix(enum)) for value in enum["values"]] if enum else ()
+        if kind == "operators" and "count_field" in field:
+            kind = "operator_list"
+        attributes.append(Attribute(field["name"], snake_case(field["name"]), kind, field["name"] in optional, values))
+    attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
+    made = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
+                    [group for group in same if len(group) > 1])
+    names = [one.name for one in (*inputs, *attributes)]
+    if len(set(names) | set(OPTIONS)) != len(names) + len(OPTIONS) or any(map(keyword.iskeyword, names)):
+        fail(f"{name}: its parameters are {', '.join(names)}, of which two are the same or one cannot be")
+    return made
+
+
+def read_operators():
+    api = json.loads((HERE / "api.json").read_text())
+    facts = json.loads((HERE / "operators.json").read_text())["operators"]
+    structs = {struct["name"]: struct for struct in api["structs"]}
+    aliases = {alias["name"]: alias["target"] for alias in api["aliases"]}
+    enums = {enum["name"]: enum for enum in api["enums"]}
+    names = python_names([operator["name"].removeprefix("DML_OPERATOR_") for operator in facts])
+    return [read_operator(operator, structs[aliases.get(operator["desc_struct"], operator["desc_struct"])], enums,
+                          names[operator["name"].removeprefix("DML_OPERATOR_")])
+            for operator in sorted(facts, key=lambda operator: operator["enum_value"])]
+
+
+def exported_names(operators):
+    """What import * brings, and what it does not, since Python itself has these names."""
+    names = sorted(op.python for op in operators)
+    return ([name for name in names if not hasattr(builtins, name)], [name for name in names if hasattr(builtins, name)])
+
+
+def built_names():
+    """The rows of src/ops, but for those that are no operators of DirectML's."""
+    return {name for path in sorted((ROOT / "src" / "ops").glob("*/*.def"))
+            for name in re.findall(r"^ANYDML_(?!INTERNAL_)\w*ROW\((\w+)", path.read_text(), re.MULTILINE)}
+
+
+# ---- Signatures -----------------------------------------------------------------------------------------------------
+
+def options(op):
+    """Whichever of the options the operator has."""
+    has_choice = any(output.chosen for output in op.outputs)
+    has_shape = any(output.sizes is None or all(op.inputs[i].optional for i in output.sizes) for output in op.outputs)
+    return [name for name in OPTIONS if (name != "dtype" or has_choice) and (name != "shape" or has_shape)]
+
+
+def last_required(op):
+    """How many inputs have to be given; an optional one before a required one is given as None."""
+    return max((i + 1 for i, one in enumerate(op.inputs) if not one.optional), default=0)
+
+
+def signature(op, of_input=lambda one, default: f"{one.name}{default}", of_attribute=None, of_option=None):
+    required = last_required(op)
+    parts = [of_input(one, "") for one in op.inputs[:required]]
+    parts += ["/"] if required else []
+    parts += [of_input(one, "=None") for one in op.inputs[required:]]
+    parts += ["*"]
+    parts += [of_attribute(one) if of_attribute else one.name + ("=None" if one.optional else "")
+              for one in op.attributes]
+    parts += [of_option(one) if of_option else f"{one}=None" for one in options(op)]
+    return parts
+
+
+def wrapped(head, parts, tail, indent):
+    """The parts between head and tail, in lines of 120 columns that are broken between parts alone."""
+    text = head + ", ".join(parts)
+    if len(text) + len(tail.splitlines()[0]) > 120:
+        lines = [head]
+        for i, part in enumerate(parts):
+            end = ", " if i + 1 < len(parts) else tail.splitlines()[0]
+            if len(lines[-1] + part + end.rstrip()) > 120 and lines[-1].strip():
+                lines.append(" " * indent)
+            lines[-1] += part + (", " if i + 1 < len(parts) else "")
+        text = "\n".join(line.rstrip() for line in lines)
+    return text + tail
+
+
+def list_text(name, words):
+    head = f"{name} = ["
+    return wrapped(head, [f'"{word}"' for word in words], "]\n", len(head))
+
+
+def english(words, last="and"):
+    words = list(words)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}" if words else ""
+
+
+def types_text(types):
+    """float16 to float64, int8 to int64: runs of three or more in short."""
+    parts = []
+    for kind in ("FLOAT", "INT", "UINT"):
+        found = [one.lower() for one in types if re.match(rf"{kind}\d", one)]
+        parts += [f"{found[0]} to {found[-1]}"] if len(found) > 2 and _has_no_gap(found) else found
+    return english(parts) or "types that DirectML's documents do not name"
+
+
+def _has_no_gap(found):
+    order = [one.lower() for one in TYPE_ORDER]
+    return order.index(found[-1]) - order.index(found[0]) == len(found) - 1
+
+
+KINDS = {"real": "a number", "natural": "a whole number, 0 or more", "integer": "a whole number",
+         "boolean": "true or false", "reals": "a sequence of numbers",
+         "naturals": "a sequence of whole numbers, 0 or more",
+         "integers": "a sequence of whole numbers", "size_2d": "a width and a height", "scalar_union": "a number",
+         "operators": "an `Operator`", "operator_list": "a sequence of `Operator`"}
+
+
+def attribute_text(one):
+    if one.kind == "enumeration":
+        return english([repr(value) for value in one.values], "or")
+    return KINDS[one.kind] + (", or None" if one.optional else "")
+
+
+def notes(op):
+    """What a docstring says below its first line."""
+    if op.inputs:
+        by_types = {}
+        for one in op.inputs:
+            by_types.setdefault(types_text(one.types), []).append(f"``{one.name}``")
+        yield "Types in DirectML: " + "; ".join(f"{english(names)} {kinds}" for kinds, names in by_types.items()) + "."
+    for group in op.same:
+        yield f"{english(f'``{op.inputs[i].name}``' for i in group).capitalize()} must have one type."
+    if op.inputs and all(output.sizes is not None and len(output.sizes) == len(op.inputs) for output in op.outputs):
+        if len(op.inputs) > 1:
+            yield "Shapes are broadcast by NumPy's rule."
+    if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
+        yield "With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``."
+    for one in op.attributes:
+        if one.field not in ("Scale", "Bias") or not one.optional:
+            yield f"``{one.name}``: {attribute_text(one)}."
+    for output in op.outputs:
+        yield result_text(op, output)
+
+
+def result_text(op, output):
+    what = "The result" if len(op.outputs) == 1 else f"The result ``{output.tensor.name}``"
+    if output.tensor.array:
+        what = "The results"
+    text = what + (" has" if not output.tensor.array else " have")
+    if output.like:
+        text += f" the type of {english((f'``{op.inputs[i].name}``' for i in output.like), 'or')}"
+        text += ", or ``dtype``" if output.chosen else ""
+    elif output.dtype:
+        text += f" the type {output.dtype}"
+        text += f", or ``dtype``: {types_text(output.tensor.types)}" if output.chosen else ""
+    else:
+        text += f" the type ``dtype``: {types_text(output.tensor.types)}"
+    text += " and the shape ``shape``" if output.sizes is None else ""
+    return text + ("; it is optional." if output.tensor.optional else ".")

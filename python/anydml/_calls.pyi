@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Besides what _calls.py has: the types that all stubs share.
+from collections.abc import Mapping, Sequence
+from types import GenericAlias
+from typing import Any, Generic, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ._operators import _OneResult
+
+class _DLPackArray(Protocol):
+    def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+# Constrained and not bound, so that arrays of two types are not taken for arrays of a type above both.
+_Element = TypeVar("_Element", np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
+                   np.uint16, np.uint32, np.uint64)
+_Library = TypeVar("_Library", bound=_DLPackArray)
+_Out = TypeVar("_Out", bound=_DLPackArray)
+_Result = TypeVar("_Result")
+
+_Array: TypeAlias = NDArray[Any]
+_Typed: TypeAlias = NDArray[_Element] | _Element
+_DTypeOf: TypeAlias = type[_Element] | np.dtype[_Element]
+_Number: TypeAlias = SupportsIndex | SupportsFloat
+_Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+_NumPys: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
+_Operand: TypeAlias = _NumPys | _DLPackArray
+_Attribute: TypeAlias = _Number | str | Sequence[_Number] | Operator | Sequence[Operator]
+
+class Operator:
+    name: str
+    attributes: dict[str, Any]
+    def __init__(self, name: str, /, **attributes: _Attribute) -> None: ...
+
+class Compiled(Generic[_Result]):
+    op: str
+    def __init__(self, op: str, inputs: Sequence[_Array | None], outs: Sequence[_Array | None], device: str | None,
+                 attributes: Mapping[str, _Attribute], several: bool = False) -> None: ...
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    def __call__(self, *inputs: _Array | None, out: _Result | None = None) -> _Result: ...
+
+@overload
+def run(op: _OneResult, *inputs: _NumPys | None, out: None = None, dtype: DTypeLike | None = None,
+        shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Array: ...
+@overload  # Checkers see that NumPy's arrays go by DLPack too; they are taken above.
+def run(  # type: ignore[overload-overlap]
+        op: _OneResult, *inputs: _Library | _Array | float | None, out: None = None, dtype: DTypeLike | None = None,
+        shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Library: ...
+@overload
+def run(op: _OneResult, *inputs: _Operand | None, out: _Out, dtype: None = None, shape: None = None,
+        device: str | None = None, **attributes: _Attribute) -> _Out: ...
+# An operator with several results, or a name that is not known before.
+@overload
+def run(op: str, *inputs: _NumPys | None, out: Any = None, dtype: Any = None, shape: Any = None,
+        device: str | None = None, **attributes: _Attribute) -> _Array | tuple[_Array | None, ...]: ...
+@overload
+def run(op: str, *inputs: _Operand | None, out: Any = None, dtype: Any = None, shape: Any = None,
+        device: str | None = None, **attributes: _Attribute) -> _DLPackArray | tuple[_DLPackArray | None, ...]: ...
+@overload
+def compile(op: _OneResult, *inputs: _Operand | None, out: _Operand | None = None, dtype: DTypeLike | None = None,
+            shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> Compiled[_Array]: ...
+@overload
+def compile(op: str, *inputs: _Operand | None, out: Any = None, dtype: Any = None, shape: Any = None,
+            device: str | None = None,
+            **attributes: _Attribute) -> Compiled[_Array | tuple[_Array | None, ...]]: ...

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+from typing import Protocol
+
+import torch
+
+__all__ = ["modulus_floor", "modulus_truncate"]
+
+class _Operator(Protocol):
+    def __call__(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor: ...
+
+modulus_floor: _Operator
+modulus_truncate: _Operator

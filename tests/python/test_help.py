@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""help() of every function and class has an example that runs as it is pasted, with nothing imported before."""
+import doctest
+import importlib
+import inspect
+
+import pytest
+
+import anydml
+
+
+def documented():
+    """What a user can call, by its full name, and the packages' own words."""
+    for module, needs in (("anydml", "numpy"), ("anydml.onnx", "onnx"), ("anydml.torch", "torch")):
+        yield pytest.param(module, None, needs, id=module)
+    for name in sorted(dir(anydml)):
+        if not name.startswith("_") and not inspect.ismodule(getattr(anydml, name)):
+            yield pytest.param("anydml", name, "numpy", id=f"anydml.{name}")
+    # Not the class Backend, which has these as methods, nor Prepared, which one of them makes.
+    for name in ("is_compatible", "prepare", "run_model", "run_node", "supports_device"):
+        yield pytest.param("anydml.onnx", name, "onnx", id=f"anydml.onnx.{name}")
+
+
+@pytest.mark.parametrize("module, name, needs", list(documented()))
+def test_example_runs(module, name, needs, monkeypatch):
+    pytest.importorskip(needs)
+    if needs == "torch":  # the other tests are of anydml as it is without it
+        monkeypatch.setattr(anydml, "_torch", None)
+        monkeypatch.setattr(anydml, "_is_traced", None)
+        importlib.import_module(module).hook()
+    described = importlib.import_module(module)
+    described = described if name is None else getattr(described, name)
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(described), {}, str(name), None, None)
+    said = []
+    result = doctest.DocTestRunner().run(test, out=said.append)
+    assert result.attempted > 1 and not result.failed, "".join(said)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What type checkers see is what there is: mypy and pyright over programs that also run, and mypy's stubtest, which
+compares the stubs with the modules."""
+import ast
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anydml
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "data"))
+import python_rule  # noqa: E402
+import python_stubs  # noqa: E402
+
+HAS = {name: importlib.util.find_spec(name) is not None for name in ("mypy", "pyright", "onnx", "torch")}
+PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_program", *["typed_torch"] * HAS["torch"])]
+needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
+# Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
+# are besides, objects with the attributes of a ufunc: test_the_modulus_functions_are_described looks at those.
+ALLOWED = r"""anydml\.(_libraries|compare)\..*
+anydml\._calls\.(OF_NUMPY|OF_LIBRARY|ON_GPU|Output|SPECS|Spec|given)
+anydml\.modulus_(floor|truncate)
+anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
+"""
+
+
+def check(*command, cwd):
+    done = subprocess.run([sys.executable, "-m", *map(str, command)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Of mypy, which reads NumPy's stubs for seconds."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def test_programs_run():
+    for program in PROGRAMS:
+        subprocess.run([sys.executable, program], check=True)
+
+
+@needs_mypy
+def test_mypy(cache):
+    # The package by its modules' names: a path would make mypy take the whole environment for the program's own.
+    modules = ["anydml", "anydml._operators", "anydml._calls",
+               *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
+    check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
+    check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
+    wrong = cache / "wrong.py"
+    wrong.write_text("import anydml\nanydml.clip([1.0])\nanydml.cast([1.0])\nanydml.add('1', None)\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", cache, wrong], capture_output=True, text=True)
+    assert set(re.findall(r"wrong.py:(\d): error", done.stdout)) == {"2", "3", "4"}, done.stdout
+
+
+@pytest.mark.skipif(not HAS["pyright"], reason="pyright is not installed")
+def test_pyright(tmp_path):
+    check("pyright", "--pythonpath", sys.executable, *PROGRAMS, cwd=tmp_path)
+
+
+@needs_mypy
+def test_stubs_agree_with_the_modules(tmp_path):
+    (tmp_path / "allowed").write_text(ALLOWED + ("" if HAS["torch"] else "anydml\\.torch\n") +
+                                      ("" if HAS["onnx"] else "anydml\\.onnx.*\n"))
+    # The modules without stubs are not what is checked.
+    (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\nignore_errors = True\n"
+                                       "[mypy-torch.*]\nfollow_imports = skip\n")
+    check("mypy.stubtest", "--concise", "--mypy-config-file", "mypy.ini", "--allowlist", "allowed",
+          "--ignore-unused-allowlist", "anydml", cwd=tmp_path)
+
+
+def test_the_modulus_functions_are_described():
+    """What stubtest does not compare: the parameters, and that the attributes are those of the ufunc that it carries."""
+    tree = ast.parse((Path(anydml.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
+    members = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "_Modulus").body
+    calls = [one.args for one in members if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
+    names = {one.name if isinstance(one, ast.FunctionDef) else one.target.id for one in members}
+    for function in (anydml.modulus_floor, anydml.modulus_truncate):
+        assert names - {"__call__", "resolve_dtypes"} == set(vars(function)) - {"resolve_dtypes"}  # new in NumPy 1.25
+        parameters = inspect.signature(function).parameters.values()
+        for call in calls:
+            assert [one.arg for one in call.posonlyargs[1:] + call.args] == [one.name for one in parameters
+                                                                             if one.kind != one.KEYWORD_ONLY]
+            assert [one.arg for one in call.kwonlyargs] == [one.name for one in parameters
+                                                            if one.kind == one.KEYWORD_ONLY]
+            theirs = [one.default for one in parameters if one.default is not one.empty]
+            ours = [ast.literal_eval(one) for one in call.defaults + call.kw_defaults]
+            assert ours == theirs[-len(ours):]  # out has none where it is given
+
+
+@needs_mypy
+def test_stubs_of_operators_to_come(cache):
+    """All 177 functions, as they will be described once they are built."""
+    operators = python_rule.read_operators()
+    folder = cache / "everything" / "anydml"
+    folder.mkdir(parents=True)
+    text = python_stubs.stub_module_text(operators)
+    (folder / "_operators.pyi").write_text(text)
+    (folder / "__init__.pyi").write_text("")
+    package = Path(anydml.__file__).parent
+    (folder / "_calls.pyi").write_text((package / "_calls.pyi").read_text(encoding="utf-8"))
+    assert text.count("\ndef ") > 2 * len(operators) and "Any" not in text.replace("_Array", "")
+    check("mypy", "--strict", "--cache-dir", cache / "everything.cache", folder / "_operators.pyi", cwd=folder.parent)

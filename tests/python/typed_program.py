@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# pyright: strict
+"""What type checkers say of calls, and what these give: test_stubs.py has this program checked by mypy and pyright, and
+runs it. `assert_type` fails in the checkers, `is_a` where the result is something else."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import anydml
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type
+else:
+    def assert_type(value, kind):
+        return value
+
+
+def is_a(kind: type[Any], value: object, dtype: type[np.generic] | None = None) -> None:
+    assert isinstance(value, kind), f"{value!r} is no {kind}"
+    assert dtype is None or np.asarray(value).dtype == dtype, f"{value!r} is not of {dtype}"
+
+
+singles = np.array([5, -5.5, 7], np.float32)
+doubles = np.array([5, -5.5, 7], np.float64)
+bytes_ = np.array([5, -5, 7], np.int8)
+signed, unsigned = np.array([5, 6], np.int64), np.array([5, 6], np.uint64)
+
+# The elements' type is that of the arrays, and Python's numbers take it.
+is_a(np.ndarray, assert_type(anydml.add(singles, 2), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.add(2, bytes_), NDArray[np.int8]), np.int8)
+is_a(np.ndarray, assert_type(anydml.add(np.float32(1), singles), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.abs(doubles), NDArray[np.float64]), np.float64)
+is_a(np.ndarray, assert_type(anydml.element_wise_if(singles > 0, singles, 0), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.clip(bytes_, min=-1, max=1), NDArray[np.int8]), np.int8)
+is_a(np.ndarray, assert_type(
+    anydml.reduce(singles, function="SUM", axes=[0], shape=1), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.quantize_linear(singles, abs(singles), bytes_), NDArray[np.int8]), np.int8)
+# Of lists and numbers alone it is not known before; an array it is nevertheless.
+is_a(np.ndarray, assert_type(anydml.add([1, 2], 3), NDArray[Any]))
+is_a(np.ndarray, assert_type(anydml.add(1, 2), NDArray[Any]))
+
+# A type of its own, or one that is asked for.
+is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5), NDArray[np.uint8]), np.uint8)
+is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5, dtype=np.uint32), NDArray[np.uint32]), np.uint32)
+is_a(np.ndarray, assert_type(anydml.cast(singles, dtype=np.int16), NDArray[np.int16]), np.int16)
+is_a(np.ndarray, assert_type(anydml.cast(singles, dtype="int16"), NDArray[Any]), np.int16)
+is_a(np.ndarray, assert_type(anydml.fill_value_constant(value=7, shape=(2, 3), dtype=np.float16),
+                             NDArray[np.float16]), np.float16)
+is_a(np.ndarray, assert_type(anydml.argmax(singles, axes=[0], axis_direction="INCREASING", shape=1, dtype=np.uint32),
+                             NDArray[np.uint32]), np.uint32)
+
+# What is given as out comes back.
+def twice(target: NDArray[np.float32]) -> None:
+    is_a(np.ndarray, assert_type(anydml.multiply(target, 2, out=target), NDArray[np.float32]), np.float32)
+    is_a(np.ndarray, assert_type(anydml.modulus_floor([7, 8, 9], 4, out=target), NDArray[np.float32]), np.float32)
+
+
+twice(np.empty(3, np.float32))
+
+# The modulus has NumPy's rules: numbers for numbers, and types that are promoted.
+is_a(np.ndarray, assert_type(anydml.modulus_floor(bytes_, 3), NDArray[np.int8]), np.int8)
+is_a(np.ndarray, assert_type(anydml.modulus_floor(100, bytes_), NDArray[np.int8]), np.int8)
+is_a(np.ndarray, assert_type(anydml.modulus_floor(singles, 0.1), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.modulus_truncate(2.5, doubles), NDArray[np.float64]), np.float64)
+is_a(np.ndarray, assert_type(anydml.modulus_floor(bytes_, 2.5), NDArray[Any]), np.float64)
+is_a(np.ndarray, assert_type(anydml.modulus_floor(signed, unsigned), NDArray[Any]), np.float64)
+is_a(np.ndarray, assert_type(anydml.modulus_floor([7, 8], 3), NDArray[Any]))
+is_a(np.number, assert_type(anydml.modulus_floor(7, 4), "np.number[Any]"))
+is_a(np.int8, assert_type(anydml.modulus_floor(np.int8(7), np.int8(4)), np.int8))
+is_a(np.ndarray, assert_type(anydml.modulus_floor.outer([7, 8], [3, 4]), NDArray[Any]))
+is_a(np.number, assert_type(anydml.modulus_floor.outer(7, 4), "np.number[Any]"))
+is_a(np.ndarray, assert_type(anydml.modulus_floor.accumulate([70, 8, 3]), NDArray[Any]))
+is_a(np.ndarray, assert_type(anydml.modulus_floor.reduce([[70, 8]], keepdims=True), NDArray[Any]))
+is_a(np.ufunc, assert_type(anydml.modulus_floor.ufunc, np.ufunc))
+is_a(int, assert_type(anydml.modulus_floor.nin, int))
+
+# By name.
+is_a(np.ndarray, assert_type(anydml.run("ELEMENT_WISE_ADD", doubles, doubles), NDArray[Any]), np.float64)
+step = assert_type(anydml.compile("DML_OPERATOR_ELEMENT_WISE_ADD", doubles, doubles), "anydml.Compiled[NDArray[Any]]")
+is_a(np.ndarray, assert_type(step(doubles, doubles), NDArray[Any]), np.float64)
+is_a(str, assert_type(anydml.operators()[0]["name"], str))
+is_a(int, assert_type(anydml.adapters()[0]["threads"], int))
+kept: anydml.Compiled[NDArray[Any]] = step
+is_a(anydml.Compiled, kept)
