@@ -283,6 +283,7 @@ void replace(KernelTable& table) {
   replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
   (std::make_index_sequence<kRowGroups>{});
+  replace_quantize(table);
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);
 #endif
