@@ -409,6 +409,34 @@ bool is_single(const ElementwiseStep& step) {
   return true;
 }
 
+// QUANTIZED_LINEAR_ADD (recipes.cpp) of tensors of one type, with all its inputs, and with scales and zero points that
+// are the same throughout a tile: a kernel does it in one go. Null: this is another program.
+Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels) {
+  constexpr std::uint32_t kLoads = 8;
+  constexpr RowId kRows[] = {RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR,
+                             RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_QUANTIZE_LINEAR};
+  constexpr std::uint16_t kSources[][3] = {{0, 1, 2}, {3, 4, 5}, {kLoads, kLoads + 1, 0}, {kLoads + 2, 6, 7}};
+  constexpr std::uint32_t kTensors[] = {0, 2, 3, 5, 7, kLoads};
+  constexpr std::uint32_t kNumbers[] = {1, 2, 4, 5, 6, 7};
+  if (step.loads != kLoads || step.program.size() != std::size(kRows) || step.stored.size() != 1 ||
+      step.stored[0] != kLoads + 3) {
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    if (row_of(step.program[i]) != kRows[i] ||
+        !std::equal(kSources[i], kSources[i] + row(kRows[i]).inputs, step.program[i].sources)) {
+      return nullptr;
+    }
+  }
+  const DataType type = flat.operands[kLoads].type;
+  const bool alike =
+      std::ranges::all_of(kTensors, [&](std::uint32_t operand) { return flat.operands[operand].type == type; });
+  const bool repeated = std::ranges::all_of(kNumbers, [&](std::uint32_t operand) {
+    return step.nest->innermost().strides[operand] == 0 && stride_of_rows(*step.nest, operand) == 0;
+  });
+  return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
+}
+
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
   const ElementwiseStep step = read_elementwise(flat);
   const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
@@ -422,6 +450,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     const bool vectors = kernel != generic_kernels().find(row_of(instruction), instruction.variant, layout);
     return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
                                         kernel);
+  }
+  if (const Kernel kernel = find_quantized_add(step, flat, kernels); kernel != nullptr) {
+    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, true, machine.threads), machine.target, kernel);
   }
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();

@@ -65,9 +65,8 @@ struct DequantizeLinear {
     return narrow<Out>(compute(x, widen(scale), zero_point));
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 compute(In x, f32 scale, In zero_point) const {
-    // As narrow as it may be: vectors hold more of them.
-    using Wide = std::conditional_t<sizeof(In) == 1, i16, std::conditional_t<sizeof(In) == 2, i32, i64>>;
-    return static_cast<f32>(static_cast<Wide>(static_cast<Wide>(x) - static_cast<Wide>(zero_point))) * scale;
+    using Wide = std::conditional_t<sizeof(In) == 4, i64, i32>;
+    return static_cast<f32>(static_cast<Wide>(x) - static_cast<Wide>(zero_point)) * scale;
   }
 };
 
