@@ -28,6 +28,8 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_NEON
 // neon_halves.cpp: what the CPU's half-precision instructions do better.
 void replace_halves(KernelTable& table);
+// neon_casts.cpp
+void replace_casts(KernelTable& table);
 #endif
 
 template <class T>
@@ -286,6 +288,7 @@ void replace(KernelTable& table) {
   replace_quantize(table);
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);
+  replace_casts(table);
 #endif
 }
 
