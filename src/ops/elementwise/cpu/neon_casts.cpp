@@ -23,6 +23,9 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
+// Vector by vector: of a copy of several the compiler makes one through memory.
+HWY_INLINE uint8x16_t load_vector(const std::byte* from) { return vld1q_u8(reinterpret_cast<const u8*>(from)); }
+
 // Eight elements are a group. What a group of integers is, by its width and sign, and its way to memory.
 template <class V>
 HWY_INLINE void store_vector(V v, std::byte* to) {
@@ -77,13 +80,10 @@ struct Floats {
 template <class From>
 HWY_INLINE Floats load_floats(const std::byte* from) {
   if constexpr (std::is_same_v<From, f16>) {
-    float16x8_t halves;
-    std::memcpy(&halves, from, sizeof(halves));
+    const float16x8_t halves = vreinterpretq_f16_u8(load_vector(from));
     return {vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves)};
   } else {
-    Floats floats;
-    std::memcpy(&floats, from, sizeof(floats));
-    return floats;
+    return {vreinterpretq_f32_u8(load_vector(from)), vreinterpretq_f32_u8(load_vector(from + 16))};
   }
 }
 
@@ -93,9 +93,8 @@ struct Doubles {
 template <class From>
 HWY_INLINE Doubles load_doubles(const std::byte* from) {
   if constexpr (std::is_same_v<From, f64>) {
-    Doubles doubles;
-    std::memcpy(&doubles, from, sizeof(doubles));
-    return doubles;
+    return {{vreinterpretq_f64_u8(load_vector(from)), vreinterpretq_f64_u8(load_vector(from + 16)),
+             vreinterpretq_f64_u8(load_vector(from + 32)), vreinterpretq_f64_u8(load_vector(from + 48))}};
   } else {
     const Floats floats = load_floats<From>(from);
     return {{vcvt_f64_f32(vget_low_f32(floats.low)), vcvt_high_f64_f32(floats.low),

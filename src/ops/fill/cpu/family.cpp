@@ -14,7 +14,7 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kTileBytes = 256 << 10;
-constexpr std::int64_t kSequenceTile = 16 << 10;  // elements
+constexpr std::int64_t kSequenceTile = 64 << 10;  // elements
 
 class FillRun final : public cpu::Prepared {
  public:

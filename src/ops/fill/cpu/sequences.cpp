@@ -18,14 +18,26 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// In steps of a fixed number of elements, whose vectors do not wait for each other.
+inline constexpr std::int64_t kStep = 64;
+
 // The index as a float: exact below 2^24 or 2^53, rounded to nearest beyond.
 template <class T>
-HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int32_t count, std::byte* to) {
-#pragma GCC ivdep
-  for (std::int32_t i = 0; i < count; ++i) {
-    const T product = static_cast<T>(first + i) * delta;
+HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int64_t count, std::byte* to) {
+  const auto put = [&](std::int64_t begin, std::int32_t i) HWY_ATTR {
+    const T product = static_cast<T>(first + static_cast<std::int32_t>(begin) + i) * delta;
     const T value = start + product;
-    std::memcpy(to + static_cast<std::ptrdiff_t>(i) * static_cast<std::ptrdiff_t>(sizeof(T)), &value, sizeof(T));
+    std::memcpy(to + (begin + i) * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+  };
+  std::int64_t n = 0;
+  for (; n + kStep <= count; n += kStep) {
+#pragma GCC ivdep
+    for (std::int32_t i = 0; i < kStep; ++i) {
+      put(n, i);
+    }
+  }
+  for (; n < count; ++n) {
+    put(n, 0);
   }
 }
 
@@ -43,9 +55,23 @@ void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::by
   if constexpr (!is_float<T>) {
     using Bits = std::make_unsigned_t<T>;
     const auto delta = static_cast<Bits>(sequence.delta);
+    alignas(64) Bits ahead[kStep];  // how far each element of a step is from its first
+    for (std::int64_t i = 0; i < kStep; ++i) {
+      ahead[i] = static_cast<Bits>(static_cast<Bits>(i) * static_cast<wrapping_t<Bits>>(delta));
+    }
+    const auto step = static_cast<Bits>(ahead[kStep - 1] + delta);
     auto value = static_cast<Bits>(sequence(first));
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::memcpy(to + i * kSize, &value, sizeof(value));
+    std::int64_t n = 0;
+    for (; n + kStep <= count; n += kStep) {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < kStep; ++i) {
+        const auto element = static_cast<Bits>(value + ahead[i]);
+        std::memcpy(to + (n + i) * kSize, &element, sizeof(element));
+      }
+      value = static_cast<Bits>(value + step);
+    }
+    for (; n < count; ++n) {
+      std::memcpy(to + n * kSize, &value, sizeof(value));
       value = static_cast<Bits>(value + delta);
     }
   } else if (first + static_cast<u64>(count) > kNarrowIndices) {
@@ -61,7 +87,7 @@ void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::by
     for (std::int64_t n = 0; n < count; n += kSome) {
       const std::int64_t some = std::min(kSome, count - n);
       put_floats(widen(sequence.start), widen(sequence.delta), static_cast<std::int32_t>(first) + static_cast<i32>(n),
-                 static_cast<std::int32_t>(kSome), reinterpret_cast<std::byte*>(wide));
+                 kSome, reinterpret_cast<std::byte*>(wide));
       std::byte* const at = some == kSome ? to + n * kSize : narrowed;
       for (std::int64_t i = 0; i < kSome; i += lanes) {
         narrow_vector(wide + i, at + i * kSize);
@@ -71,7 +97,7 @@ void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::by
       }
     }
   } else {
-    put_floats(sequence.start, sequence.delta, static_cast<std::int32_t>(first), static_cast<std::int32_t>(count), to);
+    put_floats(sequence.start, sequence.delta, static_cast<std::int32_t>(first), count, to);
   }
 }
 

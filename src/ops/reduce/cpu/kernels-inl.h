@@ -41,7 +41,7 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
                      std::int64_t columns) {
   using Element = unaligned_t<typename Fold::Loaded>;
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Element));
-  if constexpr (kRows > 1) {
+  if constexpr (kRows > 1 && sizeof(Element) > 1) {  // rows of bytes are short, and lie close
     for (; columns >= kLine; columns -= kLine, accumulators += kLine, rows += 64) {
       add_lines<Fold, kRows>(accumulators, rows, stride);
     }
@@ -72,31 +72,44 @@ inline float64x2_t native_extreme(float64x2_t a, float64x2_t b) {
   return kMax ? vmaxq_f64(a, b) : vminq_f64(a, b);
 }
 
+template <class Vector>
+inline Vector load_vector(const std::byte* from) {
+  Vector loaded;
+  __builtin_memcpy(&loaded, from, sizeof(loaded));
+  return loaded;
+}
+
 template <class Fold, std::size_t kRows>
 inline void add_native_rows(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                             std::int64_t columns) {
   using Loaded = typename Fold::Loaded;
   using Vector = std::conditional_t<sizeof(Loaded) == 4, float32x4_t, float64x2_t>;
+  constexpr bool kMax = Fold::kNeutral == Fold::kLeast;
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Loaded));
+  constexpr std::int64_t kSome = 8 * kLine;
+  alignas(64) Loaded best[static_cast<std::size_t>(kSome)];
   std::int64_t column = 0;
-  for (; column + kLine <= columns; column += kLine) {  // as in add_lines
-    const std::byte* from = rows + column * static_cast<std::int64_t>(sizeof(Loaded));
-    Vector best[64 / sizeof(Vector)];
-    __builtin_memcpy(best, from, sizeof(best));
+  while (column + kLine <= columns) {
+    std::int64_t some = 0;
+    for (; some < kSome && column + some + kLine <= columns; some += kLine) {  // as in add_lines
+      const std::byte* from = rows + (column + some) * static_cast<std::int64_t>(sizeof(Loaded));
+      auto first = load_vector<Vector>(from);
+      auto second = load_vector<Vector>(from + 16);
+      auto third = load_vector<Vector>(from + 32);
+      auto fourth = load_vector<Vector>(from + 48);
 #pragma GCC unroll 8
-    for (std::size_t k = 1; k < kRows; ++k) {
-      Vector next[64 / sizeof(Vector)];
-      __builtin_memcpy(next, from + static_cast<std::int64_t>(k) * stride, sizeof(next));
-#pragma GCC unroll 4
-      for (std::size_t i = 0; i < 64 / sizeof(Vector); ++i) {
-        best[i] = native_extreme<Fold::kNeutral == Fold::kLeast>(best[i], next[i]);
+      for (std::size_t k = 1; k < kRows; ++k) {
+        from += stride;
+        first = native_extreme<kMax>(first, load_vector<Vector>(from));
+        second = native_extreme<kMax>(second, load_vector<Vector>(from + 16));
+        third = native_extreme<kMax>(third, load_vector<Vector>(from + 32));
+        fourth = native_extreme<kMax>(fourth, load_vector<Vector>(from + 48));
       }
+      const Vector all[] = {first, second, third, fourth};
+      __builtin_memcpy(best + some, all, sizeof(all));
     }
-    Loaded elements[static_cast<std::size_t>(kLine)];
-    __builtin_memcpy(elements, best, sizeof(best));
-    for (std::int64_t i = 0; i < kLine; ++i) {
-      accumulators[column + i] = Fold::combine(accumulators[column + i], Fold::lift(elements[i]));
-    }
+    add_rows<Fold, 1>(accumulators + column, reinterpret_cast<const std::byte*>(best), 0, some);
+    column += some;
   }
   if (column < columns) {
     add_rows<Fold, kRows>(accumulators + column, rows + column * static_cast<std::int64_t>(sizeof(Loaded)), stride,
