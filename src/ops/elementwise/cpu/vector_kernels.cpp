@@ -28,8 +28,9 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_NEON
 // neon_halves.cpp: what the CPU's half-precision instructions do better.
 void replace_halves(KernelTable& table);
-// neon_casts.cpp
+// neon_casts.cpp, neon_floats.cpp: what Arm has instructions of its own for.
 void replace_casts(KernelTable& table);
+void replace_floats(KernelTable& table);
 #endif
 
 template <class T>
@@ -289,6 +290,7 @@ void replace(KernelTable& table) {
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);
   replace_casts(table);
+  replace_floats(table);
 #endif
 }
 
