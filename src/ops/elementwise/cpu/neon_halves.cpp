@@ -181,6 +181,59 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &numbers);
 }
 
+// Quotients of bytes: one that is no integer is at least 1 / b from the next, and rounded by less than 1 / 8b, so that
+// dropping the fraction gives the same. MIN by -1 wraps when the upper byte goes.
+template <class T>
+ANYDML_HALVES inline uint8x16_t divided(uint8x16_t a, uint8x16_t b) {
+  uint8x16_t quotient;
+  if constexpr (std::is_signed_v<T>) {
+    const int8x16_t x = vreinterpretq_s8_u8(a);
+    const int8x16_t y = vreinterpretq_s8_u8(b);
+    const Halves low = vdivq_f16(vcvtq_f16_s16(vmovl_s8(vget_low_s8(x))), vcvtq_f16_s16(vmovl_s8(vget_low_s8(y))));
+    const Halves high = vdivq_f16(vcvtq_f16_s16(vmovl_high_s8(x)), vcvtq_f16_s16(vmovl_high_s8(y)));
+    quotient = vuzp1q_u8(vreinterpretq_u8_s16(vcvtq_s16_f16(low)), vreinterpretq_u8_s16(vcvtq_s16_f16(high)));
+  } else {
+    const Halves low = vdivq_f16(vcvtq_f16_u16(vmovl_u8(vget_low_u8(a))), vcvtq_f16_u16(vmovl_u8(vget_low_u8(b))));
+    const Halves high = vdivq_f16(vcvtq_f16_u16(vmovl_high_u8(a)), vcvtq_f16_u16(vmovl_high_u8(b)));
+    quotient = vuzp1q_u8(vreinterpretq_u8_u16(vcvtq_u16_f16(low)), vreinterpretq_u8_u16(vcvtq_u16_f16(high)));
+  }
+  return vandq_u8(quotient, vtstq_u8(b, b));  // 0 where b is
+}
+
+template <class T>
+ANYDML_HALVES HWY_NOINLINE void divide_row(const std::byte* a, const std::byte* b, std::byte* to,
+                                           std::size_t count) noexcept {
+  constexpr std::size_t kStep = sizeof(uint8x16_t);
+  const auto* const x = reinterpret_cast<const u8*>(a);
+  const auto* const y = reinterpret_cast<const u8*>(b);
+  std::size_t n = 0;
+#pragma GCC unroll 2
+  for (; n + kStep <= count; n += kStep) {
+    vst1q_u8(reinterpret_cast<u8*>(to) + n, divided<T>(vld1q_u8(x + n), vld1q_u8(y + n)));
+  }
+  if (n < count) {
+    u8 rest[2][kStep] = {};
+    std::memcpy(rest[0], x + n, count - n);
+    std::memcpy(rest[1], y + n, count - n);
+    vst1q_u8(rest[0], divided<T>(vld1q_u8(rest[0]), vld1q_u8(rest[1])));
+    std::memcpy(to + n, rest[0], count - n);
+  }
+}
+
+template <class T>
+void divide_rows(const RowBlock& block) noexcept {
+  RowCursor<2> row(block);
+  do {
+    divide_row<T>(row.inputs[0], row.inputs[1], row.output, block.columns);
+  } while (row.next());
+}
+
+template <class T>
+void divide_kernel(const KernelArguments& arguments) noexcept {
+  static constexpr TiledRow kRow{divide_rows<T>, nullptr, 2, {1, 1, 1}};
+  run_tiled(kRow, arguments, nullptr);
+}
+
 template <RowId kRow>
 void replace_one(KernelTable& table) {
   using Op = HalfOp<kRow>;
@@ -208,6 +261,9 @@ void replace_halves(KernelTable& table) {
         RowId::ACTIVATION_RELU_GRAD, RowId::ACTIVATION_PARAMETERIZED_RELU, RowId::ELEMENT_WISE_LOGICAL_EQUALS,
         RowId::ELEMENT_WISE_LOGICAL_GREATER_THAN, RowId::ELEMENT_WISE_LOGICAL_LESS_THAN,
         RowId::ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL, RowId::ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL>(table);
+    const Row& divide = row(RowId::ELEMENT_WISE_DIVIDE);
+    table.at(divide, find_variant(divide, DataType::INT8)).fill(divide_kernel<i8>);
+    table.at(divide, find_variant(divide, DataType::UINT8)).fill(divide_kernel<u8>);
   }
 }
 
