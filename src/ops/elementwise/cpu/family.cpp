@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,7 @@ constexpr std::int64_t kPiecesOfThread = 16;
 constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMostOfBuffer = 512;
 constexpr std::size_t kLeastOfBuffer = 64;
+constexpr std::size_t kMostRepeated = 16;  // operands that have a buffer
 
 // One for each target that a device was opened for. Never destroyed, since threads that run them may outlive main.
 std::array<const KernelTable*, cpu::kTargets> g_tables{};
@@ -137,7 +139,8 @@ class SingleStep final : public ReadyStep {
 
 // A program: part after part of a row, instruction by instruction, so that what one hands to the next never leaves the
 // cache. What is stored is written when the whole program has run, since an output may lie over an input; the last
-// instruction alone writes its result where it belongs.
+// instruction alone writes its result where it belongs. An operand that is one element along the rows is repeated in a
+// buffer before, so that every kernel finds its elements side by side.
 class ProgramStep final : public ReadyStep {
  public:
   struct Source {
@@ -153,9 +156,18 @@ class ProgramStep final : public ReadyStep {
     Attributes attributes;
   };
 
+  struct Repeated {
+    std::uint16_t operand;
+    std::uint16_t buffer;
+    std::size_t size;  // of an element
+  };
+
   ProgramStep(const ElementwiseStep& step, const Division& division, cpu::Target target,
-              std::vector<Operation> operations, std::size_t buffer_elements)
-      : ReadyStep(step, division, target), operations_(std::move(operations)), elements_(buffer_elements) {}
+              std::vector<Operation> operations, std::vector<Repeated> repeated, std::size_t buffer_elements)
+      : ReadyStep(step, division, target),
+        operations_(std::move(operations)),
+        repeated_(std::move(repeated)),
+        elements_(buffer_elements) {}
 
   void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
     for_each_block(piece, [&](const Block& block) { run_block(operands, block); });
@@ -173,6 +185,14 @@ class ProgramStep final : public ReadyStep {
     KernelArguments arguments;
     arguments.rows = 1;
     for (std::int64_t row = 0; row < block.rows; ++row) {
+      for (const Repeated& repeated : repeated_) {
+        const std::int64_t row_stride = stride_of_rows(nest(), repeated.operand);
+        if (row == 0 || row_stride != 0) {
+          repeat(operands[repeated.operand] + block.offsets[repeated.operand] + row * row_stride, repeated.size,
+                 std::min(elements_, static_cast<std::size_t>(block.columns)),
+                 scratch + repeated.buffer * buffer_bytes);
+        }
+      }
       for (std::int64_t column = 0; column < block.columns; column += step) {
         const auto place = [&](const Source& source) -> std::pair<std::byte*, std::int64_t> {
           if (!source.is_operand) {
@@ -198,7 +218,27 @@ class ProgramStep final : public ReadyStep {
     }
   }
 
+  static void repeat(const std::byte* from, std::size_t size, std::size_t count, std::byte* to) noexcept {
+    const auto each = [&]<class T>(T value) {
+      std::memcpy(&value, from, sizeof(T));
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+      }
+    };
+    switch (size) {
+      case 1:
+        return each(std::uint8_t{});
+      case 2:
+        return each(std::uint16_t{});
+      case 4:
+        return each(std::uint32_t{});
+      default:
+        return each(std::uint64_t{});
+    }
+  }
+
   std::vector<Operation> operations_;
+  std::vector<Repeated> repeated_;
   std::size_t elements_;  // of a buffer
 };
 
@@ -232,6 +272,14 @@ class ProgramMaker {
       }
       last_use_[value - step_.loads] = count;  // it is stored when all else is done
     }
+    for (std::uint32_t load = 0; load < step_.loads; ++load) {
+      if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMostRepeated) {
+        repeated_.push_back({.operand = static_cast<std::uint16_t>(load),
+                             .buffer = static_cast<std::uint16_t>(busy_until_.size()),
+                             .size = element_size(flat_.operands[load].type)});
+        busy_until_.push_back(count);
+      }
+    }
     const bool last_is_stored_once = std::ranges::count(step_.stored, step_.loads + count - 1) == 1;
     for (std::size_t i = 0; i < count; ++i) {
       if (!add_instruction(i, last_is_stored_once && i + 1 == count)) {
@@ -246,6 +294,8 @@ class ProgramMaker {
     }
     return std::move(operations_);
   }
+
+  [[nodiscard]] std::vector<ProgramStep::Repeated> repeated() const { return repeated_; }
 
   [[nodiscard]] std::size_t buffer_elements() const {
     return std::min(kMostOfBuffer, kScratchBytes / (std::max<std::size_t>(busy_until_.size(), 1) * sizeof(f64)));
@@ -268,6 +318,11 @@ class ProgramMaker {
 
   [[nodiscard]] ProgramStep::Source source_of(std::size_t value) const {
     if (value < step_.loads) {
+      for (const ProgramStep::Repeated& repeated : repeated_) {
+        if (repeated.operand == value) {
+          return {.is_operand = false, .number = repeated.buffer, .stride = static_cast<std::int64_t>(repeated.size)};
+        }
+      }
       return {.is_operand = true, .number = static_cast<std::uint16_t>(value), .stride = 0};
     }
     return {.is_operand = false, .number = buffers_[value - step_.loads], .stride = result_bytes(value - step_.loads)};
@@ -335,6 +390,7 @@ class ProgramMaker {
   std::vector<std::size_t> last_use_;    // of each result: the last instruction that reads it
   std::vector<std::uint16_t> buffers_;   // of each result so far
   std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads what is there
+  std::vector<ProgramStep::Repeated> repeated_;
   std::vector<ProgramStep::Operation> operations_;
 };
 
@@ -353,6 +409,34 @@ bool is_single(const ElementwiseStep& step) {
   return true;
 }
 
+// QUANTIZED_LINEAR_ADD (recipes.cpp) of tensors of one type, with all its inputs, and with scales and zero points that
+// are the same throughout a tile: a kernel does it in one go. Null: this is another program.
+Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels) {
+  constexpr std::uint32_t kLoads = 8;
+  constexpr RowId kRows[] = {RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR,
+                             RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_QUANTIZE_LINEAR};
+  constexpr std::uint16_t kSources[][3] = {{0, 1, 2}, {3, 4, 5}, {kLoads, kLoads + 1, 0}, {kLoads + 2, 6, 7}};
+  constexpr std::uint32_t kTensors[] = {0, 2, 3, 5, 7, kLoads};
+  constexpr std::uint32_t kNumbers[] = {1, 2, 4, 5, 6, 7};
+  if (step.loads != kLoads || step.program.size() != std::size(kRows) || step.stored.size() != 1 ||
+      step.stored[0] != kLoads + 3) {
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    if (row_of(step.program[i]) != kRows[i] ||
+        !std::equal(kSources[i], kSources[i] + row(kRows[i]).inputs, step.program[i].sources)) {
+      return nullptr;
+    }
+  }
+  const DataType type = flat.operands[kLoads].type;
+  const bool alike =
+      std::ranges::all_of(kTensors, [&](std::uint32_t operand) { return flat.operands[operand].type == type; });
+  const bool repeated = std::ranges::all_of(kNumbers, [&](std::uint32_t operand) {
+    return step.nest->innermost().strides[operand] == 0 && stride_of_rows(*step.nest, operand) == 0;
+  });
+  return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
+}
+
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
   const ElementwiseStep step = read_elementwise(flat);
   const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
@@ -367,13 +451,17 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
                                         kernel);
   }
+  if (const Kernel kernel = find_quantized_add(step, flat, kernels); kernel != nullptr) {
+    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, true, machine.threads), machine.target, kernel);
+  }
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();
   if (operations.empty()) {
     return nullptr;
   }
-  const Division division = divide(flat, *step.nest, false, machine.threads);
-  return std::make_unique<ProgramStep>(step, division, machine.target, std::move(operations), maker.buffer_elements());
+  const Division division = divide(flat, *step.nest, machine.target != cpu::Target::generic, machine.threads);
+  return std::make_unique<ProgramStep>(step, division, machine.target, std::move(operations), maker.repeated(),
+                                       maker.buffer_elements());
 }
 
 }  // namespace

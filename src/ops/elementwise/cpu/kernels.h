@@ -40,6 +40,8 @@ using Kernel = void (*)(const KernelArguments&) noexcept;
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
+  // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have no strides; null: none.
+  std::array<Kernel, 2> quantized_add = {};
 
   // The kernels of a row's variant, by layout; variant is one of the row's.
   [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Row& row, std::uint32_t variant) {

@@ -25,7 +25,7 @@ template <>
 void replace_rows<ANYDML_ROW_GROUP>([[maybe_unused]] KernelTable& table) {
 #if !defined(ANYDML_PLAIN_ROWS)
 #define ANYDML_ROW(op, Definition, ulp)                                                        \
-  if constexpr (row_group(RowId::op) == ANYDML_ROW_GROUP) {                                    \
+  if constexpr (row_group(RowId::op) == ANYDML_ROW_GROUP && !has_own_vectors(RowId::op)) {     \
     replace_row(table, RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
   }
 #include "ops/elementwise/elementwise.def"

@@ -16,6 +16,8 @@ namespace HWY_NAMESPACE {
 // Puts the vector kernels of the group's rows over those of a generic table.
 template <std::size_t kGroup>
 void replace_rows(KernelTable& table);
+// quantize.cpp, and so does this.
+void replace_quantize(KernelTable& table);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml

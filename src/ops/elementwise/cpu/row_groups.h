@@ -14,8 +14,13 @@ namespace anydml {
 inline constexpr std::size_t kRowGroups = 12;  // files row_group_N.cpp
 // A row goes to the group in whose share its first variant is.
 inline constexpr std::size_t kVariantsOfGroup = 75;
-// The modulus has kernels of its own.
+// The modulus has kernels of its own, vectors and plain loops.
 inline constexpr std::size_t kNoRowGroup = kRowGroups;
+
+// Rows whose vectors are written by hand, elsewhere: quantize.cpp.
+[[nodiscard]] constexpr bool has_own_vectors(RowId id) {
+  return id == RowId::ELEMENT_WISE_QUANTIZE_LINEAR || id == RowId::QUANTIZE_LINEAR_FROM_ZERO;
+}
 
 namespace detail {
 

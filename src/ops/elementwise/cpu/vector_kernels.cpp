@@ -28,6 +28,9 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_NEON
 // neon_halves.cpp: what the CPU's half-precision instructions do better.
 void replace_halves(KernelTable& table);
+// neon_casts.cpp, neon_floats.cpp: what Arm has instructions of its own for.
+void replace_casts(KernelTable& table);
+void replace_floats(KernelTable& table);
 #endif
 
 template <class T>
@@ -283,8 +286,11 @@ void replace(KernelTable& table) {
   replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
   (std::make_index_sequence<kRowGroups>{});
+  replace_quantize(table);
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);
+  replace_casts(table);
+  replace_floats(table);
 #endif
 }
 

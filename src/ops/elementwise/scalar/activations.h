@@ -73,7 +73,14 @@ struct ThresholdedRelu {
   }
 };
 
-// max(0, min(Alpha * x + Beta, 1)); NaN gives NaN.
+// max(0, min(x, 1)); a NaN fails both comparisons and passes through.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T within_unit(T x) {
+  const T below = select(x >= T{1}, T{1}, x);
+  return select(below <= T{0}, T{0}, below);
+}
+
+// max(0, min(Alpha * x + Beta, 1))
 template <class T>
 struct HardSigmoid {
   compute_t<T> alpha;
@@ -84,7 +91,7 @@ struct HardSigmoid {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
     const compute_t<T> product = alpha * x;
-    return greater_of(compute_t<T>{0}, less_of(product + beta, compute_t<T>{1}));
+    return within_unit(product + beta);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
     return narrow<T>(compute(widen(x)));
@@ -102,7 +109,7 @@ struct HardSwish {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
     const compute_t<T> product = alpha * x;
-    return x * greater_of(compute_t<T>{0}, less_of(product + beta, compute_t<T>{1}));
+    return x * within_unit(product + beta);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
     return narrow<T>(compute(widen(x)));

@@ -69,8 +69,9 @@ template <class T>
 #endif
 }
 
-// IEEE 754's roundings to an integer. Zeros keep their sign, infinities and NaN stay; the machine's rounding mode plays
-// no part.
+// IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
+// with halves to the even one. Zeros and what becomes one keep their sign, infinities and NaN stay. The machine rounds
+// to nearest whenever something is computed here, on which the last relies.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_down(T x) {
 #if defined(__CUDA_ARCH__)
@@ -93,6 +94,45 @@ template <class T>
     return __builtin_ceilf(x);
   } else {
     return __builtin_ceil(x);
+  }
+#endif
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_towards_zero(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::trunc(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_truncf(x);
+  } else {
+    return __builtin_trunc(x);
+  }
+#endif
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_away(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::round(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_roundf(x);
+  } else {
+    return __builtin_round(x);
+  }
+#endif
+}
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_even(T x) {
+#if defined(__CUDA_ARCH__)
+  return ::rint(x);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_rintf(x);
+  } else {
+    return __builtin_rint(x);
   }
 #endif
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fills on the CPU. Memory is all that binds them, so plain stores of a repeated pattern do.
+// Fills on the CPU. Memory is all that binds constants, so plain stores of a repeated pattern do.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "ops/fill/scalar/sequence.h"
+#include "ops/fill/cpu/sequences.h"
 #include "ops/fill/step.h"
 #include "plan/tiling.h"
 
@@ -14,7 +14,7 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kTileBytes = 256 << 10;
-constexpr std::int64_t kSequenceTile = 16 << 10;  // elements
+constexpr std::int64_t kSequenceTile = 64 << 10;  // elements
 
 class FillRun final : public cpu::Prepared {
  public:
@@ -84,8 +84,11 @@ class FillRun final : public cpu::Prepared {
 template <class T>
 class SequenceRun final : public cpu::Prepared {
  public:
-  SequenceRun(const FillStep& step, const Tiling& tiling)
-      : Prepared(static_cast<std::uint64_t>(tiling.tiles)), nest_(step.nest), tiling_(tiling) {
+  SequenceRun(const FillStep& step, const Tiling& tiling, cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(tiling.tiles)),
+        nest_(step.nest),
+        tiling_(tiling),
+        row_(vector_sequence_row<T>(target)) {
     std::memcpy(&sequence_.start, &step.bits, sizeof(T));
     std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
   }
@@ -98,8 +101,8 @@ class SequenceRun final : public cpu::Prepared {
         const Loop& outer = nest_.loops[nest_.rank >= 2 ? nest_.rank - 2 : 0];
         const std::int64_t first = block.offsets[0] + row * outer.strides[0];
         std::byte* to = operands[0] + block.offsets[1] + row * outer.strides[1];
-        if (inner.strides[0] == 1 && inner.strides[1] == static_cast<std::int64_t>(sizeof(T))) {
-          run_row(static_cast<std::uint64_t>(first), block.columns, to);
+        if (row_ != nullptr && inner.strides[0] == 1 && inner.strides[1] == static_cast<std::int64_t>(sizeof(T))) {
+          row_(sequence_, static_cast<std::uint64_t>(first), block.columns, to);
           continue;
         }
         for (std::int64_t column = 0; column < block.columns; ++column, to += inner.strides[1]) {
@@ -115,23 +118,13 @@ class SequenceRun final : public cpu::Prepared {
   }
 
  private:
-  // Of which the compiler makes vectors.
-  void run_row(std::uint64_t first, std::int64_t count, std::byte* to) const noexcept {
-    const Sequence<T> sequence = sequence_;  // which no store below can reach
-    const auto many = static_cast<std::uint64_t>(count);
-#pragma GCC ivdep
-    for (std::uint64_t i = 0; i < many; ++i) {
-      const T value = sequence(first + i);
-      std::memcpy(to + i * sizeof(T), &value, sizeof(value));
-    }
-  }
-
   LoopNest nest_;
   Tiling tiling_;
   Sequence<T> sequence_;
+  SequenceRow<T> row_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine&) {
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const auto bytes = static_cast<std::int64_t>(element_size(step.type));
@@ -140,7 +133,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine&) {
   }
   const Tiling tiling = make_tiling(step.nest, kSequenceTile);
   return visit_type(step.type, [&]<class T>() -> std::unique_ptr<cpu::Prepared> {
-    return std::make_unique<SequenceRun<T>>(step, tiling);
+    return std::make_unique<SequenceRun<T>>(step, tiling, machine.target);
   });
 }
 

@@ -14,10 +14,38 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
+// Elements of several rows that lie beside each other on one cache line, which is left before the next row's is
+// touched: rows may lie so that their lines all compete for the same few places of the cache.
+template <class Fold, std::size_t kRows>
+inline void add_lines(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride) {
+  using Element = unaligned_t<typename Fold::Loaded>;
+  constexpr std::size_t kLine = 64 / sizeof(Element);
+  typename Fold::Accumulator sums[kLine];
+  for (std::size_t i = 0; i < kLine; ++i) {
+    sums[i] = accumulators[i];
+  }
+#pragma GCC unroll 8
+  for (std::size_t k = 0; k < kRows; ++k) {
+    const auto* row = reinterpret_cast<const Element*>(rows + static_cast<std::int64_t>(k) * stride);
+    for (std::size_t i = 0; i < kLine; ++i) {
+      sums[i] = Fold::combine(sums[i], Fold::lift(row[i]));
+    }
+  }
+  for (std::size_t i = 0; i < kLine; ++i) {
+    accumulators[i] = sums[i];
+  }
+}
+
 template <class Fold, std::size_t kRows>
 inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride,
                      std::int64_t columns) {
   using Element = unaligned_t<typename Fold::Loaded>;
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Element));
+  if constexpr (kRows > 1 && sizeof(Element) > 1) {  // rows of bytes are short, and lie close
+    for (; columns >= kLine; columns -= kLine, accumulators += kLine, rows += 64) {
+      add_lines<Fold, kRows>(accumulators, rows, stride);
+    }
+  }
   const Element* row[kRows];
   for (std::size_t k = 0; k < kRows; ++k) {
     row[k] = reinterpret_cast<const Element*>(rows + static_cast<std::int64_t>(k) * stride);
@@ -44,33 +72,43 @@ inline float64x2_t native_extreme(float64x2_t a, float64x2_t b) {
   return kMax ? vmaxq_f64(a, b) : vminq_f64(a, b);
 }
 
+template <class Vector>
+inline Vector load_vector(const std::byte* from) {
+  Vector loaded;
+  __builtin_memcpy(&loaded, from, sizeof(loaded));
+  return loaded;
+}
+
 template <class Fold, std::size_t kRows>
 inline void add_native_rows(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                             std::int64_t columns) {
   using Loaded = typename Fold::Loaded;
   using Vector = std::conditional_t<sizeof(Loaded) == 4, float32x4_t, float64x2_t>;
-  constexpr auto kLanes = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Loaded));
-  constexpr std::int64_t kSome = 32;
-  alignas(64) Loaded best[kSome];
+  constexpr bool kMax = Fold::kNeutral == Fold::kLeast;
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Loaded));
+  constexpr std::int64_t kSome = 8 * kLine;
+  alignas(64) Loaded best[static_cast<std::size_t>(kSome)];
   std::int64_t column = 0;
-  for (; column + kSome <= columns || column + kLanes <= columns;) {
-    const std::int64_t left = (columns - column) / kLanes * kLanes;
-    const std::int64_t some = left < kSome ? left : kSome;
-    for (std::int64_t j = 0; j < some; j += kLanes) {
-      const std::byte* from = rows + (column + j) * static_cast<std::int64_t>(sizeof(Loaded));
-      Vector extreme;
-      __builtin_memcpy(&extreme, from, sizeof(extreme));
+  while (column + kLine <= columns) {
+    std::int64_t some = 0;
+    for (; some < kSome && column + some + kLine <= columns; some += kLine) {  // as in add_lines
+      const std::byte* from = rows + (column + some) * static_cast<std::int64_t>(sizeof(Loaded));
+      auto first = load_vector<Vector>(from);
+      auto second = load_vector<Vector>(from + 16);
+      auto third = load_vector<Vector>(from + 32);
+      auto fourth = load_vector<Vector>(from + 48);
 #pragma GCC unroll 8
       for (std::size_t k = 1; k < kRows; ++k) {
-        Vector next;
-        __builtin_memcpy(&next, from + static_cast<std::int64_t>(k) * stride, sizeof(next));
-        extreme = native_extreme<Fold::kNeutral == Fold::kLeast>(extreme, next);
+        from += stride;
+        first = native_extreme<kMax>(first, load_vector<Vector>(from));
+        second = native_extreme<kMax>(second, load_vector<Vector>(from + 16));
+        third = native_extreme<kMax>(third, load_vector<Vector>(from + 32));
+        fourth = native_extreme<kMax>(fourth, load_vector<Vector>(from + 48));
       }
-      __builtin_memcpy(best + j, &extreme, sizeof(extreme));
+      const Vector all[] = {first, second, third, fourth};
+      __builtin_memcpy(best + some, all, sizeof(all));
     }
-    for (std::int64_t j = 0; j < some; ++j) {
-      accumulators[column + j] = Fold::combine(accumulators[column + j], Fold::lift(best[j]));
-    }
+    add_rows<Fold, 1>(accumulators + column, reinterpret_cast<const std::byte*>(best), 0, some);
     column += some;
   }
   if (column < columns) {

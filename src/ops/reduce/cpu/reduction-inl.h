@@ -85,8 +85,13 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
     const std::int64_t others = step.outputs / column.size * step.blocks();
     made.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    while (others * parts(column.size, made.width) < 2 * threads && made.width * element > kLeastRowBytes) {
-      made.width = parts(made.width, 2);
+    // Few units are made as many as there are threads, or twice as many, and no more: short pieces of long rows are
+    // what memory is slowest at.
+    if (const std::int64_t units = others * parts(column.size, made.width);
+        units < 2 * threads && units % threads != 0) {
+      const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
+      const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
+      made.width = std::min(made.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
     }
     made.tiles = parts(column.size, made.width);
     made.units = others * made.tiles;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Contiguous elements of a sequence, by target.
+#pragma once
+
+#include "backend/cpu/target.h"
+#include "ops/fill/scalar/sequence.h"
+
+namespace anydml {
+
+// Elements [first, first + count) of the sequence.
+template <class T>
+using SequenceRow = void (*)(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept;
+
+// Null: none for this target.
+template <class T>
+[[nodiscard]] SequenceRow<T> vector_sequence_row(cpu::Target target);
+
+}  // namespace anydml
