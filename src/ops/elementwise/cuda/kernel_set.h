@@ -46,6 +46,8 @@ struct KernelLaunch {
 };
 using LaunchKernel = cudaError_t (*)(const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
+enum class KernelShape : std::uint8_t { vector, transposed, strided, interpreted };
+
 // The kernels of one variant. Shapes that it does not have are null.
 struct KernelSet {
   LaunchKernel strided;  // any layout at any address

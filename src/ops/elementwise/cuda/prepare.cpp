@@ -58,7 +58,7 @@ const char* PreparedElements::prepare(const ElementStep& step) {
     return "the CUDA backend runs steps of up to 4,294,967,295 elements";
   }
   const RoundToNearest rounding;
-  if (!find_kernels_of(step)) {
+  if (!find_kernels_of(step) && !find_fused_of(step)) {
     code_ = std::make_unique<Code>();
     if (const char* const why = make_code(step, *code_); why != nullptr) {
       return why;
@@ -77,6 +77,13 @@ const char* PreparedElements::prepare(const ElementStep& step) {
       map_operand(nest, operand, element_size(step.types[operand]));
     }
     shape_ = KernelShape::interpreted;
+    return nullptr;
+  }
+  if (fused_ != nullptr) {
+    for (std::uint32_t operand = 0; operand <= step.loads; ++operand) {
+      map_operand(nest, operand, kernels_->element_sizes[operand]);
+    }
+    choose_shape(nest);
     return nullptr;
   }
   const ElementInstruction& row = step.program.back();
@@ -123,6 +130,20 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
   kernels_ = found;
   kernels_->make_scalar(step.program[0].attributes, row.attributes, scalar_);
   return true;
+}
+
+bool PreparedElements::find_fused_of(const ElementStep& step) {
+  constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below, the interpreter is as good
+  FusedSource source;
+  if (step.nest.count < kWorthCompiling || !write_fused(step, source)) {
+    return false;
+  }
+  fused_ = find_fused(source);
+  fused_set_ = source.set;
+  fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // it is there
+  scalar_ = source.scalar;
+  kernels_ = fused_ != nullptr ? &fused_set_ : nullptr;
+  return fused_ != nullptr;
 }
 
 void PreparedElements::map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes) {
@@ -267,6 +288,9 @@ cudaError_t PreparedElements::launch(std::byte* const* bases, cudaStream_t strea
   if (shape_ == KernelShape::interpreted) {
     return launch_code(*code_, launch, stream);
   }
+  if (fused_ != nullptr) {
+    return fused_->launch(fits(shape_, launch) ? shape_ : KernelShape::strided, launch, stream);
+  }
   const LaunchKernel kernel = !fits(shape_, launch)               ? kernels_->strided
                               : shape_ == KernelShape::vector     ? kernels_->vector
                               : shape_ == KernelShape::transposed ? kernels_->transposed
@@ -315,7 +339,8 @@ const char* shape_name(KernelShape shape) noexcept {
 }
 
 void PreparedElements::explain(char* text, std::size_t capacity) const noexcept {
-  std::snprintf(text, capacity, "%s, %u loop%s", shape_name(shape_), geometry_.rank, geometry_.rank == 1 ? "" : "s");
+  std::snprintf(text, capacity, "%s%s, %u loop%s", fused_ != nullptr ? "fused, " : "", shape_name(shape_),
+                geometry_.rank, geometry_.rank == 1 ? "" : "s");
 }
 
 extern const Family elementwise_family;

@@ -4,13 +4,12 @@
 
 #include <memory>
 
+#include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
 #include "ops/elementwise/cuda/kernel_set.h"
 #include "ops/elementwise/cuda/step.h"
 
 namespace anydml::cuda {
-
-enum class KernelShape : std::uint8_t { vector, transposed, strided, interpreted };
 
 class PreparedElements final : public PreparedStep {
  public:
@@ -28,6 +27,8 @@ class PreparedElements final : public PreparedStep {
 
  private:
   [[nodiscard]] bool find_kernels_of(const ElementStep& step);
+  // Kernels that are compiled for this program; false where there is no way, or it would not be worth it.
+  [[nodiscard]] bool find_fused_of(const ElementStep& step);
   void map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes);
   void choose_shape(const LoopNest& nest);
   [[nodiscard]] bool choose_vectors(std::uint32_t inner_size, std::int64_t rows);
@@ -49,6 +50,8 @@ class PreparedElements final : public PreparedStep {
   std::uint16_t small_code_ = 0;        // RowId
   const KernelSet* kernels_ = nullptr;  // null: it is interpreted
   std::unique_ptr<Code> code_;          // or null
+  KernelSet fused_set_ = {};
+  std::shared_ptr<const FusedKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};

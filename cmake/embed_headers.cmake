@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# anydml_embed_headers(OUTPUT SOURCE_ROOT HEADERS... ): writes a C++ file that holds these headers' text, each under the
+# name by which others include it. They are compiled again while a program runs.
+function(anydml_embed_headers output root)
+  set(text "// Made by the build of the headers themselves.\n#include \"ops/elementwise/cuda/fused.h\"\n\nnamespace anydml::cuda {\n\nconst EmbeddedHeader kFusedHeaders[] = {\n")
+  foreach(header ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/${header})
+    file(READ ${root}/${header} content)
+    string(REGEX REPLACE "^.*/shims/" "" name ${header})
+    string(APPEND text "    {\"${name}\", R\"embedded(${content})embedded\"},\n")
+  endforeach()
+  string(APPEND text "};\nconst std::size_t kFusedHeaderCount = sizeof(kFusedHeaders) / sizeof(kFusedHeaders[0]);\n\n}  // namespace anydml::cuda\n")
+  file(GENERATE OUTPUT ${output} CONTENT "${text}")
+endfunction()
+
+# Those that a fused kernel is made of.
+function(anydml_fused_headers root result)
+  file(GLOB scalars CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/scalar/*.h)
+  file(GLOB shims CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/cuda/shims/*)
+  list(FILTER shims EXCLUDE REGEX "\\.md$")
+  set(own launch_device.cuh row_device.cuh variant_lists.h traits.h fused_device.cuh)
+  list(TRANSFORM own PREPEND ops/elementwise/cuda/)
+  set(${result} base/element.h base/float_bits.h base/scalar.h backend/cuda/fast_divisor.h backend/cuda/kernels/bits.h
+    backend/cuda/kernels/device.cuh ops/elementwise/signature.h ops/elementwise/scalars.h ${own} ${scalars} ${shims} PARENT_SCOPE)
+endfunction()

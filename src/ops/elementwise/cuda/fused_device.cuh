@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What source that is written while a program runs is made of (fused_source.cpp): definitions called by the bits of
+// their values, so that a value means to each of them what its own types say.
+#pragma once
+
+#include "ops/elementwise/cuda/row_device.cuh"
+#include "ops/elementwise/cuda/traits.h"
+#include "ops/elementwise/cuda/variant_lists.h"
+
+namespace anydml::cuda {
+
+template <class Scalar, class Call = decltype(&Scalar::operator())>
+struct ByBits;
+template <class Scalar, class Result, class... Inputs>
+struct ByBits<Scalar, Result (Scalar::*)(Inputs...) const> {
+  [[nodiscard]] static __device__ bits_t<Result> call(const Scalar& scalar, bits_t<Inputs>... inputs) {
+    return __builtin_bit_cast(bits_t<Result>, scalar(__builtin_bit_cast(Inputs, inputs)...));
+  }
+};
+
+// words: where the definition's attributes are, if it has any.
+template <class Scalar, class... Inputs>
+[[nodiscard]] __device__ auto call_by_bits(const u64* words, Inputs... inputs) {
+  using Kernel = KernelScalar<Scalar>;
+  if constexpr (std::is_constructible_v<Kernel, const Attributes&>) {
+    return ByBits<Kernel>::call(*reinterpret_cast<const Kernel*>(words), inputs...);
+  } else {
+    return ByBits<Kernel>::call(Kernel{}, inputs...);
+  }
+}
+
+}  // namespace anydml::cuda

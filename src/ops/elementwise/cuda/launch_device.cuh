@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A step as a kernel sees it: a kernel's parameter, no larger than its operands need. Nothing of the host's, so that
+// kernels can be compiled while a program runs.
+#pragma once
+
+#include "backend/cuda/kernels/device.cuh"
+
+namespace anydml::cuda {
+
+inline constexpr int kLaunchRank = 8;
+
+template <int kOperands>
+struct Launch {
+  std::byte* addresses[kOperands];  // of the first element visited
+  std::uint32_t count;
+  std::uint32_t rank;
+  std::uint32_t vectors;
+  std::uint16_t stays;
+  bool aligned;
+  FastDivisor vectors_of_row;
+  FastDivisor sizes[kLaunchRank];
+  std::int64_t strides[kLaunchRank][kOperands];
+};
+
+// How a kernel by vectors is tuned.
+template <int kThreads_, int kVectors_, bool kStreaming_ = true>
+struct VectorShape {
+  static constexpr int kThreads = kThreads_;
+  static constexpr int kVectors = kVectors_;            // in flight for each thread, of each input
+  static constexpr bool kStreaming = kStreaming_;       // loads and stores that say they are not used again
+  static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors
+};
+
+#if defined(__CUDACC__)
+
+// Adds to the offsets where an index over the loops [0, loops) leads.
+template <int kOperands>
+__device__ inline void add_offsets(const Launch<kOperands>& launch, std::uint32_t loops, std::uint32_t index,
+                                   std::int64_t (&offsets)[kOperands]) {
+#pragma unroll 1
+  for (std::uint32_t loop = loops; loop-- > 0;) {
+    std::uint32_t at = index;
+    if (loop != 0) {
+      const Quotient parts = divide(index, launch.sizes[loop]);
+      at = parts.remainder;
+      index = parts.quotient;
+    }
+#pragma unroll
+    for (int operand = 0; operand < kOperands; ++operand) {
+      offsets[operand] += static_cast<std::int64_t>(at) * launch.strides[loop][operand];
+    }
+  }
+}
+
+#endif
+
+}  // namespace anydml::cuda

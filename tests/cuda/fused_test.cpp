@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The source that is written for programs, without a GPU: what it says, and that NVRTC compiles every row in it, where
+// NVRTC is. What the kernels compute is for a machine with a GPU.
+#include <gtest/gtest.h>
+
+#include "ops/elementwise/cuda/fused.h"
+#include "ops/elementwise/cuda/interpreter.h"
+
+namespace anydml::cuda {
+
+// The interpreter's table is device code. Here it says what the rows say, and no definition has attributes.
+bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noexcept {
+  const Row& of = row(id);
+  if (variant >= of.variants.size()) {
+    return false;
+  }
+  function = {};
+  function.inputs = of.inputs;
+  for (std::size_t i = 0; i <= of.inputs; ++i) {
+    function.element_sizes[i] = static_cast<std::uint8_t>(element_size(of.variants[variant][i]));
+  }
+  return true;
+}
+
+namespace {
+
+// The row, and a copy of what it makes.
+ElementStep step_of(const Row& of, std::uint32_t variant) {
+  const DataType result = of.variants[variant][of.inputs];
+  const Row& identity = row(RowId::ELEMENT_WISE_IDENTITY);
+  ElementStep step{};
+  step.loads = of.inputs;
+  for (std::uint16_t i = 0; i < of.inputs; ++i) {
+    step.types[i] = of.variants[variant][i];
+  }
+  step.types[of.inputs] = result;
+  ElementInstruction first{.row = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
+  for (std::uint16_t i = 0; i < of.inputs; ++i) {
+    first.sources[i] = i;
+  }
+  ElementInstruction second{.row = identity.id,
+                            .variant = static_cast<std::uint16_t>(find_variant(identity, result)),
+                            .sources = {of.inputs},
+                            .attributes = {}};
+  step.program = {first, second};
+  step.stored = {static_cast<std::uint16_t>(of.inputs + 1)};
+  return step;
+}
+
+TEST(FusedSource, SaysTheProgram) {
+  FusedSource source;
+  ASSERT_TRUE(write_fused(step_of(row(RowId::ELEMENT_WISE_ADD), 0), source));
+  EXPECT_NE(source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.text;
+  EXPECT_NE(source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
+            std::string::npos)
+      << source.text;
+  EXPECT_EQ(source.set.inputs, 2);
+  EXPECT_EQ(source.set.vector_elements, 4);
+}
+
+TEST(FusedSource, LeavesOutWhatKernelsDoNotTake) {
+  ElementStep several = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  several.stored = {2, 3};
+  FusedSource source;
+  EXPECT_FALSE(write_fused(several, source));
+  ElementStep other_size = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  other_size.types[0] = DataType::FLOAT16;
+  EXPECT_FALSE(write_fused(other_size, source));
+}
+
+TEST(FusedSource, EveryRowCompiles) {
+  for (const Row& of : rows()) {
+    FusedSource source;
+    ASSERT_TRUE(write_fused(step_of(of, 0), source)) << of.name;
+    FusedBinary binary;
+    std::string why;
+    const bool compiled = compile_fused(source.text, "sm_90", binary, why);
+    if (!compiled && why.find("was not found") != std::string::npos) {
+      GTEST_SKIP() << why;
+    }
+    EXPECT_TRUE(compiled) << of.name << ": " << why;
+    EXPECT_FALSE(binary.code.empty());
+    EXPECT_NE(binary.vector_name, binary.strided_name);
+  }
+}
+
+}  // namespace
+}  // namespace anydml::cuda
