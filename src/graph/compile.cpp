@@ -120,7 +120,7 @@ class Compiler {
         wanted[values_.of(source)] = true;
       }
     };
-    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (const std::uint32_t i : sorted_) {
       for (const GraphSource& source : graph_.nodes[i].sources) {
         if (!folded[i]) {
           want(source);

@@ -28,11 +28,9 @@ class Fuser {
         positions_(graph.nodes.size()) {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       positions_[nodes[i]] = i;
-    }
-    for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const GraphSource& source : graph.nodes[i].sources) {
+      for (const GraphSource& source : graph.nodes[nodes[i]].sources) {
         if (source.kind == SourceKind::node) {
-          readers_[source.index].push_back(i);
+          readers_[source.index].push_back(nodes[i]);
         }
       }
     }
