@@ -14,8 +14,8 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
-// Elements of several rows that lie beside each other on one cache line, which is left before the next row's is
-// touched: rows may lie so that their lines all compete for the same few places of the cache.
+// Of several rows the elements on one cache line, which is left before the next row's is touched: rows may lie so that
+// their lines all compete for the same few places of the cache.
 template <class Fold, std::size_t kRows>
 inline void add_lines(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride) {
   using Element = unaligned_t<typename Fold::Loaded>;
@@ -40,12 +40,6 @@ template <class Fold, std::size_t kRows>
 inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride,
                      std::int64_t columns) {
   using Element = unaligned_t<typename Fold::Loaded>;
-  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Element));
-  if constexpr (kRows > 1 && sizeof(Element) > 1) {  // rows of bytes are short, and lie close
-    for (; columns >= kLine; columns -= kLine, accumulators += kLine, rows += 64) {
-      add_lines<Fold, kRows>(accumulators, rows, stride);
-    }
-  }
   const Element* row[kRows];
   for (std::size_t k = 0; k < kRows; ++k) {
     row[k] = reinterpret_cast<const Element*>(rows + static_cast<std::int64_t>(k) * stride);
@@ -123,27 +117,42 @@ template <class T, bool kMax, bool kPlaces>
 inline constexpr bool kHasNative<ExtremeFold<T, kMax, kPlaces>> = is_float<T> && sizeof(T) >= 4;
 #endif
 
-// kFar: the rows lie far from each other. Then several at a time save the way to the accumulators; rows that follow one
-// another at once are read best in their order.
-template <class Fold, bool kFar>
+// How rows are best taken: one after another; several at a time, which saves the way to the accumulators; and those, if
+// they lie far from each other, line by line. Rows of bytes are short and lie close.
+enum class Taken { singly, together, by_lines };
+
+template <class Fold, Taken kTaken>
+inline void add_several(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
+                        std::int64_t columns) {
+  constexpr auto kRows = static_cast<std::size_t>(kRowsAtOnce);
+#if defined(ANYDML_REDUCE_NEON)
+  if constexpr (kHasNative<Fold>) {
+    add_native_rows<Fold, kRows>(accumulators, rows, stride, columns);
+    return;
+  }
+#endif
+  if constexpr (kTaken == Taken::by_lines && sizeof(typename Fold::Loaded) > 1) {
+    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(typename Fold::Loaded));
+    for (; columns >= kLine; columns -= kLine, accumulators += kLine, rows += 64) {
+      add_lines<Fold, kRows>(accumulators, rows, stride);
+    }
+  }
+  add_rows<Fold, kRows>(accumulators, rows, stride, columns);
+}
+
+template <class Fold, Taken kTaken>
 inline void add_loaded(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                        std::int64_t count, std::int64_t columns) {
   std::int64_t row = 0;
-  for (; kFar && row + kRowsAtOnce <= count; row += kRowsAtOnce) {
-#if defined(ANYDML_REDUCE_NEON)
-    if constexpr (kHasNative<Fold>) {
-      add_native_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
-      continue;
-    }
-#endif
-    add_rows<Fold, std::size_t{kRowsAtOnce}>(accumulators, rows + row * stride, stride, columns);
+  for (; kTaken != Taken::singly && row + kRowsAtOnce <= count; row += kRowsAtOnce) {
+    add_several<Fold, kTaken>(accumulators, rows + row * stride, stride, columns);
   }
   for (; row < count; ++row) {
     add_rows<Fold, 1>(accumulators, rows + row * stride, stride, columns);
   }
 }
 
-template <class Fold, bool kFar>
+template <class Fold, Taken kTaken>
 inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                     std::int64_t count, std::int64_t columns) {
   if constexpr (Fold::kWidens) {
@@ -155,19 +164,19 @@ inline void add_all(typename Fold::Accumulator* accumulators, const std::byte* r
         for (std::int64_t k = 0; k < high; ++k) {
           widen_halves(rows + (row + k) * stride + column * 2, some, wide + k * kWideColumns);
         }
-        add_loaded<Fold, true>(accumulators + column, reinterpret_cast<const std::byte*>(wide), kWideColumns * 4, high,
-                               some);
+        add_loaded<Fold, Taken::together>(accumulators + column, reinterpret_cast<const std::byte*>(wide),
+                                          kWideColumns * 4, high, some);
       }
     }
   } else {
-    add_loaded<Fold, kFar>(accumulators, rows, stride, count, columns);
+    add_loaded<Fold, kTaken>(accumulators, rows, stride, count, columns);
   }
 }
 
 template <class Fold>
 void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows, std::int64_t stride,
                 std::int64_t count, std::int64_t columns) {
-  add_all<Fold, true>(accumulators, rows, stride, count, columns);
+  add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
 // The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
@@ -192,8 +201,8 @@ void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, st
     for (std::int64_t i = 0; i < used; ++i) {
       lanes[i] = Fold::kNeutral;
     }
-    add_all<Fold, !kNear>(lanes, x, kRowBytes, rows, kLanes);
-    add_all<Fold, false>(lanes, x + rows * kRowBytes, 0, count % kLanes == 0 ? 0 : 1, count % kLanes);
+    add_all<Fold, kNear ? Taken::singly : Taken::together>(lanes, x, kRowBytes, rows, kLanes);
+    add_all<Fold, Taken::singly>(lanes, x + rows * kRowBytes, 0, count % kLanes == 0 ? 0 : 1, count % kLanes);
     if (used == kLanes) {
 #pragma GCC unroll 8
       for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
