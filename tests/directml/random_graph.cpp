@@ -60,7 +60,8 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   static const auto built = built_operators();
   static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};
   for (int i = 0; i < 2; ++i) {
-    const UINT count = kCounts[random_() % std::size(kCounts)];
+    // Now and then more than a tile has, and more than one thread's share.
+    const UINT count = one_in(24) ? (one_in(4) ? 151'200 : 5'040) : kCounts[random_() % std::size(kCounts)];
     for (UINT first = 1; first <= count; ++first) {
       if (count % first == 0 && (shapes_.size() < 8 || one_in(3))) {
         shapes_.push_back({first, count / first});
@@ -68,7 +69,8 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
     }
   }
   liked_ = static_cast<DML_TENSOR_DATA_TYPE>(one_in(2) ? 1 : 1 + random_() % 11);
-  const std::size_t count = 1 + random_() % most_nodes;
+  const bool large = std::ranges::any_of(shapes_, [](const auto& sizes) { return sizes[0] * sizes[1] > 1000; });
+  const std::size_t count = 1 + random_() % (large ? std::min<std::size_t>(most_nodes, 20) : most_nodes);
   while (nodes_.size() < count) {
     if (!try_node(*one_of(built))) {
       ++refused_;
