@@ -373,10 +373,11 @@ TEST(Compile, DISABLED_Times) {
        }},
       {"ADD that cannot be fused",
        [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024/0] a:f32[1024/0] -> f32[1024]\n"); }},
-      {"NEGATE of one value", [&](int n) {
+      {"NEGATE of one value, all of them outputs", [&](int n) {
          Graph graph = repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n");
          for (int i = 1; i < n; ++i) {
            graph.nodes[static_cast<std::size_t>(i)].sources[0].index = 0;
+           graph.outputs.push_back({.kind = SourceKind::node, .index = static_cast<std::uint32_t>(i)});
          }
          return graph;
        }}};

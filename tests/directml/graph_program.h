@@ -29,28 +29,28 @@ std::vector<T> values_of(const Bytes& bytes) {
 class GraphBuilder {
  public:
   UINT add(IDMLOperator* op, const char* name = nullptr) {
-    const auto& node = operators_.emplace_back(DML_OPERATOR_GRAPH_NODE_DESC{op, name});
-    nodes_.push_back({DML_GRAPH_NODE_TYPE_OPERATOR, &node});
-    return static_cast<UINT>(nodes_.size() - 1);
+    const auto& node = operators.emplace_back(DML_OPERATOR_GRAPH_NODE_DESC{op, name});
+    nodes.push_back({DML_GRAPH_NODE_TYPE_OPERATOR, &node});
+    return static_cast<UINT>(nodes.size() - 1);
   }
   UINT add_constant(const void* data, std::size_t bytes) {
-    const auto& node = constants_.emplace_back(DML_CONSTANT_DATA_GRAPH_NODE_DESC{data, bytes, nullptr});
-    nodes_.push_back({DML_GRAPH_NODE_TYPE_CONSTANT, &node});
-    return static_cast<UINT>(nodes_.size() - 1);
+    const auto& node = constants.emplace_back(DML_CONSTANT_DATA_GRAPH_NODE_DESC{data, bytes, nullptr});
+    nodes.push_back({DML_GRAPH_NODE_TYPE_CONSTANT, &node});
+    return static_cast<UINT>(nodes.size() - 1);
   }
   void input(UINT graph_input, UINT node, UINT node_input, const char* name = nullptr) {
-    const auto& edge = input_edges_.emplace_back(DML_INPUT_GRAPH_EDGE_DESC{graph_input, node, node_input, name});
-    inputs_.push_back({DML_GRAPH_EDGE_TYPE_INPUT, &edge});
+    const auto& edge = input_descs.emplace_back(DML_INPUT_GRAPH_EDGE_DESC{graph_input, node, node_input, name});
+    input_edges.push_back({DML_GRAPH_EDGE_TYPE_INPUT, &edge});
     input_count = std::max(input_count, graph_input + 1);
   }
   void connect(UINT from, UINT node, UINT node_input, UINT from_output = 0, const char* name = nullptr) {
     const auto& edge =
-        inner_edges_.emplace_back(DML_INTERMEDIATE_GRAPH_EDGE_DESC{from, from_output, node, node_input, name});
-    inner_.push_back({DML_GRAPH_EDGE_TYPE_INTERMEDIATE, &edge});
+        inner_descs.emplace_back(DML_INTERMEDIATE_GRAPH_EDGE_DESC{from, from_output, node, node_input, name});
+    inner_edges.push_back({DML_GRAPH_EDGE_TYPE_INTERMEDIATE, &edge});
   }
   void output(UINT from, UINT graph_output, UINT from_output = 0, const char* name = nullptr) {
-    const auto& edge = output_edges_.emplace_back(DML_OUTPUT_GRAPH_EDGE_DESC{from, from_output, graph_output, name});
-    outputs_.push_back({DML_GRAPH_EDGE_TYPE_OUTPUT, &edge});
+    const auto& edge = output_descs.emplace_back(DML_OUTPUT_GRAPH_EDGE_DESC{from, from_output, graph_output, name});
+    output_edges.push_back({DML_GRAPH_EDGE_TYPE_OUTPUT, &edge});
     output_count = std::max(output_count, graph_output + 1);
   }
   // An operator with its inputs: graph inputs by -1 - number, nodes by number.
@@ -70,14 +70,14 @@ class GraphBuilder {
   [[nodiscard]] DML_GRAPH_DESC desc() const {
     return {input_count,
             output_count,
-            static_cast<UINT>(nodes_.size()),
-            nodes_.data(),
-            static_cast<UINT>(inputs_.size()),
-            inputs_.data(),
-            static_cast<UINT>(outputs_.size()),
-            outputs_.data(),
-            static_cast<UINT>(inner_.size()),
-            inner_.data()};
+            static_cast<UINT>(nodes.size()),
+            nodes.data(),
+            static_cast<UINT>(input_edges.size()),
+            input_edges.data(),
+            static_cast<UINT>(output_edges.size()),
+            output_edges.data(),
+            static_cast<UINT>(inner_edges.size()),
+            inner_edges.data()};
   }
   HRESULT compile(const Dml& dml, ComPtr<IDMLCompiledOperator>& compiled,
                   DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE) const {
@@ -94,18 +94,18 @@ class GraphBuilder {
 
   UINT input_count = 0;
   UINT output_count = 0;
+  std::deque<DML_OPERATOR_GRAPH_NODE_DESC> operators;
+  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constants;
+  std::deque<DML_INPUT_GRAPH_EDGE_DESC> input_descs;
+  std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> inner_descs;
+  std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> output_descs;
+  std::vector<DML_GRAPH_NODE_DESC> nodes;
+  std::vector<DML_GRAPH_EDGE_DESC> input_edges;
+  std::vector<DML_GRAPH_EDGE_DESC> inner_edges;
+  std::vector<DML_GRAPH_EDGE_DESC> output_edges;
 
  private:
   std::vector<ComPtr<IDMLOperator>> kept_;
-  std::deque<DML_OPERATOR_GRAPH_NODE_DESC> operators_;
-  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constants_;
-  std::deque<DML_INPUT_GRAPH_EDGE_DESC> input_edges_;
-  std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> inner_edges_;
-  std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> output_edges_;
-  std::vector<DML_GRAPH_NODE_DESC> nodes_;
-  std::vector<DML_GRAPH_EDGE_DESC> inputs_;
-  std::vector<DML_GRAPH_EDGE_DESC> inner_;
-  std::vector<DML_GRAPH_EDGE_DESC> outputs_;
 };
 
 // Ranges of one buffer, at multiples of 256 bytes and of nothing more, with bytes of 0xFF between them.

@@ -56,12 +56,15 @@ struct RandomGraph::Attempt {
   }
 };
 
-RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes) : dml_(dml), random_(seed) {
+RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes, Sizes of)
+    : dml_(dml), random_(seed) {
   static const auto built = built_operators();
-  static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};
+  static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};  // the first five are small
   for (int i = 0; i < 2; ++i) {
     // Now and then more than a tile has, and more than one thread's share.
-    const UINT count = one_in(24) ? (one_in(4) ? 151'200 : 5'040) : kCounts[random_() % std::size(kCounts)];
+    const UINT count = of == Sizes::small ? kCounts[random_() % 5]
+                       : one_in(24)       ? (one_in(4) ? 151'200 : 5'040)
+                                          : kCounts[random_() % std::size(kCounts)];
     for (UINT first = 1; first <= count; ++first) {
       if (count % first == 0 && (shapes_.size() < 8 || one_in(3))) {
         shapes_.push_back({first, count / first});

@@ -37,7 +37,8 @@ struct RandomNode {
 
 class RandomGraph {
  public:
-  RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes);
+  enum class Sizes : std::uint8_t { small, any };
+  RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes, Sizes of = Sizes::any);
 
   [[nodiscard]] const std::vector<RandomNode>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
