@@ -9,8 +9,6 @@
 namespace anydml {
 namespace {
 
-Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
-
 constexpr DML_EXECUTION_FLAGS kKnownFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION |
                                             DML_EXECUTION_FLAG_DISABLE_META_COMMANDS |
                                             DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;

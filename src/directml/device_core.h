@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "backend/core.h"
 #include "base/result.h"
@@ -14,6 +15,9 @@
 #include "facts/facts.h"
 
 namespace anydml {
+
+// Of a call: what is wrong with what it was given.
+[[nodiscard]] inline Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
 
 class DmlCore {
  public:

@@ -15,8 +15,6 @@ namespace {
 constexpr UINT kMostInputs = 1 << 20;
 constexpr UINT kMostNodes = 1 << 24;
 
-Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
-
 Status check_count(const char* count_name, UINT count, UINT most, const char* array_name, const void* array) {
   if (count > most) {
     return wrong(format_text("{} is {}; expected at most {}", count_name, count, most));

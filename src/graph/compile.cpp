@@ -24,7 +24,7 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
   return {.tensor = tensor, .slot = home.slot, .offset = home.offset};
 }
 
-// Compiles a graph whose nodes are sorted.
+// Compiles those nodes of a graph that are needed, which are sorted.
 class Compiler {
  public:
   Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, std::string* text)
@@ -43,7 +43,7 @@ class Compiler {
     }
     place_given();
     const ValueSet kept = place_persistent(folded);
-    say(graph_.nodes.size() == 1 ? "one node\n" : format_text("{} nodes\n", graph_.nodes.size()));
+    say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialise = make_plan(before, kept, "initialise");
     plans_.initialise_steps = steps_;
     const std::vector<std::uint32_t> copies = place_outputs(folded);
@@ -120,11 +120,9 @@ class Compiler {
         wanted[values_.of(source)] = true;
       }
     };
-    for (const std::uint32_t i : sorted_) {
-      for (const GraphSource& source : graph_.nodes[i].sources) {
-        if (!folded[i]) {
-          want(source);
-        }
+    for (const std::uint32_t node : sorted_) {
+      if (!folded[node]) {
+        std::ranges::for_each(graph_.nodes[node].sources, want);
       }
     }
     std::ranges::for_each(graph_.outputs, want);
@@ -331,7 +329,7 @@ class Compiler {
 Result<GraphPlans> compile_graph(const Graph& graph, std::string* text) {
   auto sorted = sorted_nodes(graph);
   ANYDML_TRY(sorted);
-  return Compiler(graph, std::move(sorted.value()), text).compile();
+  return Compiler(graph, prune(graph, sorted.value()), text).compile();
 }
 
 }  // namespace anydml

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <iterator>
+
 #include "graph/passes.h"
 
 namespace anydml {
@@ -21,6 +24,25 @@ std::uint32_t ValueNumbers::of(const GraphSource& source) const {
     default:
       return of_node(source.index, source.output);
   }
+}
+
+std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order) {
+  NodeSet needed(graph.nodes.size());
+  const auto need = [&](const GraphSource& source) {
+    if (source.kind == SourceKind::node) {
+      needed[source.index] = true;
+    }
+  };
+  std::ranges::for_each(graph.outputs, need);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (needed[order[i]]) {
+      std::ranges::for_each(graph.nodes[order[i]].sources, need);
+    }
+  }
+  std::vector<std::uint32_t> left;
+  left.reserve(order.size());
+  std::ranges::copy_if(order, std::back_inserter(left), [&](std::uint32_t node) { return bool{needed[node]}; });
+  return left;
 }
 
 NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {

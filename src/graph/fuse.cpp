@@ -9,8 +9,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
-
 using Views = std::vector<TensorDesc>;  // of a node's tensors
 
 // Groups grow node by node. Each has a depth that is greater than that of every group it reads from, so that a search
@@ -22,15 +20,17 @@ class Fuser {
         values_(values),
         nodes_(nodes),
         kept_(kept),
-        group_of_(graph.nodes.size(), kNone),
+        group_of_(graph.nodes.size(), kNoNumber),
         views_(graph.nodes.size()),
         readers_(graph.nodes.size()),
         positions_(graph.nodes.size()) {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       positions_[nodes[i]] = i;
-      for (const GraphSource& source : graph.nodes[nodes[i]].sources) {
+    }
+    for (const std::uint32_t node : nodes) {
+      for (const GraphSource& source : graph.nodes[node].sources) {
         if (source.kind == SourceKind::node) {
-          readers_[source.index].push_back(nodes[i]);
+          readers_[source.index].push_back(node);
         }
       }
     }
@@ -69,7 +69,7 @@ class Fuser {
   }
 
   [[nodiscard]] std::uint32_t group_of(const GraphSource& source) const {
-    return source.kind == SourceKind::node ? group_of_[source.index] : kNone;
+    return source.kind == SourceKind::node ? group_of_[source.index] : kNoNumber;
   }
 
   // Calls use(group) for each group outside `together` that these nodes read from.
@@ -77,7 +77,7 @@ class Fuser {
   void for_each_source(std::span<const std::uint32_t> nodes, Use use) const {
     for (const std::uint32_t node : nodes) {
       for (const GraphSource& source : graph_.nodes[node].sources) {
-        if (const std::uint32_t group = group_of(source); group != kNone) {
+        if (const std::uint32_t group = group_of(source); group != kNoNumber) {
           use(group);
         }
       }
@@ -101,7 +101,7 @@ class Fuser {
     std::vector<std::uint32_t> candidates;
     for (const GraphSource& source : of.sources) {
       const std::uint32_t group = group_of(source);
-      if (group != kNone && groups_[group].open && std::ranges::find(candidates, group) == candidates.end()) {
+      if (group != kNoNumber && groups_[group].open && std::ranges::find(candidates, group) == candidates.end()) {
         candidates.push_back(group);
       }
     }
@@ -204,7 +204,7 @@ class Fuser {
   // yes, so that graphs of any size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kLongest = 512;
-    std::uint32_t least = kNone;
+    std::uint32_t least = kNoNumber;
     for (const std::uint32_t group : groups) {
       least = std::min(least, groups_[group].depth);
     }
@@ -243,7 +243,7 @@ class Fuser {
       for (const std::uint32_t node : groups_[low].nodes) {
         for (const std::uint32_t reader : readers_[node]) {
           const std::uint32_t high = group_of_[reader];
-          if (high != kNone && high != low && groups_[high].depth <= groups_[low].depth) {
+          if (high != kNoNumber && high != low && groups_[high].depth <= groups_[low].depth) {
             groups_[high].depth = groups_[low].depth + 1;
             open.push_back(high);
           }
@@ -322,7 +322,7 @@ class Fuser {
   const ValueSet& kept_;
   std::vector<std::uint32_t> group_of_;              // of each node
   std::vector<Views> views_;                         // of each node
-  std::vector<std::vector<std::uint32_t>> readers_;  // of each node
+  std::vector<std::vector<std::uint32_t>> readers_;  // of each node, among nodes_
   std::vector<std::uint32_t> positions_;             // of each node among nodes_
   std::vector<Group> groups_;
   std::uint32_t search_ = 0;

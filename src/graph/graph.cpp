@@ -118,18 +118,6 @@ Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
     return Error{ErrorKind::invalid_argument,
                  format_text("the edges make a cycle: {}; expected a graph without cycles", cycle_text(graph, unmet))};
   }
-  std::vector<bool> needed(count);
-  for (const GraphSource& output : graph.outputs) {
-    needed[output.index] = true;
-  }
-  for (auto node = order.rbegin(); node != order.rend(); ++node) {
-    for (const GraphSource& source : graph.nodes[*node].sources) {
-      if (needed[*node] && source.kind == SourceKind::node) {
-        needed[source.index] = true;
-      }
-    }
-  }
-  std::erase_if(order, [&](std::uint32_t node) { return !needed[node]; });
   return order;
 }
 

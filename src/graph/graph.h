@@ -56,8 +56,7 @@ struct Graph {
 // How messages and texts speak of a node: "node 3 (ELEMENT_WISE_ADD 'bias')".
 [[nodiscard]] std::string node_label(const Graph& graph, std::uint32_t node);
 
-// The nodes that an output needs, each after those that feed it, otherwise in the order given. An error names the nodes
-// of a cycle, wherever it is.
+// The nodes, each after those that feed it, otherwise in the order given. An error names the nodes of a cycle.
 [[nodiscard]] Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph);
 
 // One line for each input, constant, node and output.

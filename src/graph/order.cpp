@@ -7,11 +7,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
-
-// Among very many groups the order given is good enough: choosing looks at all that are ready, again and again.
-constexpr std::size_t kMany = 4096;
-
 std::vector<Extent> extents_of(const Graph& graph, const ValueNumbers& values) {
   std::vector<Extent> extents(values.count());
   for (std::uint32_t i = 0; i < graph.inputs.size(); ++i) {
@@ -31,11 +26,11 @@ std::vector<Extent> extents_of(const Graph& graph, const ValueNumbers& values) {
 std::vector<Lifetime> lifetimes_in(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                    std::span<const std::uint32_t> order, const ValueSet& temporary) {
   std::vector<Lifetime> made;
-  std::vector<std::uint32_t> number(temporary.size(), kNone);
+  std::vector<std::uint32_t> number(temporary.size(), kNoNumber);
   for (std::uint32_t at = 0; at < order.size(); ++at) {
     const GraphGroup& group = groups[order[at]];
     for (const std::uint32_t value : group.reads) {
-      if (number[value] != kNone) {
+      if (number[value] != kNoNumber) {
         made[number[value]].last = at;
       }
     }
@@ -52,7 +47,7 @@ std::vector<Lifetime> lifetimes_in(std::span<const Extent> extents, std::span<co
 // Of those that are ready, always the one that adds least to what is alive, the latest of equal ones.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
-  std::vector<std::uint32_t> maker(temporary.size(), kNone);
+  std::vector<std::uint32_t> maker(temporary.size(), kNoNumber);
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].writes) {
       maker[value] = i;
@@ -64,7 +59,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {
       ++readers[value];
-      if (maker[value] != kNone) {
+      if (maker[value] != kNoNumber) {
         ++unmet[i];
         followers[maker[value]].push_back(i);
       }
@@ -145,6 +140,8 @@ std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values, 
 
 std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                                  const ValueSet& temporary) {
+  // Among very many groups the order given is good enough: choosing looks at all that are ready, again and again.
+  constexpr std::size_t kMany = 4096;
   const std::vector<Extent> extents = extents_of(graph, values);
   std::vector<std::uint32_t> best(groups.size());
   std::iota(best.begin(), best.end(), 0U);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The passes from a graph to its plans. Each is a function over plain data:
 //
+//   prune   which nodes an output needs
 //   fold    which nodes run once, when the graph is initialised
 //   fuse    nodes -> groups: those whose elements go through one program together
 //   order   the groups, so that little is alive at a time
@@ -33,8 +34,13 @@ class ValueNumbers {
   std::uint32_t count_;
 };
 
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a group
+
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
+
+// Of the nodes, which are in order, those that an output comes from.
+[[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
 // Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and what was folded
 // before. Not those that would make much of little, such as a broadcast.

@@ -8,7 +8,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
 constexpr std::uint64_t kEnd = static_cast<std::uint64_t>(-1);
 
 // One or more values, each in place of the one before it.
@@ -23,11 +22,11 @@ struct Chain {
 // the group reads is read for the element that is written there.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
-  std::vector<std::uint32_t> number(values.count(), kNone);
+  std::vector<std::uint32_t> number(values.count(), kNoNumber);
   for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {
     number[lifetimes[i].value] = i;
   }
-  std::vector<std::uint32_t> predecessors(lifetimes.size(), kNone);
+  std::vector<std::uint32_t> predecessors(lifetimes.size(), kNoNumber);
   for (std::uint32_t at = 0; at < groups.size(); ++at) {
     const GraphGroup& group = groups[at];
     if (!graph.nodes[group.nodes.front()].op->family->by_element) {
@@ -47,13 +46,13 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
     };
     std::vector<std::uint32_t> free;
     for (const std::uint32_t value : group.reads) {
-      if (number[value] != kNone && lifetimes[number[value]].last == at) {
+      if (number[value] != kNoNumber && lifetimes[number[value]].last == at) {
         free.push_back(number[value]);
       }
     }
     for (std::size_t node = 0; node < group.nodes.size(); ++node) {
       const std::uint32_t made = number[values.of_node(group.nodes[node], 0)];
-      if (made == kNone || lifetimes[made].first != at) {
+      if (made == kNoNumber || lifetimes[made].first != at) {
         continue;
       }
       const auto taken = std::ranges::find_if(
@@ -142,7 +141,7 @@ Places place(const Graph& graph, const ValueNumbers& values, std::span<const Gra
   std::vector<std::uint32_t> chain_of(lifetimes.size());
   for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor was made earlier, and comes before
     const Lifetime& lifetime = lifetimes[i];
-    if (predecessors[i] == kNone) {
+    if (predecessors[i] == kNoNumber) {
       chain_of[i] = static_cast<std::uint32_t>(chains.size());
       chains.push_back({.bytes = 0, .alignment = kTemporaryAlignment, .first = lifetime.first, .last = lifetime.last});
     } else {

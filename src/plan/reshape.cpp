@@ -6,7 +6,7 @@
 namespace anydml {
 namespace {
 
-struct Dimension {
+struct Run {
   std::int64_t size;
   std::int64_t stride;
 };
@@ -15,10 +15,10 @@ struct Dimension {
 
 std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes) {
   // Dimensions of size 1 say nothing, and neighbours that continue one another are one.
-  Dimension old[kMaxRank];
+  Run old[kMaxRank];
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    const Dimension next{.size = tensor.sizes[i], .stride = tensor.strides[i]};
+    const Run next{.size = tensor.sizes[i], .stride = tensor.strides[i]};
     if (next.size == 1) {
       continue;
     }

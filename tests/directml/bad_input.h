@@ -154,6 +154,7 @@ inline void retype_all(Program& p, int type) {
 std::vector<Case> description_cases();
 std::vector<Case> rule_cases();
 std::vector<Case> object_cases();
+std::vector<Case> graph_cases();
 std::vector<Case> binding_cases();
 
 }  // namespace anydml::test

@@ -86,21 +86,6 @@ std::vector<Case> object_cases() {
          return other.device->CompileOperator(p.op.Get(), DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator),
                                               &out);
        }},
-      {"CompileGraph: desc is null", E_INVALIDARG, "desc is null",
-       [](Program& p) {
-         ComPtr<IDMLDevice1> device1;
-         p.dml.device.As(&device1);
-         void* out = &out;
-         return device1->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &out);
-       }},
-      {"CompileGraph: no nodes", E_INVALIDARG, "NodeCount is 0; expected one or more",
-       [](Program& p) {
-         ComPtr<IDMLDevice1> device1;
-         p.dml.device.As(&device1);
-         const DML_GRAPH_DESC graph{};
-         void* out = &out;
-         return device1->CompileGraph(&graph, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &out);
-       }},
       {"CreateOperatorInitializer: operators is null", E_INVALIDARG, "operators is null; expected 2 compiled operators",
        [](Program& p) {
          void* out = &out;

@@ -90,6 +90,7 @@ void run_cases(const std::vector<Case>& cases) {
 TEST(BadInput, Descriptions) { run_cases(description_cases()); }
 TEST(BadInput, Rules) { run_cases(rule_cases()); }
 TEST(BadInput, Objects) { run_cases(object_cases()); }
+TEST(BadInput, Graphs) { run_cases(graph_cases()); }
 TEST(BadInput, Bindings) { run_cases(binding_cases()); }
 
 TEST(BadInput, ARemovedD3D12Device) {

@@ -233,6 +233,11 @@ struct Dml {
     EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
   }
 
+  // A queue and a recorder of its own, on a device that others use too.
+  Dml(ID3D12Device* shared_d3d12, IDMLDevice* shared) : d3d12(shared_d3d12), queue(shared_d3d12), device(shared) {
+    EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
+  }
+
   HRESULT create_operator(DML_OPERATOR_TYPE type, const void* desc, ComPtr<IDMLOperator>& op) const {
     const DML_OPERATOR_DESC described{type, desc};
     return device->CreateOperator(&described, IID_PPV_ARGS(&op));

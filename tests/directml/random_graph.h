@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Graphs of random operators among all that are built, over random layouts and views of the same bytes, for DirectML.
+// What they read was written before; which bytes those are, the values say.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "directml/graph_program.h"
+#include "facts/facts.h"
+#include "ops/family.h"
+
+namespace anydml::test {
+
+// Every operator that is built.
+[[nodiscard]] std::vector<const facts::Operator*> built_operators();
+
+struct RandomSource {
+  enum Kind { none, input, constant, node } kind = none;
+  std::size_t index = 0;
+  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // as which it is read
+};
+
+struct RandomNode {
+  const facts::Operator* op = nullptr;
+  std::vector<RandomSource> sources;                         // of each input
+  ComPtr<IDMLOperator> in_graph;                             // may own inputs
+  ComPtr<IDMLOperator> alone;                                // the same, and owns nothing
+  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of its output
+  std::uint64_t bytes = 0;
+  std::vector<bool> written;  // of these; empty: all
+};
+
+class RandomGraph {
+ public:
+  enum class Sizes : std::uint8_t { small, any };
+  RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes, Sizes of = Sizes::any);
+
+  [[nodiscard]] const std::vector<RandomNode>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
+  [[nodiscard]] GraphInputs inputs() const;
+  [[nodiscard]] const std::vector<Bytes>& constants() const { return constants_; }
+  // Nodes in another order than they feed one another.
+  void describe(GraphBuilder& graph) const;
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+ private:
+  struct Attempt;  // at a node
+  struct Input {
+    std::uint64_t bytes = 0;
+    bool owned = false;
+    Bytes values;
+  };
+
+  [[nodiscard]] bool one_in(std::uint64_t n) { return random_() % n == 0; }
+  template <class T>
+  [[nodiscard]] const T& one_of(const std::vector<T>& list) {
+    return list[random_() % list.size()];
+  }
+  [[nodiscard]] std::vector<UINT> random_sizes(unsigned least_rank, unsigned most_rank);
+  [[nodiscard]] std::vector<UINT> random_strides(const std::vector<UINT>& sizes, bool for_output);
+  [[nodiscard]] Bytes random_bytes(std::uint64_t count);
+  [[nodiscard]] RandomSource find_source(Tensor& tensor);
+  [[nodiscard]] bool try_view(Tensor& tensor, const RandomNode& node);
+  void take_new_input(Tensor& tensor, RandomSource& source);
+  void set_attributes(Attempt& attempt, const facts::Operator& op, void* desc, DML_TENSOR_DATA_TYPE type, bool inner);
+  [[nodiscard]] bool try_node(const facts::Operator& op);
+  void choose_outputs();
+
+  const Dml& dml_;
+  std::mt19937_64 random_;
+  std::vector<std::vector<UINT>> shapes_;  // that this graph likes
+  DML_TENSOR_DATA_TYPE liked_ = DML_TENSOR_DATA_TYPE_FLOAT32;
+  std::vector<Input> inputs_;
+  std::vector<Bytes> constants_;
+  std::vector<RandomNode> nodes_;
+  std::vector<std::size_t> outputs_;
+  std::uint64_t refused_ = 0;  // descriptions
+};
+
+}  // namespace anydml::test

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+// The passes over graphs, by what they say of small ones: what is folded, what goes through one program together, in
+// which order, where values are.
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "graph/compile.h"
+#include "graph/passes.h"
+#include "support/graph_text.h"
+
+namespace anydml::test {
+namespace {
+
+std::string compiled(const Graph& graph) {
+  std::string text;
+  const auto plans = compile_graph(graph, &text);
+  return plans.ok() ? text : plans.error().message;
+}
+std::string compiled(std::string_view text) { return compiled(parse_graph(text)); }
+
+TEST(GraphText, SaysAllThatThereIs) {
+  EXPECT_EQ(graph_text(parse_graph("a = input 16\n"
+                                   "w = owned 16\n"
+                                   "c = constant 8\n"
+                                   "x = ADD a:f32[2,2] w:f32[2,2/1,2] -> f32[2,2]\n"
+                                   "y = QUANTIZE_LINEAR x:f32[4] w:f32[4] - -> u8[4]\n"
+                                   "z = REDUCE x:f32[2,2] -> f32[2,1] Function=SUM Axes=[1]\n"
+                                   "out y\nout z\nout y\n")),
+            "input0: 16 bytes\n"
+            "input1: 16 bytes, owned\n"
+            "constant0: 8 bytes\n"
+            "%0: FLOAT32[2, 2] = ELEMENT_WISE_ADD(input0:FLOAT32[2, 2], input1:FLOAT32[2, 2]/[1, 2])\n"
+            "%1: UINT8[4] = ELEMENT_WISE_QUANTIZE_LINEAR(%0:FLOAT32[4], input1:FLOAT32[4], -:-)\n"
+            "%2: FLOAT32[2, 1] = REDUCE(%0:FLOAT32[2, 2])\n"
+            "output0: %1\n"
+            "output1: %2\n"
+            "output2: %1\n");
+}
+
+TEST(GraphOrder, ACycleIsNamed) {
+  Graph graph = parse_graph(
+      "a = input 16\n"
+      "x = ADD a:f32[4] a:f32[4] -> f32[4]\n"
+      "y = NEGATE x:f32[4] -> f32[4]\n"
+      "z = ABS y:f32[4] -> f32[4]\n"
+      "out z\n");
+  graph.nodes[0].sources[1] = {.kind = SourceKind::node, .index = 2};
+  graph.nodes[1].name = "minus";
+  EXPECT_EQ(
+      compiled(graph),
+      "the edges make a cycle: node 0 (ELEMENT_WISE_ADD), which needs node 2 (ELEMENT_WISE_ABS), which needs node 1 "
+      "(ELEMENT_WISE_NEGATE 'minus'), which needs node 0 (ELEMENT_WISE_ADD); expected a graph without cycles");
+}
+
+TEST(Prune, WhatNoOutputNeedsIsLeftOut) {
+  EXPECT_EQ(compiled("a = input 16\n"
+                     "w = owned 16\n"
+                     "x = NEGATE a:f32[4] -> f32[4]\n"
+                     "p = NEGATE w:f32[4] -> f32[4]\n"
+                     "y = ADD x:f32[4] p:f32[4] -> f32[4]\n"
+                     "out x\n"),
+            "one node\n"
+            "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes output0\n"
+            "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
+}
+
+TEST(Fold, WhatIsKnownIsMadeOnce) {
+  EXPECT_EQ(compiled("a = input 16\n"
+                     "w = owned 16\n"
+                     "p = IDENTITY w:f32[4] -> f32[4]\n"  // folded, and so is what it feeds
+                     "q = NEGATE p:f32[4] -> f32[4]\n"
+                     "x = ADD a:f32[4] q:f32[4] -> f32[4]\n"
+                     "y = MULTIPLY x:f32[4] w:f32[4] -> f32[4]\n"  // w itself is kept too
+                     "out y\n"),
+            "4 nodes\n"
+            "initialise: %0 ELEMENT_WISE_IDENTITY, %1 ELEMENT_WISE_NEGATE | reads input1 | writes persistent+256\n"
+            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "run: %2 ELEMENT_WISE_ADD, %3 ELEMENT_WISE_MULTIPLY | reads input0, persistent+256, persistent+0 | writes "
+            "output0\n"
+            "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
+}
+
+TEST(Fold, NotWhatMakesMuchOfLittle) {
+  const Graph graph = parse_graph(
+      "w = owned 4\n"
+      "p = IDENTITY w:f32[1048576/0] -> f32[1048576]\n"
+      "q = IDENTITY w:f32[64/0] -> f32[64]\n"
+      "f = FILL_VALUE_CONSTANT -> f32[4] ValueDataType=FLOAT32\n"
+      "out p\nout q\nout f\n");
+  EXPECT_EQ(fold(graph, sorted_nodes(graph).value()), NodeSet({false, true, false}));
+}
+
+TEST(Fuse, AChainIsOneStep) {
+  EXPECT_EQ(compiled("a = input 16\n"
+                     "x = ADD a:f32[4] a:f32[4] -> f32[4]\n"
+                     "y = NEGATE x:f32[2,2] -> f32[2,2]\n"  // other sizes, the same elements
+                     "z = CAST y:f32[1,4] -> u8[1,4]\n"
+                     "out z\n"),
+            "3 nodes\n"
+            "run: %0 ELEMENT_WISE_ADD, %1 ELEMENT_WISE_NEGATE, %2 CAST | reads input0 | writes output0\n"
+            "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
+}
+
+TEST(Fuse, NotWhereElementsDoNotMeet) {
+  EXPECT_EQ(compiled("a = input 16\n"
+                     "x = NEGATE a:f32[4] -> f32[4]\n"
+                     "y = NEGATE x:f32[2,2/1,2] -> f32[2,2]\n"  // turned
+                     "z = NEGATE y:u16[4] -> u16[4]\n"          // the first half, as something else
+                     "out y\nout z\n"),
+            "3 nodes\n"
+            "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
+            "run: %1 ELEMENT_WISE_NEGATE | reads temporary+0 | writes output0\n"
+            "run: %2 ELEMENT_WISE_NEGATE | reads output0 | writes output1\n"
+            "run: 3 steps, 64 bytes of temporary for 16 bytes of values\n");
+}
+
+// x and z would be one step without r, which lies between them.
+TEST(Fuse, NotAroundWhatLiesBetween) {
+  EXPECT_EQ(compiled("a = input 16\n"
+                     "x = NEGATE a:f32[4] -> f32[4]\n"
+                     "r = REDUCE x:f32[4] -> f32[1] Function=SUM Axes=[0]\n"
+                     "z = ADD x:f32[4] r:f32[4/0] -> f32[4]\n"
+                     "out z\n"),
+            "3 nodes\n"
+            "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
+            "run: %1 REDUCE | reads temporary+0 | writes temporary+64\n"
+            "run: %2 ELEMENT_WISE_ADD | reads temporary+0, temporary+64 | writes output0\n"
+            "run: 3 steps, 128 bytes of temporary for 20 bytes of values\n");
+}
+
+TEST(Fuse, NoMoreNodesThanAGroupMayHave) {
+  std::string text = "x0 = input 16\n";
+  const int count = static_cast<int>(kMostOfGroup) + 1;
+  for (int i = 0; i < count; ++i) {
+    text += "x" + std::to_string(i + 1) + " = NEGATE x" + std::to_string(i) + ":f32[4] -> f32[4]\n";
+  }
+  const Graph graph = parse_graph(text + "out x" + std::to_string(count) + "\n");
+  EXPECT_EQ(compile_graph(graph).value().steps, 2U);
+}
+
+TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
+  std::string text;
+  for (std::size_t i = 0; i <= kMaxOperands; ++i) {
+    text += "i" + std::to_string(i) + " = input 16\n";
+  }
+  text += "x0 = NEGATE i0:f32[4] -> f32[4]\n";
+  for (std::size_t i = 1; i <= kMaxOperands; ++i) {
+    text += "x" + std::to_string(i) + " = ADD x" + std::to_string(i - 1) + ":f32[4] i" + std::to_string(i) +
+            ":f32[4] -> f32[4]\n";
+  }
+  const Graph graph = parse_graph(text + "out x" + std::to_string(kMaxOperands) + "\n");
+  const ValueNumbers values(graph);
+  const auto order = sorted_nodes(graph).value();
+  ValueSet kept(values.count());
+  kept[values.of(graph.outputs[0])] = true;
+  const auto groups = fuse(graph, values, order, kept);
+  EXPECT_EQ(groups.size(), 2U);
+  for (const GraphGroup& group : groups) {
+    EXPECT_LE(group.reads.size() + group.writes.size(), kMaxOperands);
+  }
+}
+
+TEST(Place, AValueTakesThePlaceOfOneThatIsReadLast) {
+  EXPECT_EQ(compiled("a = input 4096\n"
+                     "r = REDUCE a:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
+                     "x = ADD a:f32[1024] r:f32[1024/0] -> f32[1024]\n"
+                     "s = REDUCE x:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
+                     "y = ADD x:f32[1024] s:f32[1024/0] -> f32[1024]\n"  // in place of x
+                     "t = REDUCE y:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
+                     "z = ADD y:f32[1024/0] t:f32[1024/0] -> f32[1024]\n"  // not: one element is read for all
+                     "u = REDUCE z:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
+                     "out u\n"),
+            "7 nodes\n"
+            "run: %0 REDUCE | reads input0 | writes temporary+0\n"
+            "run: %1 ELEMENT_WISE_ADD | reads input0, temporary+0 | writes temporary+64\n"
+            "run: %2 REDUCE | reads temporary+64 | writes temporary+0\n"
+            "run: %3 ELEMENT_WISE_ADD | reads temporary+64, temporary+0 | writes temporary+64\n"
+            "run: %4 REDUCE | reads temporary+64 | writes temporary+0\n"
+            "run: %5 ELEMENT_WISE_ADD | reads temporary+64, temporary+0 | writes temporary+4160\n"
+            "run: %6 REDUCE | reads temporary+4160 | writes output0\n"
+            "run: 7 steps, 8256 bytes of temporary for 12300 bytes of values\n");
+}
+
+// Values of many sizes, none of which can be made in place of another: each is read by its first element.
+Graph random_values(std::mt19937_64& random, int nodes) {
+  std::string text = "v0 = input 4\n";
+  for (int i = 1; i <= nodes; ++i) {
+    const auto elements = std::to_string(16 * (1 + random() % 12));
+    const auto source = [&] {
+      const auto near = random() % static_cast<std::uint64_t>(std::min(i, 4));
+      return "v" + std::to_string(i - 1 - static_cast<int>(near)) + ":f32[" + elements + "/0]";
+    };
+    text += "v" + std::to_string(i) + " = ADD " + source() + " " + source() + " -> f32[" + elements + "]\n";
+  }
+  return parse_graph(text + "out v" + std::to_string(nodes) + "\n");
+}
+
+// The least bytes in which values can lie: the best of all turns, each at the lowest free place.
+std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
+  std::vector<std::size_t> turns(lifetimes.size());
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  std::uint64_t least = ~std::uint64_t{0};
+  do {
+    std::vector<std::pair<std::uint64_t, std::size_t>> placed;
+    std::uint64_t end = 0;
+    for (const std::size_t one : turns) {
+      std::uint64_t at = 0;
+      for (const auto& [offset, other] : placed) {
+        const bool together =
+            lifetimes[other].first <= lifetimes[one].last && lifetimes[one].first <= lifetimes[other].last;
+        if (together && at + lifetimes[one].extent.bytes > offset) {
+          at = std::max(at, offset + lifetimes[other].extent.bytes);
+        }
+      }
+      placed.insert(std::ranges::lower_bound(placed, std::pair(at, one)), {at, one});
+      end = std::max(end, at + lifetimes[one].extent.bytes);
+    }
+    least = std::min(least, end);
+  } while (std::ranges::next_permutation(turns).found);
+  return least;
+}
+
+// Calls use(groups) for every order of the groups in which each comes after those that feed it.
+void for_each_order(const std::vector<GraphGroup>& groups, std::vector<GraphGroup>& done, ValueSet& made,
+                    const std::function<void(const std::vector<GraphGroup>&)>& use) {
+  if (done.size() == groups.size()) {
+    return use(done);
+  }
+  for (const GraphGroup& group : groups) {
+    const bool ready = std::ranges::all_of(group.reads, [&](std::uint32_t value) { return made[value]; });
+    if (!ready || made[group.writes.front()]) {
+      continue;
+    }
+    made[group.writes.front()] = true;
+    done.push_back(group);
+    for_each_order(groups, done, made, use);
+    done.pop_back();
+    made[group.writes.front()] = false;
+  }
+}
+
+TEST(Place, IsNearTheBestThereIs) {
+  std::mt19937_64 random(18);
+  std::uint64_t ours = 0;
+  std::uint64_t best = 0;
+  std::uint64_t all = 0;
+  int equal = 0;
+  constexpr int kGraphs = 200;
+  for (int i = 0; i < kGraphs; ++i) {
+    const Graph graph = random_values(random, 7);
+    const ValueNumbers values(graph);
+    ValueSet kept(values.count());
+    kept[values.of(graph.outputs[0])] = true;
+    const auto needed = prune(graph, sorted_nodes(graph).value());
+    const auto groups = fuse(graph, values, needed, kept);
+    ASSERT_EQ(groups.size(), needed.size());
+    ValueSet temporary(values.count(), true);
+    temporary[values.of(graph.outputs[0])] = false;
+    std::uint64_t least = ~std::uint64_t{0};
+    std::vector<GraphGroup> done;
+    ValueSet made(values.count());
+    made[values.of_input(0)] = true;
+    for_each_order(groups, done, made, [&](const std::vector<GraphGroup>& order) {
+      const auto lives = lifetimes(graph, values, order, temporary);
+      if (peak_bytes(lives) < least) {  // which no placing is below
+        least = std::min(least, least_bytes(lives));
+      }
+    });
+    const auto plans = compile_graph(graph).value();
+    EXPECT_GE(plans.run.temporary_bytes(), least);
+    ours += plans.run.temporary_bytes();
+    best += least;
+    all += plans.temporary_values;
+    equal += plans.run.temporary_bytes() == least ? 1 : 0;
+  }
+  std::printf("temporary memory: %d of %d graphs as small as can be; %.4f times the best in all; %.3f of all values\n",
+              equal, kGraphs, static_cast<double>(ours) / static_cast<double>(best),
+              static_cast<double>(ours) / static_cast<double>(all));
+  EXPECT_GE(equal, kGraphs * 4 / 5);
+  EXPECT_LE(static_cast<double>(ours), 1.05 * static_cast<double>(best));
+}
+
+// Random graphs, seen by what must hold of any: each node in one group, after those that feed it; values that are alive
+// together apart, but for one that is made in place of another.
+Graph random_graph(std::mt19937_64& random, int nodes) {
+  static constexpr const char* kViews[] = {"f32[24]", "f32[4,6]", "i32[24]", "f32[24/0]", "f32[4,6/1,4]", "f32[2,3,4]"};
+  static constexpr const char* kShapes[] = {"f32[24]", "f32[4,6]", "i32[24]", "f32[24]", "f32[4,6]", "f32[2,3,4]"};
+  std::string text = "v0 = input 96\n";
+  for (int i = 1; i <= nodes; ++i) {
+    const auto source = [&] { return "v" + std::to_string(random() % static_cast<std::uint64_t>(i)) + ":"; };
+    const std::string name = "v" + std::to_string(i) + " = ";
+    const std::size_t view = random() % std::size(kViews);
+    if (random() % 6 == 0) {
+      text += name + "REDUCE " + source() + "f32[24,2/1,0] -> f32[24,1] Function=MAX Axes=[1]\n";
+    } else {
+      text += name + "ADD " + source() + kViews[view] + " " + source() + kShapes[view] + " -> " + kShapes[view] + "\n";
+    }
+  }
+  text += "out v" + std::to_string(1 + random() % static_cast<std::uint64_t>(nodes)) + "\n";
+  return parse_graph(text + "out v" + std::to_string(nodes) + "\n");
+}
+
+TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
+  std::mt19937_64 random(19);
+  std::size_t nodes = 0;
+  std::size_t steps = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Graph graph = random_graph(random, 1 + static_cast<int>(random() % 60));
+    const ValueNumbers values(graph);
+    ValueSet kept(values.count());
+    for (const GraphSource& output : graph.outputs) {
+      kept[values.of(output)] = true;
+    }
+    const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept);
+    std::vector<int> times(graph.nodes.size());
+    ValueSet made(values.count());
+    made[values.of_input(0)] = true;
+    for (const GraphGroup& group : groups) {
+      ASSERT_LE(group.nodes.size(), kMostOfGroup);
+      for (const std::uint32_t value : group.reads) {
+        ASSERT_TRUE(made[value]) << compiled(graph);
+      }
+      for (const std::uint32_t value : group.writes) {
+        made[value] = true;
+      }
+      for (const std::uint32_t node : group.nodes) {
+        ++times[node];
+      }
+    }
+    ASSERT_EQ(times, std::vector<int>(graph.nodes.size(), 1));
+    for (const GraphSource& output : graph.outputs) {
+      ASSERT_TRUE(made[values.of(output)]);
+    }
+    nodes += graph.nodes.size();
+    steps += groups.size();
+  }
+  std::printf("%zu nodes in %zu steps\n", nodes, steps);
+  EXPECT_LT(steps, nodes);
+}
+
+// How long graphs take, from 1,000 nodes to 1,000,000. Not a test: --gtest_also_run_disabled_tests
+TEST(Compile, DISABLED_Times) {
+  struct Kind {
+    const char* name;
+    std::function<Graph(int)> make;
+  };
+  const auto repeated = [](const std::string& first, int nodes, auto line) {
+    // The operators of a large graph are few: they are shared.
+    Graph graph = parse_graph(first);
+    const Graph small = parse_graph(first + line);
+    for (int i = 0; i < nodes; ++i) {
+      graph.nodes.push_back(small.nodes[0]);
+      GraphNode& node = graph.nodes.back();
+      for (std::size_t input = 0; input < node.sources.size() && i > 0; ++input) {
+        const auto back = input == 0 ? 1 : std::min(i, 7);
+        node.sources[input] = {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(i - back)};
+      }
+    }
+    graph.outputs.push_back({.kind = SourceKind::node, .index = static_cast<std::uint32_t>(nodes - 1)});
+    return graph;
+  };
+  const Kind kinds[] = {
+      {"a chain of NEGATE",
+       [&](int n) { return repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n"); }},
+      {"ADD of the last and the seventh before",
+       [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024] a:f32[1024] -> f32[1024]\n"); }},
+      {"REDUCE of the last",
+       [&](int n) {
+         return repeated("a = input 4096\n", n, "x = REDUCE a:f32[1024,1] -> f32[1024,1] Function=MAX Axes=[1]\n");
+       }},
+      {"ADD that cannot be fused",
+       [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024/0] a:f32[1024/0] -> f32[1024]\n"); }},
+      {"NEGATE of one value, all of them outputs", [&](int n) {
+         Graph graph = repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n");
+         for (int i = 1; i < n; ++i) {
+           graph.nodes[static_cast<std::size_t>(i)].sources[0].index = 0;
+           graph.outputs.push_back({.kind = SourceKind::node, .index = static_cast<std::uint32_t>(i)});
+         }
+         return graph;
+       }}};
+  for (const Kind& kind : kinds) {
+    for (const int nodes : {1'000, 10'000, 100'000, 1'000'000}) {
+      const Graph graph = kind.make(nodes);
+      const auto begin = std::chrono::steady_clock::now();
+      const auto plans = compile_graph(graph);
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+      std::printf("%-40s %8d nodes %10.2f ms %8u steps\n", kind.name, nodes, took.count(),
+                  plans.ok() ? plans.value().steps : 0);
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace anydml::test

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Graphs of the core written as text, a line for each value, for tests of the passes:
+//
+//   a = input 16              of 16 bytes; "owned 16" and "constant 16" likewise
+//   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
+//   out x
+//
+// An operator's name may lack ELEMENT_WISE_; strides follow a slash; "-" is an input that is absent.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "support/described_text.h"
+
+namespace anydml::test {
+
+// What follows the slash, and the tensor without it.
+inline std::vector<std::int64_t> take_strides(std::string& tensor) {
+  const std::size_t slash = tensor.find('/');
+  std::vector<std::int64_t> strides;
+  if (slash != std::string::npos) {
+    for (const std::string_view stride :
+         split_text(std::string_view(tensor).substr(slash + 1, tensor.size() - slash - 2), ',')) {
+      strides.push_back(parse_text_number<std::int64_t>(stride));
+    }
+    tensor = tensor.substr(0, slash) + "]";
+  }
+  return strides;
+}
+
+inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std::vector<std::string>& tensors,
+                                              const std::string& attributes) {
+  const facts::Operator* op = facts::find_operator("ELEMENT_WISE_" + name);
+  op = op != nullptr ? op : facts::find_operator(name);
+  if (op == nullptr) {
+    throw std::invalid_argument("no operator: " + name);
+  }
+  std::string text(op->name);
+  std::map<std::size_t, std::vector<std::int64_t>> strides;  // by field
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < op->fields.size(); ++i) {
+    if (facts::is_attribute(op->fields[i].kind)) {
+      continue;
+    }
+    std::string tensor = tensors.at(next++);
+    if (tensor != "-") {
+      strides[i] = take_strides(tensor);
+      text += " " + std::string(op->fields[i].name) + "=" + tensor;
+    }
+  }
+  schema::Described described = parse_described(text + attributes);
+  for (const auto& [field, list] : strides) {
+    schema::GivenTensor& tensor = described.arguments[field].tensors.front();
+    tensor.has_strides = !list.empty();
+    std::ranges::copy(list, tensor.strides);
+  }
+  auto made = make_op_desc(described, Judged::not_yet);
+  if (!made.ok()) {
+    throw std::invalid_argument(made.error().message);
+  }
+  return std::make_shared<const OpDesc>(std::move(made.value()));
+}
+
+inline Graph parse_graph(std::string_view text) {
+  Graph graph;
+  std::map<std::string, GraphSource, std::less<>> known;
+  known["-"] = {};
+  for (const std::string_view line : split_text(text, '\n')) {
+    const auto words = split_text(line, ' ');
+    if (words.empty()) {
+      continue;
+    }
+    if (words[0] == "out") {
+      graph.outputs.push_back(known.at(std::string(words[1])));
+      continue;
+    }
+    GraphSource& source = known[std::string(words[0])];
+    if (words[2] == "input" || words[2] == "owned" || words[2] == "constant") {
+      const Extent extent{.bytes = parse_text_number<std::uint64_t>(words[3])};
+      if (words[2] == "constant") {
+        source = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(graph.constants.size())};
+        graph.constants.push_back(extent);
+      } else {
+        source = {.kind = SourceKind::input, .index = static_cast<std::uint32_t>(graph.inputs.size())};
+        graph.inputs.push_back({.extent = extent, .owned = words[2] == "owned"});
+      }
+      continue;
+    }
+    GraphNode node;
+    std::vector<std::string> tensors;
+    std::string attributes;
+    for (std::size_t i = 3; i < words.size(); ++i) {
+      const std::string_view word = words[i];
+      if (word == "->") {
+        tensors.emplace_back(words[++i]);
+      } else if (word == "-" || word.find(':') != std::string_view::npos) {
+        node.sources.push_back(known.at(std::string(word.substr(0, word.find(':')))));
+        tensors.emplace_back(word.substr(std::min(word.find(':') + 1, word.size() - 1)));
+      } else {
+        attributes += " " + std::string(word);
+      }
+    }
+    node.op = parse_op(std::string(words[2]), tensors, attributes);
+    const OpTensor& output = node.op->output();
+    node.outputs.push_back({.bytes = (static_cast<std::uint64_t>(output.reach.end) + 3) / 4 * 4, .alignment = 1});
+    source = {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(graph.nodes.size())};
+    graph.nodes.push_back(std::move(node));
+  }
+  return graph;
+}
+
+}  // namespace anydml::test
