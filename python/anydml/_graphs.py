@@ -18,7 +18,7 @@ from . import _calls, _core, _libraries
 _MOST_KEPT = 32  # forms of arguments that a graph stays compiled for
 # What gives a view of its argument, or a copy where there is none.
 _VIEWS = frozenset((_np.reshape, _np.ravel, _np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis,
-                    _np.swapaxes))
+                    _np.swapaxes, _np.lib.stride_tricks.sliding_window_view))
 
 
 class ElementsNeeded(TypeError):
@@ -35,8 +35,8 @@ def _needs_elements(what):
 class Symbol:
     """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
 
-    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats and ``%``. It can be reshaped,
-    transposed, seen as another type, and repeated by ``numpy.broadcast_to``.
+    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats, ``%`` and comparisons. It can
+    be reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``.
     """
 
     __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
@@ -130,11 +130,22 @@ def _divide(a, b):
     return _calls.run("ELEMENT_WISE_DIVIDE", a, b)
 
 
+def _compare(name, a, b):
+    return _calls.run(f"ELEMENT_WISE_LOGICAL_{name}", a, b).view(bool)
+
+
 Symbol.__add__, Symbol.__radd__ = _binary("ELEMENT_WISE_ADD")
 Symbol.__sub__, Symbol.__rsub__ = _binary("ELEMENT_WISE_SUBTRACT")
 Symbol.__mul__, Symbol.__rmul__ = _binary("ELEMENT_WISE_MULTIPLY")
 Symbol.__mod__, Symbol.__rmod__ = _binary("ELEMENT_WISE_MODULUS_FLOOR")
 Symbol.__truediv__, Symbol.__rtruediv__ = _divide, lambda self, other: _divide(other, self)
+Symbol.__eq__ = lambda self, other: _compare("EQUALS", self, other)
+Symbol.__ne__ = lambda self, other: _calls.run("ELEMENT_WISE_LOGICAL_NOT", (self == other).view(_np.uint8)).view(bool)
+Symbol.__lt__ = lambda self, other: _compare("LESS_THAN", self, other)
+Symbol.__le__ = lambda self, other: _compare("LESS_THAN_OR_EQUAL", self, other)
+Symbol.__gt__ = lambda self, other: _compare("GREATER_THAN", self, other)
+Symbol.__ge__ = lambda self, other: _compare("GREATER_THAN_OR_EQUAL", self, other)
+Symbol.__hash__ = object.__hash__
 Symbol.__neg__ = lambda self: _calls.run("ELEMENT_WISE_NEGATE", self)
 Symbol.__abs__ = lambda self: _calls.run("ELEMENT_WISE_ABS", self)
 
@@ -264,7 +275,7 @@ def _plain(array):
     return array.view(_np.uint8) if isinstance(array, _np.ndarray) and array.dtype == bool else array
 
 
-def _regular(array):
+def regular(array):
     """As an array that a graph can be compiled for as it lies."""
     array = _np.asarray(array)
     if not array.dtype.isnative or any(step < 0 or step % array.dtype.itemsize for step in array.strides):
@@ -293,7 +304,7 @@ class Graph:
             raise TypeError("a graph takes arrays in the CPU's memory; with device it runs on a GPU and copies them")
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
         given, taken, give = _libraries.borrow(arguments, outs or [])
-        given = [_regular(one) if isinstance(one, (_np.ndarray, _np.generic)) else one for one in given]
+        given = [regular(one) if isinstance(one, (_np.ndarray, _np.generic)) else one for one in given]
         recording = self._recording(given)
         arrays = [one for one in given if isinstance(one, _np.ndarray)]
         taken = [None] * len(recording._outs) if outs is None else taken

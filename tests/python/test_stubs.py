@@ -25,7 +25,7 @@ needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # are besides, objects with the attributes of a ufunc: test_the_modulus_functions_are_described looks at those.
 ALLOWED = r"""anydml\.(_libraries|compare)\..*
 anydml\._calls\.(OF_NUMPY|OF_LIBRARY|ON_GPU|Output|SPECS|Spec|given)
-anydml\._graphs\.(ElementsNeeded|Recorder|Recording|record)
+anydml\._graphs\.(ElementsNeeded|Recorder|Recording|record|regular)
 anydml\.(_graphs\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.modulus_(floor|truncate)
 anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
