@@ -46,12 +46,12 @@ anydml_tensor as_given(const TensorDesc& tensor) {
           nullptr};
 }
 
-// Marks what the outputs come from.
+// What the outputs come from.
 struct Used {
-  std::vector<bool> inputs, constants, nodes;
+  std::vector<bool> inputs, constants;
 
-  explicit Used(const Graph& graph)
-      : inputs(graph.inputs.size()), constants(graph.constants.size()), nodes(graph.nodes.size()) {
+  explicit Used(const Graph& graph) : inputs(graph.inputs.size()), constants(graph.constants.size()) {
+    std::vector<bool> nodes(graph.nodes.size());
     const auto mark = [&](const GraphSource& source) {
       switch (source.kind) {
         case SourceKind::none:
@@ -76,48 +76,9 @@ struct Used {
   }
 };
 
-// The numbers that those which are used have without the others.
-std::vector<std::uint32_t> renumbered(const std::vector<bool>& used) {
-  std::vector<std::uint32_t> numbers;
-  std::uint32_t next = 0;
-  for (const bool is_used : used) {
-    numbers.push_back(next);
-    next += is_used ? 1 : 0;
-  }
-  return numbers;
-}
-
-// The graph without the nodes and constants that no output comes from. Inputs keep their numbers.
-Graph live_part(const Graph& graph, const Used& used) {
-  const std::vector<std::uint32_t> nodes = renumbered(used.nodes);
-  const std::vector<std::uint32_t> constants = renumbered(used.constants);
-  const auto moved = [&](GraphSource source) {
-    source.index = source.kind == SourceKind::node       ? nodes[source.index]
-                   : source.kind == SourceKind::constant ? constants[source.index]
-                                                         : source.index;
-    return source;
-  };
-  Graph live;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    live.inputs.push_back(used.inputs[i] ? graph.inputs[i] : GraphInput{});
-  }
-  for (std::size_t i = 0; i < graph.constants.size(); ++i) {
-    if (used.constants[i]) {
-      live.constants.push_back(graph.constants[i]);
-    }
-  }
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (used.nodes[i]) {
-      std::ranges::transform(live.nodes.emplace_back(graph.nodes[i]).sources, live.nodes.back().sources.begin(), moved);
-    }
-  }
-  std::ranges::transform(graph.outputs, std::back_inserter(live.outputs), moved);
-  return live;
-}
-
-// Copies the constants to the device, and runs there what follows from them alone.
+// Copies the constants that are used to the device, and runs there what follows from them alone.
 Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<const Extent> extents,
-                  std::span<const std::byte* const> constants) {
+                  std::span<const std::byte* const> constants, const Used& used) {
   const Device& device = *compiled.device;
   CompiledGraph& graph = *compiled.graph;
   if (plans.constant_bytes == 0) {
@@ -148,7 +109,7 @@ Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<
   Run run(device, kLabel);
   ANYDML_TRY(run.begin());
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    if (constants[i] != nullptr) {
+    if (constants[i] != nullptr && used.constants[i]) {
       ANYDML_TRY(
           run.copy(static_cast<std::byte*>(graph.constants) + plans.constants[i], constants[i], extents[i].bytes));
     }
@@ -321,9 +282,9 @@ Status GraphBuilder::add_output(anydml_value of) {
   return {};
 }
 
-void GraphBuilder::make_surface(const Graph& live, anydml_compiled& compiled) const {
+void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const {
   CompiledGraph& made = compiled.graph.emplace();
-  made.nodes = live.nodes.size();
+  made.nodes = graph_.nodes.size();
   const std::size_t count = inputs_.size() + outputs_.size();
   made.names.reserve(count);
   made.tensors.reserve(count);
@@ -333,7 +294,7 @@ void GraphBuilder::make_surface(const Graph& live, anydml_compiled& compiled) co
     const std::size_t number = is_input ? i : i - inputs_.size();
     made.names.push_back(format_text("{} {}", is_input ? "input" : "output", number));
     const TensorDesc& tensor = is_input ? inputs_[number] : outputs_[number];
-    const bool present = !is_input || live.inputs[i].extent.bytes != 0;  // of an input: something reads it
+    const bool present = !is_input || used[i];
     made.tensors.push_back({.name = made.names.back(),
                             .present = present,
                             .tensor = tensor,
@@ -348,28 +309,21 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
     return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
   }
   const Used used(graph_);
-  const Graph live = live_part(graph_, used);
-  std::vector<const std::byte*> constants;
-  for (std::size_t i = 0; i < constants_.size(); ++i) {
-    if (used.constants[i]) {
-      constants.push_back(constants_[i]);
-    }
-  }
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  const auto plans = compile_graph(live, shown ? &text : nullptr);
+  const auto plans = compile_graph(graph_, shown ? &text : nullptr);
   ANYDML_TRY(plans);
   if (shown) {
-    log_line(LogLevel::graph, "graph\n", graph_text(live), text);
+    log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);
   }
   auto compiled = std::make_unique<anydml_compiled>(device);
-  make_surface(live, *compiled);
+  make_surface(used.inputs, *compiled);
   compiled->graph->steps = plans.value().steps;
   compiled->temporary_bytes = plans.value().run.temporary_bytes();
   const auto words = plans.value().run.words();
   ANYDML_TRY(from_backend(kLabel, *device.backend,
                           device.backend->compile(device.handle, words.data(), words.size(), &compiled->program)));
-  ANYDML_TRY(initialise(*compiled, plans.value(), live.constants, constants));
+  ANYDML_TRY(initialise(*compiled, plans.value(), graph_.constants, constants_, used));
   return compiled;
 }
 

@@ -42,8 +42,8 @@ class GraphBuilder {
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
   // Whether what the value's maker writes is what the value is, byte for byte.
   [[nodiscard]] bool is_whole(const Value& value) const;
-  // The surface of what is compiled, and what its inputs are called.
-  void make_surface(const Graph& live, anydml_compiled& compiled) const;
+  // used: of the inputs, which an output comes from.
+  void make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const;
 
   std::uint64_t number_;  // of the graph in this process: the upper half of its values
   Graph graph_;
