@@ -26,7 +26,8 @@ SAME_MEANING = {
 OTHER_MEANING = {"identity", "max", "mean", "min", "round", "slice"}
 
 HAND_WRITTEN = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"}  # in python/anydml/__init__.py
-TAKEN = {"run", "compile", "Compiled", "Operator", "adapters", "operators", "onnx", "compare"}  # names of the package
+TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
+         "compare"}  # names of the package
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64", *UNSIGNED)

@@ -26,6 +26,7 @@
 #include "facts/facts.h"
 #include "faults.h"
 #include "gil.h"
+#include "graph.h"
 #include "layout.h"
 #include "modulus.h"
 #include "operand.h"
@@ -272,7 +273,7 @@ int place_of(const nb::args& arrays) {
   return place;
 }
 
-// An operator over arrays of fixed types, shapes and strides.
+// An operator or a graph over arrays of fixed types, shapes and strides.
 class Compiled {
  public:
   Compiled(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& given, nb::handle device)
@@ -285,9 +286,12 @@ class Compiled {
     if (code != ANYDML_OK) {
       raise_last(code);
     }
-    for (nb::object& array : call_.arrays) {  // their memory is not needed, but which of them are absent
-      array = array.is_none() ? nb::none() : nb::borrow(Py_True);
-    }
+    forget_arrays();
+  }
+  // Of a graph: arrays like its inputs and outputs.
+  Compiled(const Graph& graph, nb::handle inputs, nb::handle outs, nb::handle device)
+      : call_(inputs, outs), compiled_(graph.compile(device)) {
+    forget_arrays();
   }
   ~Compiled() { anydml_compiled_release(compiled_); }
   Compiled(const Compiled&) = delete;
@@ -313,6 +317,13 @@ class Compiled {
   }
 
  private:
+  // Their memory is not needed, but which of them are absent.
+  void forget_arrays() {
+    for (nb::object& array : call_.arrays) {
+      array = array.is_none() ? nb::none() : nb::borrow(Py_True);
+    }
+  }
+
   static void check_count(std::size_t count, std::size_t expected, const char* what) {
     if (count != expected) {
       raise(PyExc_ValueError, std::string("the number of ") + what + " is " + std::to_string(count) + "; expected " +
@@ -423,8 +434,17 @@ NB_MODULE(_core, module) {
       .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
+  nb::class_<Graph>(module, "Graph")
+      .def(nb::init<>())
+      .def("input", &Graph::input)
+      .def("constant", &Graph::constant)
+      .def("view", &Graph::view)
+      .def("add", &Graph::add)
+      .def("output", &Graph::output);
   nb::class_<Compiled>(module, "Compiled")
       .def(nb::init<nb::handle, nb::handle, nb::handle, const nb::dict&, nb::handle>(), nb::arg("op").none(),
            nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"), nb::arg("device").none())
+      .def(nb::init<const Graph&, nb::handle, nb::handle, nb::handle>(), nb::arg("graph"), nb::arg("inputs"),
+           nb::arg("outs"), nb::arg("device").none())
       .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"));
 }

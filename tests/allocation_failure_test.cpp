@@ -55,6 +55,33 @@ int compile_and_run(Data& data) {
   return code;
 }
 
+// a % b twice over, of which the divisor is a constant: its absolute value is folded.
+int graph(Data& data) {
+  anydml_graph* made = nullptr;
+  anydml_compiled* compiled = nullptr;
+  anydml_value x = 0, b = 0, divisor = 0, once = 0, y = 0;
+  int code = anydml_graph_create(&made);
+  const auto then = [&code](const auto& call) { code = code == ANYDML_OK ? call() : code; };
+  then([&] { return anydml_graph_add_input(made, &data.ta, &x); });
+  then([&] { return anydml_graph_add_constant(made, &data.tb, &b); });
+  then([&] { return anydml_graph_add_operator(made, "ELEMENT_WISE_ABS", &b, 1, &data.to, 1, nullptr, 0, &divisor); });
+  for (anydml_value* next : {&once, &y}) {
+    then([&] {
+      const anydml_value operands[] = {next == &y ? once : x, divisor};
+      return anydml_graph_add_operator(made, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0, next);
+    });
+  }
+  then([&] { return anydml_graph_add_output(made, y); });
+  then([&] { return anydml_graph_compile(made, nullptr, &compiled); });
+  then([&] {
+    const void* address = data.ta.data;
+    return anydml_compiled_run(compiled, &address, 1, &data.to.data, 1);
+  });
+  anydml_graph_release(made);
+  anydml_compiled_release(compiled);
+  return code;
+}
+
 bool output_untouched(const Data& data) {
   for (const float value : data.out) {
     if (value != -99.0F) {
@@ -92,6 +119,13 @@ const Scenario kScenarios[] = {
      [](Data& d) {
        d.to.data = d.a.data() + 1;
        return compile_and_run(d);
+     },
+     first_input_untouched},
+    {"a graph", graph, output_untouched},
+    {"an overlap of a graph",
+     [](Data& d) {
+       d.to.data = d.a.data() + 1;
+       return graph(d);
      },
      first_input_untouched},
     {"attributes, with a ScaleBias",

@@ -88,7 +88,7 @@ ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*
  * Memory seen as an array of up to eight dimensions. The library never writes to an input, and keeps no pointer of a
- * tensor after a call returns.
+ * tensor after a call returns, but for the data of a graph's constants.
  */
 typedef struct anydml_tensor {
   anydml_type type;
@@ -201,7 +201,7 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
                           size_t attribute_count);
 
-/* An operator over tensors of fixed types, sizes and strides, to be run many times over any memory. */
+/* An operator, or a graph, over tensors of fixed types, sizes and strides, to be run many times over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 
 /* Or'ed to the type of an input that is the same in every run, such as a model's weights. */
@@ -224,6 +224,67 @@ ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, vo
                                              size_t input_count, void* const* outputs, size_t output_count);
 /* Null is fine. No run may be under way. */
 ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
+
+/* ---- Graphs ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Operators that feed one another, compiled together and run as one: element-wise operators in a row are one pass over
+ * memory, values in between share memory by lifetime, and what follows from constants alone is computed when the graph
+ * is compiled. The results are those of the same operators one by one, bit for bit.
+ *
+ *   anydml_graph* graph;                                             // relu(x + bias) over 2 x 3 elements
+ *   anydml_value x, bias, sum, y;
+ *   anydml_tensor wide = {ANYDML_FLOAT32, 2, sizes_2x3, NULL, NULL};
+ *   anydml_tensor row = {ANYDML_FLOAT32, 1, sizes_3, NULL, data_of_bias};
+ *   anydml_graph_create(&graph);
+ *   anydml_graph_add_input(graph, &wide, &x);
+ *   anydml_graph_add_constant(graph, &row, &bias);
+ *   anydml_value terms[] = {x, bias};
+ *   anydml_graph_add_operator(graph, "ELEMENT_WISE_ADD", terms, 2, &wide, 1, NULL, 0, &sum);
+ *   anydml_graph_add_operator(graph, "ACTIVATION_RELU", &sum, 1, &wide, 1, NULL, 0, &y);
+ *   anydml_graph_add_output(graph, y);
+ *   anydml_graph_compile(graph, NULL, &compiled);                    // then anydml_compiled_run, as often as you like
+ *   anydml_graph_release(graph);
+ *
+ * examples/graph.c is this as a whole program. Each call is checked by itself, and one that fails leaves the graph as it
+ * was. An operator takes values that were there before, so a graph has no cycle.
+ */
+typedef struct anydml_graph anydml_graph;
+
+/* A tensor in a graph: its type, sizes and strides, and bytes that are known when the graph runs. 0 is none; a value of
+   one graph is none of another's. */
+typedef uint64_t anydml_value;
+
+/* *graph is null on error. */
+ANYDML_API int anydml_graph_create(anydml_graph** graph);
+/* Null is fine. What was compiled from it lives on. */
+ANYDML_API void anydml_graph_release(anydml_graph* graph);
+
+/* In the functions below `data` of a tensor is not looked at, but for constants, and no stride may be below 0. */
+
+/* The next input: runs get its address at this place, counted from 0. Null will do for one that no output comes from. */
+ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
+/* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be there
+   until then. */
+ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
+/* As anydml_run, with values in place of the inputs, 0 for one that is absent. `values` has a place for each output. */
+ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs,
+                                         size_t input_count, const anydml_tensor* outputs, size_t output_count,
+                                         const anydml_attribute* attributes, size_t attribute_count,
+                                         anydml_value* values);
+/* The bytes of a value seen with another type, other sizes or strides: a reshaping, a transposition, bits. It begins at
+   the first byte of what it is a view of, and ends no later. */
+ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
+                                     anydml_value* value);
+/* Makes a value the next output: runs get its address at this place, and it lies there with the value's strides. Any
+   value may be one, also an input, and more than once. */
+ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
+
+/* Compiles what the graph's outputs come from, to be run as a compiled operator is: over any memory, by many threads at
+   once; where an output overlaps an input, the result is as if the input had been copied first, and two outputs must not
+   overlap. Memory for values in between is allocated for the time of a run. The graph may grow afterwards and be
+   compiled again. device null: the default. *compiled is null on error. */
+ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
 
 /* ---- What there is --------------------------------------------------------------------------------------------- */
 

@@ -11,16 +11,17 @@ import numpy as _np
 
 from . import _core, _libraries, _operators
 from ._calls import ON_GPU as _ON_GPU, OF_NUMPY as _OF_NUMPY, Compiled, Operator, compile, run
+from ._graphs import Graph, Symbol, graph
 
 __version__ = _core.__version__
 # NumPy pickles a ufunc by its name, in whichever module has it: Dask sends them to its workers.
 _core.modulus_floor, _core.modulus_truncate = _core.floor_ufunc, _core.truncate_ufunc
 # Without the names that Python itself has, abs among them: those are attributes of this module alone.
-__all__ = ["modulus_floor", "modulus_truncate", "run", "Compiled", "Operator", "adapters", "operators", "__version__",
+__all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "__version__",
            *_operators.__all__]
 for _name in (*_operators.__all__, *_operators.SHADOWING):
     globals()[_name] = getattr(_operators, _name)
-for _public in (run, compile, Compiled, Operator, *(globals()[_name] for _name in _operators.__all__),
+for _public in (run, compile, graph, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
                 *(globals()[_name] for _name in _operators.SHADOWING)):
     _public.__module__ = "anydml"  # as help and pickle show it
 
@@ -155,6 +156,10 @@ def _by_numpy(op, ufunc, a, b, out, where, casting, order, dtype, subok, signatu
     if signature is not None:
         options["signature"] = signature
     give = None
+    if type(a) is Symbol or type(b) is Symbol:
+        if options:
+            raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
+        return run(op, a, b, out=out, device=device)
     place = _core.place_of(a, b, out)
     if _torch is not None and _torch.takes(a, b):
         return _torch.call(getattr(_torch, ufunc.__name__), a, b, (out, dtype, signature, device), (where, subok),

@@ -63,6 +63,8 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
+    if _graphs.Symbol in map(type, inputs):
+        return _graphs.record(op, inputs, out, dtype, shape, device, attributes)
     name = _core.operator_name(op)
     call = _Call(name, inputs, out, dtype, shape)
     place = _core.place_of(*inputs, *call.outs)
@@ -187,13 +189,13 @@ class _Call:
                     arrays[i] = _number(arrays[i], kind, i)
         return [one if one is None else _np.asarray(one) for one in arrays]
 
-    def new_outs(self, arrays, outs):
+    def new_outs(self, arrays, outs, make=_np.empty):
         """An array for each output that is there."""
         made = []
         for i, one in enumerate(outs):
             output = self.spec.outputs[0 if self.is_array else i]
             if one is True or (one is None and not output.optional):
-                one = _np.empty(self._shape(output, i, arrays), self._dtype(output, i, arrays))
+                one = make(self._shape(output, i, arrays), self._dtype(output, i, arrays))
             made.append(one)
         return made
 
@@ -263,3 +265,6 @@ def _number(value, kind, i):
         if not limits.min <= value <= limits.max:
             raise OverflowError(f"Python integer {value} out of bounds for {kind}")
     return _np.asarray(value, kind)
+
+
+from . import _graphs  # noqa: E402  which records calls of run, and uses what is here

@@ -2,20 +2,18 @@
 # Besides what _calls.py has: the types that all stubs share.
 from collections.abc import Mapping, Sequence
 from types import GenericAlias
-from typing import Any, Generic, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Generic, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ._graphs import Symbol, _DLPackArray
 from ._operators import _OneResult
-
-class _DLPackArray(Protocol):
-    def __dlpack_device__(self) -> tuple[Any, int]: ...
 
 # Constrained and not bound, so that arrays of two types are not taken for arrays of a type above both.
 _Element = TypeVar("_Element", np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
                    np.uint16, np.uint32, np.uint64)
-_Library = TypeVar("_Library", bound=_DLPackArray)
+_Library = TypeVar("_Library", bound=_DLPackArray | Symbol)  # arrays of one library, or values of a graph
 _Out = TypeVar("_Out", bound=_DLPackArray)
 _Result = TypeVar("_Result")
 

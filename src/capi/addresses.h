@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The addresses of one run: the inputs, the outputs, the temporary. Few of them allocate nothing.
+// The addresses of one run, and which of its operands are something. Few of them allocate nothing.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace anydml {
 
+// The inputs, the outputs, the temporary.
 class Addresses {
  public:
   explicit Addresses(std::size_t tensors) : many_(tensors >= kFew ? tensors + 1 : 0) {}
@@ -23,6 +25,29 @@ class Addresses {
 
   std::array<void*, kFew> few_{};
   std::vector<void*> many_;
+};
+
+class OperandSet {
+ public:
+  explicit OperandSet(std::size_t tensors) : many_(tensors > kFew ? tensors : 0) {}
+
+  void add(std::size_t i) {
+    any_ = true;
+    if (many_.empty()) {
+      few_ |= std::uint64_t{1} << i;
+    } else {
+      many_[i] = true;
+    }
+  }
+  [[nodiscard]] bool has(std::size_t i) const { return many_.empty() ? (few_ >> i & 1) != 0 : bool{many_[i]}; }
+  [[nodiscard]] bool any() const { return any_; }
+
+ private:
+  static constexpr std::size_t kFew = 64;
+
+  bool any_ = false;
+  std::uint64_t few_ = 0;
+  std::vector<bool> many_;
 };
 
 }  // namespace anydml

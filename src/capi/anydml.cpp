@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "backend/core.h"
+#include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/call.h"
 #include "capi/compiled.h"
-#include "capi/devices.h"
 #include "capi/execution.h"
 #include "capi/recent_calls.h"
 #include "facts/facts.h"
@@ -28,55 +28,13 @@
 namespace anydml {
 namespace {
 
-Error bad_call(std::string_view op, std::string_view text) {
-  return {ErrorKind::invalid_argument, format_text("{}: {}", op, text)};
-}
-
-// anydml_device is never defined: the public handle is a Device under the name C knows.
-const anydml_device* to_public(const Device* device) { return reinterpret_cast<const anydml_device*>(device); }
-
-Result<const Device*> choose_device(const anydml_device* wanted) {
-  if (wanted == nullptr) {
-    return default_device();
-  }
-  const auto all = devices();
-  ANYDML_TRY(all);
-  for (const Device* device : *all.value()) {
-    if (to_public(device) == wanted) {
-      return device;
-    }
-  }
-  return bad_call("device", "is no device of this process; expected null or one of anydml_device_at");
-}
-
-Result<const facts::Operator*> choose_operator(const char* name) {
-  if (name == nullptr) {
-    return bad_call("op", "is null; expected the name of an operator, such as ELEMENT_WISE_MODULUS_FLOOR");
-  }
-  const facts::Operator* op = facts::find_operator(name);
-  if (op == nullptr) {
-    const std::string_view meant = facts::nearest_operator_name(name);
-    return bad_call("op", meant.empty() ? format_text("is '{:.64}'; expected the name of a DirectML operator, such as "
-                                                      "ELEMENT_WISE_MODULUS_FLOOR: anydml_operator_at lists them",
-                                                      name)
-                                        : format_text("is '{:.64}'; did you mean {}?", name, meant));
-  }
-  return op;
-}
-
-Result<OpDesc> check(const Call& call) {
-  const auto described = describe(call);
-  ANYDML_TRY(described);
-  return make_op_desc(described.value(), Judged::not_yet);
-}
-
 // An operator has as many tensors as were given, but for optional ones at the end that were left out.
-void set_addresses(const OpDesc& desc, const Call& call, Addresses& addresses) {
+void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = call.inputs[i].data;
   }
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    addresses[desc.input_count + i] = call.outputs[i].data;
+    addresses[surface.input_count + i] = call.outputs[i].data;
   }
 }
 
@@ -96,8 +54,8 @@ Status run_once(const anydml_device* wanted, const Call& call) {
     made = std::move(compiled.value());
     known = made.get();
   }
-  Addresses addresses(known->desc.tensors.size());
-  set_addresses(known->desc, call, addresses);
+  Addresses addresses(known->surface.tensors.size());
+  set_addresses(known->surface, call, addresses);
   ANYDML_TRY(run_compiled(*known, addresses));
   if (made != nullptr && recent != nullptr) {
     recent->add(key, std::move(made));
@@ -121,15 +79,9 @@ Result<Call> read_call(const Arguments& given) {
   const auto op = choose_operator(given.op);
   ANYDML_TRY(op);
   const std::string_view name = op.value()->name;
-  if (given.inputs == nullptr && given.input_count != 0) {
-    return bad_call(name, format_text("inputs is null; expected an array of {} tensors", given.input_count));
-  }
-  if (given.outputs == nullptr && given.output_count != 0) {
-    return bad_call(name, format_text("outputs is null; expected an array of {} tensors", given.output_count));
-  }
-  if (given.attributes == nullptr && given.attribute_count != 0) {
-    return bad_call(name, format_text("attributes is null; expected an array of {} attributes", given.attribute_count));
-  }
+  ANYDML_TRY(check_array(name, "inputs", given.inputs, given.input_count, "tensors"));
+  ANYDML_TRY(check_array(name, "outputs", given.outputs, given.output_count, "tensors"));
+  ANYDML_TRY(check_array(name, "attributes", given.attributes, given.attribute_count, "attributes"));
   return Call{.op = op.value(),
               .inputs = std::span(given.inputs, given.input_count),
               .outputs = std::span(given.outputs, given.output_count),
@@ -149,21 +101,21 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
   if (compiled == nullptr) {
     return bad_call(function, "compiled is null; expected what anydml_compile made");
   }
-  const OpDesc& desc = compiled->desc;
-  const auto check_array = [&](const void* array, std::size_t count, std::uint32_t expected,
+  const Surface& surface = compiled->surface;
+  const auto check_count = [&](const void* array, std::size_t count, std::size_t expected,
                                std::string_view what) -> Status {
     if (array == nullptr && expected != 0) {
-      return bad_call(desc.op->name,
+      return bad_call(surface.label,
                       format_text("{}s is null; expected {} address{}", what, expected, expected == 1 ? "" : "es"));
     }
     if (count != expected) {
-      return bad_call(desc.op->name, format_text("the number of {}s is {}; expected {}", what, count, expected));
+      return bad_call(surface.label, format_text("the number of {}s is {}; expected {}", what, count, expected));
     }
     return {};
   };
-  ANYDML_TRY(check_array(given.inputs, given.input_count, desc.input_count, "input"));
-  ANYDML_TRY(check_array(given.outputs, given.output_count, desc.output_count, "output"));
-  Addresses addresses(desc.tensors.size());
+  ANYDML_TRY(check_count(given.inputs, given.input_count, surface.input_count, "input"));
+  ANYDML_TRY(check_count(given.outputs, given.output_count, surface.output_count(), "output"));
+  Addresses addresses(surface.tensors.size());
   for (std::size_t i = 0; i < given.input_count; ++i) {
     addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the outputs and the temporary alone
   }

@@ -1,37 +1,84 @@
 // SPDX-License-Identifier: MIT
-// A compiled operator, as the C API hands it out.
+// What was compiled, as the C API hands it out: an operator or a graph.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "anydml/anydml.h"
 #include "capi/devices.h"
 #include "ops/op_desc.h"
 
+namespace anydml {
+
+// What is seen from outside of something compiled: the tensors that a run has addresses for.
+struct Surface {
+  std::string_view label;             // in messages: an operator's name, or "graph"
+  std::span<const OpTensor> tensors;  // the inputs, then the outputs
+  std::size_t input_count = 0;
+  bool empty = false;  // no output has an element: there is nothing to do
+
+  [[nodiscard]] std::size_t output_count() const { return tensors.size() - input_count; }
+};
+
+[[nodiscard]] inline Error invalid(const Surface& surface, const OpTensor& tensor, std::string text) {
+  return invalid({surface.label, tensor.name}, std::move(text));
+}
+
+// What a graph has besides its surface.
+struct CompiledGraph {
+  std::vector<std::string> names;  // of its tensors
+  std::vector<OpTensor> tensors;
+  std::size_t nodes = 0;
+  std::size_t steps = 0;
+  void* persistent = nullptr;  // what was folded, in the device's memory
+  void* constants = nullptr;
+};
+
+}  // namespace anydml
+
 struct anydml_compiled {
-  // An input whose data was given when the operator was compiled, kept in the device's memory.
+  // Memory of the device's that lives as long as what was compiled.
+  struct Kept {
+    std::uint64_t bytes;
+    void* memory;
+  };
+  // An input of an operator whose data was given when it was compiled.
   struct Constant {
     std::size_t input;
-    std::uint64_t bytes;
-    void* memory;   // the first byte it reaches
-    void* address;  // the element at index 0
+    void* address;  // of the element at index 0
   };
 
-  anydml::OpDesc desc;
-  const anydml::Device* device;
+  anydml::Surface surface;  // of one of these two
+  std::optional<anydml::OpDesc> desc;
+  std::optional<anydml::CompiledGraph> graph;
+  const anydml::Device* device = nullptr;
   anydml::BackendProgram* program = nullptr;
   std::uint64_t temporary_bytes = 0;  // that a run of the program needs
+  std::vector<Kept> kept;
   std::vector<Constant> constants;
 
-  anydml_compiled() = default;
+  explicit anydml_compiled(const anydml::Device& on) : device(&on) {}
   anydml_compiled(const anydml_compiled&) = delete;
   anydml_compiled& operator=(const anydml_compiled&) = delete;
   ~anydml_compiled() {
     if (program != nullptr) {
       device->backend->destroy(program);
     }
-    for (const Constant& constant : constants) {
-      device->backend->release(device->handle, anydml::MemoryKind::temporary, constant.bytes, constant.memory);
+    for (const Kept& one : kept) {
+      device->backend->release(device->handle, anydml::MemoryKind::temporary, one.bytes, one.memory);
     }
+  }
+
+  anydml::Status keep(std::uint64_t bytes, void** memory) {
+    kept.reserve(kept.size() + 1);
+    ANYDML_TRY(
+        anydml::from_backend(surface.label, *device->backend,
+                             device->backend->allocate(device->handle, anydml::MemoryKind::temporary, bytes, memory)));
+    kept.push_back({.bytes = bytes, .memory = *memory});
+    return {};
   }
 };

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/dispatch_log.h"
 #include "base/checked.h"
+#include "capi/run.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
 #include "schema/words.h"
@@ -14,20 +14,22 @@
 namespace anydml {
 namespace {
 
+std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
 // Every element's address must exist; an empty tensor has none.
-Status check_addresses(const OpDesc& desc, const Addresses& addresses) {
-  for (std::size_t i = 0; i < desc.tensors.size() && !desc.empty; ++i) {
-    const OpTensor& tensor = desc.tensors[i];
+Status check_addresses(const Surface& surface, const Addresses& addresses) {
+  for (std::size_t i = 0; i < surface.tensors.size() && !surface.empty; ++i) {
+    const OpTensor& tensor = surface.tensors[i];
     if (tensor.reach.first == tensor.reach.end) {  // absent, or without an element
       continue;
     }
     if (addresses[i] == nullptr) {
-      return invalid(desc, tensor, "data is null; expected the address of the element at index 0");
+      return invalid(surface, tensor, "data is null; expected the address of the element at index 0");
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
+    const std::uintptr_t address = number_of(addresses[i]);
     if (address + static_cast<std::uintptr_t>(tensor.reach.first) > address ||
         address + static_cast<std::uintptr_t>(tensor.reach.end) < address) {
-      return invalid(desc, tensor,
+      return invalid(surface, tensor,
                      format_text("strides {} with sizes {} reach past the end of the address space",
                                  shape_text(tensor.tensor.strides, tensor.tensor.rank),
                                  shape_text(tensor.tensor.sizes, tensor.tensor.rank)));
@@ -37,354 +39,348 @@ Status check_addresses(const OpDesc& desc, const Addresses& addresses) {
 }
 
 // Two outputs must not share memory: which of them would be there in the end?
-Status check_outputs(const OpDesc& desc, const Addresses& addresses) {
-  for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
-    for (std::size_t j = i + 1; j < desc.tensors.size(); ++j) {
-      const OpTensor& one = desc.tensors[i];
-      const OpTensor& other = desc.tensors[j];
-      const auto one_address = reinterpret_cast<std::uintptr_t>(addresses[i]);
-      const auto other_address = reinterpret_cast<std::uintptr_t>(addresses[j]);
+Status check_outputs(const Surface& surface, const Addresses& addresses) {
+  for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
+    for (std::size_t j = i + 1; j < surface.tensors.size(); ++j) {
+      const OpTensor& one = surface.tensors[i];
+      const OpTensor& other = surface.tensors[j];
+      const std::uintptr_t one_address = number_of(addresses[i]);
+      const std::uintptr_t other_address = number_of(addresses[j]);
       if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
           find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
-        return invalid(desc, other, format_text("overlaps {}; expected memory of its own", one.name));
+        return invalid(surface, other, format_text("overlaps {}; expected memory of its own", one.name));
       }
     }
   }
   return {};
 }
 
-// Which inputs need staging; checks the addresses on the way.
-Result<StagedInputs> staging(const OpDesc& desc, const Addresses& addresses) {
-  ANYDML_TRY(check_addresses(desc, addresses));
-  ANYDML_TRY(check_outputs(desc, addresses));
-  static_assert(sizeof(void*) == sizeof(std::uintptr_t));
-  return inputs_to_stage(desc, reinterpret_cast<const std::uintptr_t*>(addresses.data()));
+// Inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
+void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+  for (std::size_t i = 0; i < surface.input_count; ++i) {
+    for (std::size_t o = surface.input_count; o < surface.tensors.size(); ++o) {
+      if (ranges_meet(number_of(addresses[i]), surface.tensors[i].reach, number_of(addresses[o]),
+                      surface.tensors[o].reach)) {
+        operands.add(i);
+      }
+    }
+  }
 }
 
-// Memory of a device for the length of one run.
-class Temporary {
- public:
-  explicit Temporary(const Device& device) : device_(device) {}
-  ~Temporary() {
-    if (address_ != nullptr) {
-      device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_);
-    }
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-
-  BackendStatus allocate(std::uint64_t bytes) {
-    bytes_ = bytes;
-    return device_.backend->allocate(device_.handle, MemoryKind::temporary, bytes, &address_);
-  }
-  [[nodiscard]] void* address() const { return address_; }
-
- private:
-  const Device& device_;
-  std::uint64_t bytes_ = 0;
-  void* address_ = nullptr;
-};
-
-// The work of one call on a queue. Nothing it uses may go before finish() has returned.
-class Run {
- public:
-  Run(const Device& device, const char* op) : device_(device), op_(op) {}
-  ~Run() {
-    static_cast<void>(finish());  // after a failure, which has been reported
-    if (queue_ != nullptr && wrapped_) {
-      device_.backend->destroy_queue(queue_);
-    } else if (queue_ != nullptr) {
-      device_.give_queue_back(queue_);
-    }
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
-  // On a queue of the device's own, or on a stream.
-  Status begin() {
-    auto taken = device_.take_queue();
-    ANYDML_TRY(taken);
-    queue_ = taken.value();
+// Operands in the CPU's memory, which the device does not reach.
+Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
+  const Device& device = *compiled.device;
+  const Surface& surface = compiled.surface;
+  if (device.info.unified_memory != 0 || surface.empty) {
     return {};
   }
-  Status begin_on(void* stream) {
-    wrapped_ = true;
-    return check(device_.backend->create_queue(device_.handle, stream, &queue_));
-  }
-
-  Status copy(void* to, const void* from, std::uint64_t bytes) {
-    unfinished_ = true;
-    return check(device_.backend->copy(queue_, to, from, bytes));
-  }
-  [[nodiscard]] BackendQueue* queue() const { return queue_; }
-  Status run(const anydml_compiled& compiled, const Addresses& addresses) {
-    unfinished_ = true;
-    log_dispatch(*device_.backend, compiled.program,
-                 [&](std::string_view kernels) { return dispatch_text(compiled.desc, device_.info.name, kernels); });
-    return check(device_.backend->run(queue_, compiled.program, addresses.data()));
-  }
-  // Returns when the work is done.
-  Status finish() {
-    if (!std::exchange(unfinished_, false)) {
-      return {};
-    }
-    BackendMark* mark = nullptr;
-    const Status marked = check(device_.backend->mark(queue_, &mark));
-    if (mark == nullptr) {
-      return marked;
-    }
-    const Status waited = check(device_.backend->wait(mark));
-    device_.backend->destroy_mark(mark);
-    return waited;
-  }
-  // The work is the stream's now.
-  void leave() { unfinished_ = false; }
-
- private:
-  Status check(BackendStatus status) const { return from_backend(op_, *device_.backend, status); }
-
-  const Device& device_;
-  const char* op_;
-  BackendQueue* queue_ = nullptr;
-  bool wrapped_ = false;
-  bool unfinished_ = false;
-};
-
-// Bit i: operand i is the CPU's memory, which the device does not reach.
-using CopiedOperands = std::uint32_t;
-
-Result<CopiedOperands> operands_to_copy(const anydml_compiled& compiled, const Addresses& addresses) {
-  const Device& device = *compiled.device;
-  const OpDesc& desc = compiled.desc;
-  CopiedOperands copied = 0;
-  if (device.info.unified_memory != 0 || desc.empty) {
-    return copied;
-  }
-  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
-    if (!desc.tensors[i].present) {
+  for (std::size_t i = 0; i < surface.tensors.size(); ++i) {
+    const OpTensor& tensor = surface.tensors[i];
+    if (tensor.reach.first == tensor.reach.end) {
       continue;
     }
-    const auto* first = static_cast<const std::byte*>(addresses[i]) + desc.tensors[i].reach.first;
-    switch (device.backend->access(device.handle, first)) {
+    switch (device.backend->access(device.handle, static_cast<const std::byte*>(addresses[i]) + tensor.reach.first)) {
       case Access::direct:
         break;
       case Access::by_copy:
-        copied |= CopiedOperands{1} << i;
+        operands.add(i);
         break;
       case Access::none:
-        return invalid(desc, desc.tensors[i],
+        return invalid(surface, tensor,
                        format_text("data is memory that device {} does not reach; expected its own, or the CPU's",
                                    device.info.name));
     }
   }
-  return copied;
+  return {};
+}
+
+// What a run over these addresses needs besides the program.
+struct Needs {
+  OperandSet copied;        // operands that are copied as they are to memory of the device's for the run
+  StagedInputs staged = 0;  // inputs of an operator of which the plan makes a packed copy
+};
+
+Result<Needs> find_needs(const anydml_compiled& compiled, const Addresses& addresses) {
+  const Surface& surface = compiled.surface;
+  ANYDML_TRY(check_addresses(surface, addresses));
+  ANYDML_TRY(check_outputs(surface, addresses));
+  Needs needs{.copied = OperandSet(surface.tensors.size())};
+  ANYDML_TRY(add_unreached(compiled, addresses, needs.copied));
+  return needs;
+}
+
+void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, Needs& needs) {
+  if (compiled.graph) {
+    return add_overlapping_inputs(compiled.surface, addresses, needs.copied);
+  }
+  static_assert(sizeof(void*) == sizeof(std::uintptr_t));
+  needs.staged = inputs_to_stage(*compiled.desc, reinterpret_cast<const std::uintptr_t*>(addresses.data()));
+  for (std::size_t i = 0; i < compiled.surface.input_count; ++i) {
+    if (needs.copied.has(i)) {  // it shares nothing with an output any more
+      needs.staged &= ~(StagedInputs{1} << i);
+    }
+  }
 }
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
 // Whether a tensor's elements are all there is between its first and its last.
-bool is_dense(const TensorDesc& tensor, Reach reach) {
-  return bytes_of(reach) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
+bool is_dense(const OpTensor& tensor) {
+  return bytes_of(tensor.reach) ==
+         static_cast<std::uint64_t>(element_count(tensor.tensor)) * element_size(tensor.tensor.type);
 }
 
-// From the packed copy to where the output is, on the CPU: the bytes between its elements are not ours to write.
-Status scatter(const char* op, const TensorDesc& packed, const TensorDesc& tensor, void* from, void* to) {
+// From the copy of an output to where it is, on the CPU: the bytes between its elements are not ours to write.
+Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc& tensor, void* from, void* to) {
   const auto cpu = cpu_device();
   ANYDML_TRY(cpu);
   Plan plan(1, 1);
-  add_copy(plan, {.tensor = packed, .slot = plan.input_slot(0)}, {.tensor = tensor, .slot = plan.output_slot(0)});
+  add_copy(plan, {.tensor = copy, .slot = plan.input_slot(0)}, {.tensor = tensor, .slot = plan.output_slot(0)});
   const BackendTable& backend = *cpu.value()->backend;
   BackendProgram* program = nullptr;
-  ANYDML_TRY(from_backend(op, backend,
+  ANYDML_TRY(from_backend(label, backend,
                           backend.compile(cpu.value()->handle, plan.words().data(), plan.words().size(), &program)));
-  Run run(*cpu.value(), op);
+  Run run(*cpu.value(), label);
   Status status = run.begin();
   if (status) {
     void* const addresses[] = {from, to};
-    status = from_backend(op, backend, backend.run(run.queue(), program, addresses));
+    status = run.run(program, addresses);
+  }
+  if (status) {
+    status = run.finish();
   }
   backend.destroy(program);
   return status;
 }
 
-// Runs with copies in the device's memory of the operands that it does not reach.
-Status run_through_copies(const anydml_compiled& compiled, CopiedOperands copied, StagedInputs staged,
-                          const Addresses& addresses) {
-  const Device& device = *compiled.device;
-  const char* op = compiled.desc.op->name.data();
-  const auto is_copied = [copied](std::size_t tensor) { return (copied >> tensor & 1) != 0; };
-  // An input that is copied shares nothing with the output any more.
-  staged &= ~copied;
-
-  OpDesc desc = compiled.desc;
-  const std::size_t count = desc.tensors.size();
-  std::vector<bool> packed(count);  // outputs with bytes of others between their elements
-  for (std::size_t i = desc.input_count; i < count; ++i) {
+// What runs in place of what was compiled: an operator whose inputs are staged, or whose outputs that are copied lie
+// without gaps in their copies. Null where it is the same.
+Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const Needs& needs) {
+  if (compiled.graph) {
+    return std::unique_ptr<anydml_compiled>();
+  }
+  OpDesc desc = *compiled.desc;
+  bool changed = needs.staged != 0;
+  for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
     OpTensor& output = desc.tensors[i];
-    packed[i] = is_copied(i) && !is_dense(output.tensor, output.reach);
-    if (packed[i]) {
+    if (needs.copied.has(i) && !is_dense(output)) {
+      changed = true;
       if (!set_packed_strides(output.tensor)) {
-        return invalid(desc, output, "is too large");
+        return invalid(compiled.surface, output, "is too large");
       }
       output.reach = reach_of(output.tensor);
     }
   }
-  const anydml_compiled* program = &compiled;
-  std::unique_ptr<anydml_compiled> made;
-  if (staged != 0 || std::ranges::find(packed, true) != packed.end()) {
-    auto other = compile(device, desc, make_plan(desc, staged));
-    ANYDML_TRY(other);
-    made = std::move(other.value());
-    program = made.get();
+  if (!changed) {
+    return std::unique_ptr<anydml_compiled>();
   }
-
-  // One piece of memory for all, each operand at a multiple of what any kernel asks for.
-  constexpr std::uint64_t kAlignment = 256;
-  std::vector<std::uint64_t> offsets(count);
-  auto bytes = checked_align_bytes(program->temporary_bytes, kAlignment);
-  for (std::size_t i = 0; i < count && bytes; ++i) {
-    if (is_copied(i)) {
-      offsets[i] = *bytes;
-      const auto own = checked_align_bytes(bytes_of(desc.tensors[i].reach), kAlignment);
-      bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
-    }
-  }
-  if (!bytes) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{}: the tensors reach over more bytes in all than 64 bits count", op)};
-  }
-  Temporary temporary(device);
-  ANYDML_TRY(from_backend(op, *device.backend, temporary.allocate(*bytes)));
-  auto* const memory = static_cast<std::byte*>(temporary.address());
-  std::vector<std::unique_ptr<std::byte[]>> packed_outputs(count);
-  Run run(device, op);
-  // What is on the device already is ordered by its default stream; a queue of our own knows nothing of that.
-  bool all_copied = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    all_copied = all_copied && (is_copied(i) || !desc.tensors[i].present);
-  }
-  ANYDML_TRY(all_copied ? run.begin() : run.begin_on(kDefaultStream));
-
-  Addresses inside = addresses;
-  inside[count] = memory;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!is_copied(i)) {
-      continue;
-    }
-    const Reach reach = desc.tensors[i].reach;
-    inside[i] = memory + offsets[i] - reach.first;
-    if (i < desc.input_count) {
-      ANYDML_TRY(run.copy(memory + offsets[i], static_cast<std::byte*>(addresses[i]) + reach.first, bytes_of(reach)));
-    }
-  }
-  ANYDML_TRY(run.run(*program, inside));
-  for (std::size_t i = desc.input_count; i < count; ++i) {
-    const Reach reach = desc.tensors[i].reach;
-    if (!is_copied(i)) {
-      continue;
-    }
-    void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
-    if (packed[i]) {
-      packed_outputs[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
-      to = packed_outputs[i].get();
-    }
-    ANYDML_TRY(run.copy(to, memory + offsets[i], bytes_of(reach)));
-  }
-  ANYDML_TRY(run.finish());
-  for (std::size_t i = desc.input_count; i < count; ++i) {
-    if (packed[i]) {
-      ANYDML_TRY(
-          scatter(op, desc.tensors[i].tensor, compiled.desc.tensors[i].tensor, packed_outputs[i].get(), addresses[i]));
-    }
-  }
-  return {};
+  const Plan plan = make_plan(desc, needs.staged);
+  return compile(*compiled.device, std::move(desc), plan);
 }
 
-// Runs, with copies of those inputs that share memory with the output, and with what else the plan keeps in between.
-Status run_staged(Run& run, const anydml_compiled& compiled, StagedInputs staged, const Addresses& addresses) {
-  if (staged == 0 && compiled.temporary_bytes == 0) {
+// Operands that are copied, with their places in one piece of memory behind what the program needs.
+class Copies {
+ public:
+  Copies(const anydml_compiled& compiled, const anydml_compiled& program, const Needs& needs)
+      : outside_(compiled.surface),
+        inside_(program.surface),
+        needs_(needs),
+        offsets_(inside_.tensors.size()),
+        results_(inside_.tensors.size()) {}
+
+  // All of it, each operand at a multiple of what any kernel asks for.
+  [[nodiscard]] Result<std::uint64_t> place(std::uint64_t before) {
+    constexpr std::uint64_t kAlignment = 256;
+    auto bytes = checked_align_bytes(before, kAlignment);
+    for (std::size_t i = 0; i < offsets_.size() && bytes; ++i) {
+      if (needs_.copied.has(i)) {
+        offsets_[i] = *bytes;
+        const auto own = checked_align_bytes(bytes_of(inside_.tensors[i].reach), kAlignment);
+        bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
+      }
+    }
+    if (!bytes) {
+      return Error{ErrorKind::out_of_memory,
+                   format_text("{}: the tensors reach over more bytes in all than 64 bits count", outside_.label)};
+    }
+    return *bytes;
+  }
+
+  // The inputs, and where the operands are from then on.
+  Status bring(Run& run, const Addresses& addresses, std::byte* memory, Addresses& inside) const {
+    for (std::size_t i = 0; i < offsets_.size(); ++i) {
+      if (!needs_.copied.has(i)) {
+        continue;
+      }
+      const Reach reach = inside_.tensors[i].reach;
+      inside[i] = memory + offsets_[i] - reach.first;
+      if (i < inside_.input_count) {
+        ANYDML_TRY(
+            run.copy(memory + offsets_[i], static_cast<std::byte*>(addresses[i]) + reach.first, bytes_of(reach)));
+      }
+    }
+    return {};
+  }
+
+  // The outputs: those with gaps to memory of our own first.
+  Status take_back(Run& run, const Addresses& addresses, const std::byte* memory) {
+    for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
+      if (!needs_.copied.has(i)) {
+        continue;
+      }
+      const Reach reach = inside_.tensors[i].reach;
+      void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
+      if (!is_dense(outside_.tensors[i])) {
+        results_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
+        to = results_[i].get();
+      }
+      ANYDML_TRY(run.copy(to, memory + offsets_[i], bytes_of(reach)));
+    }
+    return {};
+  }
+
+  // When the work is done.
+  Status spread(const Addresses& addresses) const {
+    for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
+      if (results_[i] != nullptr) {
+        ANYDML_TRY(scatter(outside_.label, inside_.tensors[i].tensor, outside_.tensors[i].tensor,
+                           results_[i].get() - inside_.tensors[i].reach.first, addresses[i]));
+      }
+    }
+    return {};
+  }
+
+ private:
+  const Surface& outside_;
+  const Surface& inside_;
+  const Needs& needs_;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<std::unique_ptr<std::byte[]>> results_;
+};
+
+// Runs, and waits for it where it needs memory for its time.
+Status run_with(Run& run, const anydml_compiled& compiled, const Needs& needs, const Addresses& addresses) {
+  if (needs.staged == 0 && !needs.copied.any() && compiled.temporary_bytes == 0) {
     return run.run(compiled, addresses);
   }
   const Device& device = *compiled.device;
-  const anydml_compiled* program = &compiled;
   std::unique_ptr<anydml_compiled> made;
-  if (staged != 0) {
-    auto other = compile(device, compiled.desc, make_plan(compiled.desc, staged));
+  if (needs.staged != 0 || needs.copied.any()) {
+    auto other = specialised(compiled, needs);
     ANYDML_TRY(other);
     made = std::move(other.value());
-    program = made.get();
+  }
+  const anydml_compiled& program = made != nullptr ? *made : compiled;
+  std::optional<Copies> copies;
+  std::uint64_t bytes = program.temporary_bytes;
+  if (needs.copied.any()) {
+    copies.emplace(compiled, program, needs);
+    const auto placed = copies->place(bytes);
+    ANYDML_TRY(placed);
+    bytes = placed.value();
   }
   Temporary temporary(device);
-  ANYDML_TRY(from_backend(compiled.desc.op->name, *device.backend, temporary.allocate(program->temporary_bytes)));
-  Addresses with_temporary = addresses;
-  with_temporary[compiled.desc.tensors.size()] = temporary.address();
-  const Status status = run.run(*program, with_temporary);
-  const Status finished = run.finish();  // before the temporary goes
-  return status ? finished : status;
+  ANYDML_TRY(from_backend(compiled.surface.label, *device.backend, temporary.allocate(bytes)));
+  auto* const memory = static_cast<std::byte*>(temporary.address());
+  Addresses inside = addresses;
+  inside[compiled.surface.tensors.size()] = memory;
+  Status status = copies ? copies->bring(run, addresses, memory, inside) : Status();
+  if (status) {
+    status = run.run(program, inside);
+  }
+  if (status && copies) {
+    status = copies->take_back(run, addresses, memory);
+  }
+  const Status finished = run.finish();  // before the memory goes
+  ANYDML_TRY(status);
+  ANYDML_TRY(finished);
+  return copies ? copies->spread(addresses) : Status();
+}
+
+// Whether some operand is memory of the device's own, whose order its default stream knows.
+bool has_own_memory(const anydml_compiled& compiled, const Needs& needs) {
+  for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
+    if (compiled.surface.tensors[i].present && !needs.copied.has(i)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
+Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
+  log_dispatch(*device_.backend, compiled.program, [&](std::string_view kernels) {
+    return compiled.desc ? dispatch_text(*compiled.desc, device_.info.name, kernels)
+                         : format_text("dispatch graph of {} nodes in {} steps on {}: {}", compiled.graph->nodes,
+                                       compiled.graph->steps, device_.info.name, kernels);
+  });
+  if (!compiled.graph) {
+    return run(compiled.program, addresses.data());
+  }
+  // The slots of a graph's plan have its own memory after the inputs.
+  const std::size_t inputs = compiled.surface.input_count;
+  const std::size_t count = compiled.surface.tensors.size();
+  Addresses slots(count + 2);
+  std::copy_n(addresses.data(), inputs, slots.data());
+  slots[inputs] = compiled.graph->persistent;
+  slots[inputs + 1] = compiled.graph->constants;
+  std::copy_n(addresses.data() + inputs, count - inputs + 1, slots.data() + inputs + 2);
+  return run(compiled.program, slots.data());
+}
+
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc, const Plan& plan) {
-  auto compiled = std::make_unique<anydml_compiled>();
-  compiled->desc = std::move(desc);
-  compiled->device = &device;
+  auto compiled = std::make_unique<anydml_compiled>(device);
+  const OpDesc& kept = compiled->desc.emplace(std::move(desc));
+  compiled->surface = {
+      .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
   compiled->temporary_bytes = plan.temporary_bytes();
   ANYDML_TRY(from_backend(
-      desc.op->name, *device.backend,
+      kept.op->name, *device.backend,
       device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &compiled->program)));
   return compiled;
 }
 
 Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data) {
-  const OpTensor& tensor = compiled.desc.tensors[input];
-  const Device& device = *compiled.device;
+  const OpTensor& tensor = compiled.surface.tensors[input];
   if (data == nullptr && element_count(tensor.tensor) != 0) {
-    return invalid(compiled.desc, tensor, "data is null; expected the data of a constant");
+    return invalid(compiled.surface, tensor, "data is null; expected the data of a constant");
   }
-  anydml_compiled::Constant constant{
-      .input = input, .bytes = bytes_of(tensor.reach), .memory = nullptr, .address = nullptr};
-  compiled.constants.reserve(compiled.constants.size() + 1);
-  ANYDML_TRY(
-      from_backend(compiled.desc.op->name, *device.backend,
-                   device.backend->allocate(device.handle, MemoryKind::temporary, constant.bytes, &constant.memory)));
-  constant.address = static_cast<std::byte*>(constant.memory) - tensor.reach.first;
-  compiled.constants.push_back(constant);
-  Run run(device, compiled.desc.op->name.data());
+  void* memory = nullptr;
+  const std::uint64_t bytes = bytes_of(tensor.reach);
+  ANYDML_TRY(compiled.keep(bytes, &memory));
+  compiled.constants.push_back({.input = input, .address = static_cast<std::byte*>(memory) - tensor.reach.first});
+  Run run(*compiled.device, compiled.surface.label);
   ANYDML_TRY(run.begin());
-  ANYDML_TRY(run.copy(constant.memory, static_cast<const std::byte*>(data) + tensor.reach.first, constant.bytes));
+  ANYDML_TRY(run.copy(memory, static_cast<const std::byte*>(data) + tensor.reach.first, bytes));
   return run.finish();
 }
 
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
-  const auto staged = staging(compiled.desc, addresses);
-  ANYDML_TRY(staged);
-  const auto copied = operands_to_copy(compiled, addresses);
-  ANYDML_TRY(copied);
-  if (copied.value() != 0) {
-    return run_through_copies(compiled, copied.value(), staged.value(), addresses);
-  }
-  Run run(*compiled.device, compiled.desc.op->name.data());
+  auto needs = find_needs(compiled, addresses);
+  ANYDML_TRY(needs);
   // Memory of the device's own is ordered by its streams: this call comes after what the caller gave the default one.
-  ANYDML_TRY(compiled.device->info.unified_memory != 0 ? run.begin() : run.begin_on(kDefaultStream));
-  ANYDML_TRY(run_staged(run, compiled, staged.value(), addresses));
+  const bool in_order = compiled.device->info.unified_memory == 0 && has_own_memory(compiled, needs.value());
+  add_overlaps(compiled, addresses, needs.value());
+  Run run(*compiled.device, compiled.surface.label);
+  ANYDML_TRY(in_order ? run.begin_on(kDefaultStream) : run.begin());
+  ANYDML_TRY(run_with(run, compiled, needs.value(), addresses));
   return run.finish();
 }
 
 Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses) {
-  const auto staged = staging(compiled.desc, addresses);
-  ANYDML_TRY(staged);
-  const auto copied = operands_to_copy(compiled, addresses);
-  ANYDML_TRY(copied);
-  if (copied.value() != 0) {
+  auto needs = find_needs(compiled, addresses);
+  ANYDML_TRY(needs);
+  if (needs.value().copied.any()) {
     return Error{ErrorKind::invalid_argument,
                  format_text("{}: an operand is the CPU's memory; expected memory that device {} reaches, since the "
                              "work goes on after the call",
-                             compiled.desc.op->name, compiled.device->info.name)};
+                             compiled.surface.label, compiled.device->info.name)};
   }
-  Run run(*compiled.device, compiled.desc.op->name.data());
+  add_overlaps(compiled, addresses, needs.value());
+  Run run(*compiled.device, compiled.surface.label);
   ANYDML_TRY(run.begin_on(stream != nullptr ? stream : kDefaultStream));
-  ANYDML_TRY(run_staged(run, compiled, staged.value(), addresses));
+  ANYDML_TRY(run_with(run, compiled, needs.value(), addresses));
   run.leave();
   return {};
 }

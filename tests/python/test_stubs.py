@@ -25,6 +25,8 @@ needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # are besides, objects with the attributes of a ufunc: test_the_modulus_functions_are_described looks at those.
 ALLOWED = r"""anydml\.(_libraries|compare)\..*
 anydml\._calls\.(OF_NUMPY|OF_LIBRARY|ON_GPU|Output|SPECS|Spec|given)
+anydml\._graphs\.(ElementsNeeded|Recorder|Recording|record|regular)
+anydml\.(_graphs\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.modulus_(floor|truncate)
 anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
 """
@@ -49,7 +51,7 @@ def test_programs_run():
 @needs_mypy
 def test_mypy(cache):
     # The package by its modules' names: a path would make mypy take the whole environment for the program's own.
-    modules = ["anydml", "anydml._operators", "anydml._calls",
+    modules = ["anydml", "anydml._operators", "anydml._calls", "anydml._graphs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
     check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
     check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
@@ -104,6 +106,7 @@ def test_stubs_of_operators_to_come(cache):
     (folder / "_operators.pyi").write_text(text)
     (folder / "__init__.pyi").write_text("")
     package = Path(anydml.__file__).parent
-    (folder / "_calls.pyi").write_text((package / "_calls.pyi").read_text(encoding="utf-8"))
+    for module in ("_calls.pyi", "_graphs.pyi"):
+        (folder / module).write_text((package / module).read_text(encoding="utf-8"))
     assert text.count("\ndef ") > 2 * len(operators) and "Any" not in text.replace("_Array", "")
     check("mypy", "--strict", "--cache-dir", cache / "everything.cache", folder / "_operators.pyi", cwd=folder.parent)

@@ -85,3 +85,18 @@ is_a(str, assert_type(anydml.operators()[0]["name"], str))
 is_a(int, assert_type(anydml.adapters()[0]["threads"], int))
 kept: anydml.Compiled[NDArray[Any]] = step
 is_a(anydml.Compiled, kept)
+
+
+# Within a graph the operators take and give symbols; it takes arrays and gives arrays.
+@anydml.graph
+def scaled(x: anydml.Symbol, factor: float) -> anydml.Symbol:
+    return assert_type(anydml.relu(assert_type(x * factor, anydml.Symbol)), anydml.Symbol)
+
+
+@anydml.graph(device="cpu")
+def parts(x: anydml.Symbol) -> tuple[anydml.Symbol, anydml.Symbol]:
+    return x.reshape(3, 1), assert_type(anydml.add(x, 1), anydml.Symbol)
+
+
+is_a(np.ndarray, assert_type(scaled(singles, 2.0), NDArray[Any]), np.float32)
+is_a(tuple, assert_type(parts(singles), "tuple[NDArray[Any], ...]"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A model that is checked once and run many times: which nodes it has, of which types, and one after the other."""
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -8,6 +8,7 @@ import onnx
 from onnx import numpy_helper
 from onnx.backend.base import BackendRep, namedtupledict
 
+from .._graphs import Recording, regular
 from ._bodies import body_of
 from ._nodes import NODES
 from ._rows import KINDS, Node, Unsupported, dtype_of
@@ -18,8 +19,15 @@ DEFAULT_DOMAIN = ("", "ai.onnx")
 Step = namedtuple("Step", "label compute inputs outputs kinds last_uses")
 
 
+_MOST_KEPT = 16  # forms of inputs that a model stays compiled for
+
+
 class Prepared(BackendRep):
-    """A model that was checked, to be run many times: one node after the other."""
+    """A model that was checked, to be run many times: as one graph, or one node after the other.
+
+    For inputs of new types and shapes the nodes are recorded. Where one of them needs elements to go on, or is something
+    that graphs do not have, the model runs node by node for inputs of that form.
+    """
 
     def __init__(self, model):
         if not isinstance(model, onnx.ModelProto):
@@ -36,6 +44,7 @@ class Prepared(BackendRep):
         self._shared = {*self._values, *self._declared}  # what is not a caller's own if it is an output
         opset = _opset(model)
         self._steps = []
+        self._recordings = OrderedDict()
         for node in graph.node:
             self._add(node, kinds, opset)
         self._note_last_uses()
@@ -75,7 +84,32 @@ class Prepared(BackendRep):
         The inputs are arrays in the order of the graph's inputs without initializers, or a dict by name, which may
         replace initializers that the graph lists as inputs.
         """
-        values = {**self._values, **self._take(inputs)}
+        given = {name: regular(array) for name, array in self._take(inputs).items()}
+        recording = self._recording(given)
+        if recording is not None:
+            return self._outputs(*recording.run(list(given.values()), [None] * len(self._output_names)))
+        results = self._compute(given)
+        return self._outputs(*(result.copy() if name in self._shared else result
+                               for name, result in zip(self._output_names, results)))
+
+    def _recording(self, given):
+        """The model as a graph for inputs like these, or None."""
+        key = tuple((name, array.dtype, array.shape, array.strides) for name, array in given.items())
+        if key not in self._recordings:
+            names = list(given)
+            try:
+                found = Recording(lambda *symbols: tuple(self._compute(dict(zip(names, symbols)))),
+                                  list(given.values()), None)
+            except (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError):
+                found = None  # if a node is wrong, it says so when it runs by itself
+            self._recordings[key] = found
+            while len(self._recordings) > _MOST_KEPT:
+                self._recordings.popitem(last=False)
+        return self._recordings[key]
+
+    def _compute(self, given):
+        """The outputs, node by node, of arrays or symbols."""
+        values = {**self._values, **given}
         with np.errstate(all="ignore"):
             for step in self._steps:
                 arrays = [values[name] if name else None for name in step.inputs]
@@ -89,8 +123,7 @@ class Prepared(BackendRep):
                     values[name] = result.view(bool) if kind == "bool" else result
                 for name in step.last_uses:
                     del values[name]
-        return self._outputs(*(values[name].copy() if name in self._shared else values[name]
-                               for name in self._output_names))
+        return [values[name] for name in self._output_names]
 
     def _take(self, inputs):
         if isinstance(inputs, Mapping):

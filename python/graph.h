@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// A graph of the C API, built from Python: _graphs.py says of what. Arrays stand for types, shapes and strides.
+#pragma once
+
+#include <vector>
+
+#include "attributes.h"
+#include "call.h"
+#include "operand.h"
+
+namespace anydml::python {
+
+class Graph {
+ public:
+  Graph() { check(anydml_graph_create(&graph_)); }
+  ~Graph() { anydml_graph_release(graph_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  anydml_value input(nb::handle like) {
+    Operand operand;
+    take(operand, like, "an input");
+    anydml_value value = 0;
+    check(anydml_graph_add_input(graph_, &operand.tensor, &value));
+    return value;
+  }
+  // The array lives as long as the graph.
+  anydml_value constant(nb::handle array) {
+    Operand operand;
+    take(operand, array, "a constant");
+    anydml_value value = 0;
+    arrays_.push_back(nb::borrow(array));
+    check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
+    return value;
+  }
+  anydml_value view(anydml_value of, nb::handle like) {
+    Operand operand;
+    take(operand, like, "a view");
+    anydml_value value = 0;
+    check(anydml_graph_add_view(graph_, of, &operand.tensor, &value));
+    return value;
+  }
+  // inputs: values, 0 for one that is absent. outs: arrays, None likewise. The outputs' values.
+  nb::list add(nb::handle op, const nb::list& inputs, const nb::list& outs, const nb::dict& given) {
+    const std::string name = operator_name(op);
+    const Attributes attributes(facts::find_operator(name), given);
+    std::vector<anydml_value> taken;
+    for (const nb::handle one : inputs) {
+      taken.push_back(nb::cast<anydml_value>(one));
+    }
+    std::vector<Operand> operands(nb::len(outs));
+    std::vector<anydml_tensor> tensors;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const nb::object like = outs[i];
+      if (!like.is_none()) {
+        take(operands[i], like, "an output");
+      }
+      tensors.push_back(operands[i].tensor);
+    }
+    std::vector<anydml_value> values(tensors.size());
+    check(anydml_graph_add_operator(graph_, name.c_str(), taken.data(), taken.size(), tensors.data(), tensors.size(),
+                                    attributes.data(), attributes.size(), values.data()));
+    nb::list made;
+    for (const anydml_value value : values) {
+      made.append(value);
+    }
+    return made;
+  }
+  void output(anydml_value value) { check(anydml_graph_add_output(graph_, value)); }
+
+  [[nodiscard]] anydml_compiled* compile(nb::handle device) const {
+    const anydml_device* on = find_device(device);
+    anydml_compiled* compiled = nullptr;
+    int code = ANYDML_OK;
+    {
+      const GilReleased released;
+      code = anydml_graph_compile(graph_, on, &compiled);
+    }
+    check(code);
+    return compiled;
+  }
+
+ private:
+  static void check(int code) {
+    if (code != ANYDML_OK) {
+      raise_last(code);
+    }
+  }
+  static void take(Operand& operand, nb::handle array, const char* what) {
+    if (!operand.take(as_array(array.ptr()))) {
+      raise(PyExc_TypeError, std::string(what) + " of a graph is an array of " + plain_text(array.attr("dtype")) +
+                                 "; expected native byte order, float16/32/64, int8 to int64 or uint8 to uint64, at "
+                                 "most eight dimensions and strides of whole elements");
+    }
+  }
+
+  anydml_graph* graph_ = nullptr;
+  std::vector<nb::object> arrays_;
+};
+
+}  // namespace anydml::python

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What the C functions make of their arguments before anything else.
+#pragma once
+
+#include <string_view>
+
+#include "anydml/anydml.h"
+#include "base/result.h"
+#include "capi/call.h"
+#include "capi/devices.h"
+#include "ops/op_desc.h"
+
+namespace anydml {
+
+// "who: text".
+[[nodiscard]] Error bad_call(std::string_view who, std::string_view text);
+
+// anydml_device is never defined: the public handle is a Device under the name C knows.
+[[nodiscard]] inline const anydml_device* to_public(const Device* device) {
+  return reinterpret_cast<const anydml_device*>(device);
+}
+
+// Null is the default.
+[[nodiscard]] Result<const Device*> choose_device(const anydml_device* wanted);
+
+// By a name that may be null or wrong.
+[[nodiscard]] Result<const facts::Operator*> choose_operator(const char* name);
+
+// An array that is there unless it has no entries.
+[[nodiscard]] Status check_array(std::string_view who, std::string_view name, const void* array, std::size_t count,
+                                 std::string_view of);
+
+// The operator that a call describes, checked.
+[[nodiscard]] Result<OpDesc> check(const Call& call);
+
+}  // namespace anydml

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The public C functions that build graphs.
+#include <memory>
+#include <mutex>
+
+#include "anydml/anydml.h"
+#include "capi/arguments.h"
+#include "capi/boundary.h"
+#include "capi/graph_builder.h"
+#include "text/format.h"
+
+struct anydml_graph {
+  mutable std::mutex mutex;
+  anydml::GraphBuilder builder;
+};
+
+namespace anydml {
+namespace {
+
+Status check_graph(const char* function, const anydml_graph* graph) {
+  return graph != nullptr ? Status() : bad_call(function, "graph is null; expected what anydml_graph_create made");
+}
+
+Status check_place(const char* function, const char* name, const void* place) {
+  return place != nullptr ? Status()
+                          : bad_call(function, format_text("{} is null; expected a place for the answer", name));
+}
+
+// A call that makes one value of a tensor.
+template <class Add>
+int add_value(const char* function, anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value,
+              Add add) noexcept {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(check_graph(function, graph));
+    ANYDML_TRY(check_place(function, "value", value));
+    if (tensor == nullptr) {
+      return bad_call(function, "tensor is null; expected a pointer to an anydml_tensor");
+    }
+    const std::scoped_lock lock(graph->mutex);
+    const auto made = add(graph->builder);
+    ANYDML_TRY(made);
+    *value = made.value();
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace anydml
+
+using anydml::boundary;
+using anydml::GraphBuilder;
+using anydml::Status;
+
+int anydml_graph_create(anydml_graph** graph) {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(anydml::check_place("anydml_graph_create", "graph", graph));
+    *graph = nullptr;
+    *graph = new anydml_graph;
+    return {};
+  });
+}
+
+void anydml_graph_release(anydml_graph* graph) {
+  const anydml::CancellationDeferred deferred;
+  delete graph;
+}
+
+int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value) {
+  return anydml::add_value("anydml_graph_add_input", graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_input(*tensor); });
+}
+
+int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value) {
+  return anydml::add_value("anydml_graph_add_constant", graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_constant(*tensor); });
+}
+
+int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, anydml_value* value) {
+  return anydml::add_value("anydml_graph_add_view", graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor); });
+}
+
+int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs, size_t input_count,
+                              const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
+                              size_t attribute_count, anydml_value* values) {
+  return boundary([&]() -> Status {
+    constexpr const char* kFunction = "anydml_graph_add_operator";
+    ANYDML_TRY(anydml::check_graph(kFunction, graph));
+    const auto found = anydml::choose_operator(op);
+    ANYDML_TRY(found);
+    const std::string_view name = found.value()->name;
+    ANYDML_TRY(anydml::check_array(name, "inputs", inputs, input_count, "values"));
+    ANYDML_TRY(anydml::check_array(name, "outputs", outputs, output_count, "tensors"));
+    ANYDML_TRY(anydml::check_array(name, "attributes", attributes, attribute_count, "attributes"));
+    ANYDML_TRY(anydml::check_array(name, "values", values, output_count, "values"));
+    const std::scoped_lock lock(graph->mutex);
+    return graph->builder.add_operator(*found.value(), std::span(inputs, input_count), std::span(outputs, output_count),
+                                       std::span(attributes, attribute_count), values);
+  });
+}
+
+int anydml_graph_add_output(anydml_graph* graph, anydml_value value) {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(anydml::check_graph("anydml_graph_add_output", graph));
+    const std::scoped_lock lock(graph->mutex);
+    return graph->builder.add_output(value);
+  });
+}
+
+int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled) {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(anydml::check_place("anydml_graph_compile", "compiled", compiled));
+    *compiled = nullptr;
+    ANYDML_TRY(anydml::check_graph("anydml_graph_compile", graph));
+    const auto chosen = anydml::choose_device(device);
+    ANYDML_TRY(chosen);
+    const std::scoped_lock lock(graph->mutex);
+    auto made = graph->builder.compile(*chosen.value());
+    ANYDML_TRY(made);
+    *compiled = made.value().release();
+    return {};
+  });
+}

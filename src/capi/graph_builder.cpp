@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+#include "capi/graph_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/log.h"
+#include "capi/arguments.h"
+#include "capi/run.h"
+#include "graph/compile.h"
+#include "plan/overlap.h"
+#include "plan/reshape.h"
+#include "schema/words.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::string_view kLabel = "graph";
+constexpr std::size_t kMostValues = 0x7fffffff;
+
+constinit std::atomic<std::uint32_t> g_graphs = 0;
+
+// Found when the library is loaded: a static of a function would be made under a lock that a fork can leave held.
+const facts::Operator& g_identity = *facts::find_operator("ELEMENT_WISE_IDENTITY");
+
+std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint64_t>(reach_of(tensor).end); }
+
+// An empty value has a place too, so that everything that is read is somewhere.
+Extent extent_of(const TensorDesc& tensor) {
+  return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_size(tensor.type)};
+}
+
+bool is_dense(const TensorDesc& tensor) {
+  return bytes_of(tensor) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
+}
+
+bool is_packed(const TensorDesc& tensor) {
+  TensorDesc packed = tensor;
+  return set_packed_strides(packed) && same_places(packed, tensor);
+}
+
+anydml_tensor as_given(const TensorDesc& tensor) {
+  return {static_cast<anydml_type>(tensor.type), static_cast<int32_t>(tensor.rank), tensor.sizes, tensor.strides,
+          nullptr};
+}
+
+// What the outputs come from.
+struct Used {
+  std::vector<bool> inputs, constants;
+
+  explicit Used(const Graph& graph) : inputs(graph.inputs.size()), constants(graph.constants.size()) {
+    std::vector<bool> nodes(graph.nodes.size());
+    const auto mark = [&](const GraphSource& source) {
+      switch (source.kind) {
+        case SourceKind::none:
+          break;
+        case SourceKind::input:
+          inputs[source.index] = true;
+          break;
+        case SourceKind::constant:
+          constants[source.index] = true;
+          break;
+        case SourceKind::node:
+          nodes[source.index] = true;
+          break;
+      }
+    };
+    std::ranges::for_each(graph.outputs, mark);
+    for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after what it takes
+      if (nodes[i]) {
+        std::ranges::for_each(graph.nodes[i].sources, mark);
+      }
+    }
+  }
+};
+
+// Copies the constants that are used to the device, and runs there what follows from them alone.
+Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<const Extent> extents,
+                  std::span<const std::byte* const> constants, const Used& used) {
+  const Device& device = *compiled.device;
+  CompiledGraph& graph = *compiled.graph;
+  if (plans.constant_bytes == 0) {
+    return {};
+  }
+  ANYDML_TRY(compiled.keep(plans.constant_bytes, &graph.constants));
+  if (plans.persistent_bytes != 0) {
+    ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
+  }
+  Temporary temporary(device);
+  if (plans.initialise.temporary_bytes() != 0) {
+    ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(plans.initialise.temporary_bytes())));
+  }
+  struct Program {
+    const Device& device;
+    BackendProgram* program = nullptr;
+    ~Program() {
+      if (program != nullptr) {
+        device.backend->destroy(program);
+      }
+    }
+  } folding{device};
+  if (!plans.initialise.words().empty()) {
+    const auto words = plans.initialise.words();
+    ANYDML_TRY(from_backend(kLabel, *device.backend,
+                            device.backend->compile(device.handle, words.data(), words.size(), &folding.program)));
+  }
+  Run run(device, kLabel);
+  ANYDML_TRY(run.begin());
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    if (constants[i] != nullptr && used.constants[i]) {
+      ANYDML_TRY(
+          run.copy(static_cast<std::byte*>(graph.constants) + plans.constants[i], constants[i], extents[i].bytes));
+    }
+  }
+  if (folding.program != nullptr) {
+    std::vector<void*> slots(plans.slots());
+    slots[plans.persistent_slot()] = graph.persistent;
+    slots[plans.constants_slot()] = graph.constants;
+    slots[plans.temporary_slot()] = temporary.address();
+    ANYDML_TRY(run.run(folding.program, slots.data()));
+  }
+  return run.finish();
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder() : number_(g_graphs.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1}) {}
+
+Result<const GraphBuilder::Value*> GraphBuilder::find(std::string_view who, anydml_value value) const {
+  if (value == 0) {
+    return bad_call(who, "is 0; expected a value of the graph");
+  }
+  const std::uint64_t index = value & 0xffffffff;
+  if (value >> 32 != (number_ & 0xffffffff)) {
+    return bad_call(who, "is a value of another graph, or none; expected one of this graph's");
+  }
+  if (index >= values_.size()) {
+    return bad_call(who, "is no value; expected one that this graph gave");
+  }
+  return &values_[index];
+}
+
+anydml_value GraphBuilder::add(const Value& value) {
+  values_.push_back(value);
+  return (number_ & 0xffffffff) << 32 | (values_.size() - 1);
+}
+
+Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tensor& tensor) const {
+  if (values_.size() >= kMostValues) {
+    return Error{ErrorKind::out_of_memory, format_text("graph: {}: the graph has as many values as it can", name)};
+  }
+  const auto made = make_tensor(
+      {kLabel, name}, {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
+  ANYDML_TRY(made);
+  if (reach_of(made.value()).first < 0) {
+    return invalid({kLabel, name},
+                   format_text("strides are {}; expected 0 or more: a value of a graph begins with its first element",
+                               shape_text(made.value().strides, made.value().rank)));
+  }
+  return made;
+}
+
+Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
+  const auto made = read(format_text("input {}", inputs_.size()), tensor);
+  ANYDML_TRY(made);
+  graph_.inputs.push_back({.extent = extent_of(made.value())});
+  inputs_.push_back(made.value());
+  const auto index = static_cast<std::uint32_t>(inputs_.size() - 1);
+  return add({made.value(), {.kind = SourceKind::input, .index = index}, bytes_of(made.value())});
+}
+
+Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
+  const std::string name = format_text("constant {}", constants_.size());
+  const auto made = read(name, tensor);
+  ANYDML_TRY(made);
+  const bool empty = bytes_of(made.value()) == 0;
+  if (tensor.data == nullptr && !empty) {
+    return invalid({kLabel, name}, "data is null; expected the data of a constant");
+  }
+  graph_.constants.push_back(extent_of(made.value()));
+  constants_.push_back(empty ? nullptr : static_cast<const std::byte*>(tensor.data));
+  const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
+  return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
+}
+
+Result<anydml_value> GraphBuilder::add_view(anydml_value of, const anydml_tensor& tensor) {
+  const auto value = find("anydml_graph_add_view: value", of);
+  ANYDML_TRY(value);
+  const auto made = read("view", tensor);
+  ANYDML_TRY(made);
+  const std::uint64_t there = value.value()->bytes;
+  if (const std::uint64_t wanted = bytes_of(made.value()); wanted > there) {
+    return invalid({kLabel, "view"},
+                   format_text("{} with sizes {} and strides {} reaches over {} bytes; expected at most {}, which the "
+                               "value has",
+                               type_name(made.value().type), shape_text(made.value().sizes, made.value().rank),
+                               shape_text(made.value().strides, made.value().rank), wanted, there));
+  }
+  return add({made.value(), value.value()->source, there});
+}
+
+Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
+                                  std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
+                                  anydml_value* values) {
+  const auto node = static_cast<std::uint32_t>(graph_.nodes.size());
+  std::vector<anydml_tensor> taken(inputs.size());  // an absent one is of the type ANYDML_NONE
+  GraphNode made;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    made.sources.emplace_back();
+    if (inputs[i] != 0) {
+      const auto value = find(format_text("node {}: {}: inputs[{}]", node, op.name, i), inputs[i]);
+      ANYDML_TRY(value);
+      taken[i] = as_given(value.value()->tensor);
+      made.sources.back() = value.value()->source;
+    }
+  }
+  const auto in_node = [&](const Error& error) -> Error {
+    return {error.kind, format_text("node {}: {}", node, error.message)};
+  };
+  auto desc = check({.op = &op, .inputs = taken, .outputs = outputs, .attributes = attributes});
+  if (!desc) {
+    return in_node(desc.error());
+  }
+  made.sources.resize(desc.value().input_count);
+  for (const OpTensor& output : desc.value().outputs()) {
+    if (output.present && output.reach.first < 0) {
+      return in_node(invalid(desc.value(), output,
+                             format_text("strides are {}; expected 0 or more: a value of a graph begins with its first "
+                                         "element",
+                                         shape_text(output.tensor.strides, output.tensor.rank))));
+    }
+    made.outputs.push_back(output.present ? extent_of(output.tensor) : Extent{});
+  }
+  if (values_.size() + outputs.size() > kMostValues) {
+    return in_node({ErrorKind::out_of_memory, "the graph has as many values as it can"});
+  }
+  made.op = std::make_shared<const OpDesc>(std::move(desc.value()));
+  values_.reserve(std::max(values_.capacity(), values_.size() + outputs.size()));
+  graph_.nodes.push_back(std::move(made));
+  const auto tensors = graph_.nodes.back().op->outputs();
+  for (std::uint32_t i = 0; i < outputs.size(); ++i) {
+    const TensorDesc& tensor = tensors[i].tensor;
+    values[i] = tensors[i].present
+                    ? add({tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor)})
+                    : 0;
+  }
+  return {};
+}
+
+bool GraphBuilder::is_whole(const Value& value) const {
+  if (value.source.kind != SourceKind::node) {
+    return false;
+  }
+  const TensorDesc& made = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
+  return (made.type == value.tensor.type && same_places(made, value.tensor)) ||
+         (is_dense(made) && is_packed(value.tensor) && bytes_of(made) == bytes_of(value.tensor));
+}
+
+Status GraphBuilder::add_output(anydml_value of) {
+  const auto found = find("anydml_graph_add_output: value", of);
+  ANYDML_TRY(found);
+  Value value = *found.value();
+  if (find_self_overlap(value.tensor) != SelfOverlap::none) {
+    return invalid({kLabel, format_text("output {}", outputs_.size())},
+                   format_text("strides {} with sizes {} put two elements at one place; expected each element of an "
+                               "output at a place of its own",
+                               shape_text(value.tensor.strides, value.tensor.rank),
+                               shape_text(value.tensor.sizes, value.tensor.rank)));
+  }
+  if (!is_whole(value)) {  // an input, a constant, or a part of something
+    const anydml_tensor tensor = as_given(value.tensor);
+    const anydml_value inputs[] = {of};
+    anydml_value copy = 0;
+    ANYDML_TRY(add_operator(g_identity, inputs, std::span(&tensor, 1), {}, &copy));
+    value = values_.back();
+  }
+  outputs_.reserve(outputs_.size() + 1);
+  graph_.outputs.push_back(value.source);
+  outputs_.push_back(value.tensor);
+  return {};
+}
+
+void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const {
+  CompiledGraph& made = compiled.graph.emplace();
+  made.nodes = graph_.nodes.size();
+  const std::size_t count = inputs_.size() + outputs_.size();
+  made.names.reserve(count);
+  made.tensors.reserve(count);
+  bool empty = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_input = i < inputs_.size();
+    const std::size_t number = is_input ? i : i - inputs_.size();
+    made.names.push_back(format_text("{} {}", is_input ? "input" : "output", number));
+    const TensorDesc& tensor = is_input ? inputs_[number] : outputs_[number];
+    const bool present = !is_input || used[i];
+    made.tensors.push_back({.name = made.names.back(),
+                            .present = present,
+                            .tensor = tensor,
+                            .reach = present ? reach_of(tensor) : Reach{}});
+    empty = empty && (is_input || element_count(tensor) == 0);
+  }
+  compiled.surface = {.label = kLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
+}
+
+Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device) const {
+  if (outputs_.empty()) {
+    return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
+  }
+  const Used used(graph_);
+  const bool shown = log_enabled(LogLevel::graph);
+  std::string text;
+  const auto plans = compile_graph(graph_, shown ? &text : nullptr);
+  ANYDML_TRY(plans);
+  if (shown) {
+    log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);
+  }
+  auto compiled = std::make_unique<anydml_compiled>(device);
+  make_surface(used.inputs, *compiled);
+  compiled->graph->steps = plans.value().steps;
+  compiled->temporary_bytes = plans.value().run.temporary_bytes();
+  const auto words = plans.value().run.words();
+  ANYDML_TRY(from_backend(kLabel, *device.backend,
+                          device.backend->compile(device.handle, words.data(), words.size(), &compiled->program)));
+  ANYDML_TRY(initialise(*compiled, plans.value(), graph_.constants, constants_, used));
+  return compiled;
+}
+
+}  // namespace anydml

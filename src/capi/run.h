@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// One piece of work of the C API on a device, and memory for its time.
+#pragma once
+
+#include <utility>
+
+#include "backend/dispatch_log.h"
+#include "capi/addresses.h"
+#include "capi/compiled.h"
+
+namespace anydml {
+
+// Memory of a device for the length of one run.
+class Temporary {
+ public:
+  explicit Temporary(const Device& device) : device_(device) {}
+  ~Temporary() {
+    if (address_ != nullptr) {
+      device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_);
+    }
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  BackendStatus allocate(std::uint64_t bytes) {
+    bytes_ = bytes;
+    return device_.backend->allocate(device_.handle, MemoryKind::temporary, bytes, &address_);
+  }
+  [[nodiscard]] void* address() const { return address_; }
+
+ private:
+  const Device& device_;
+  std::uint64_t bytes_ = 0;
+  void* address_ = nullptr;
+};
+
+// The work of one call on a queue. Nothing it uses may go before finish() has returned.
+class Run {
+ public:
+  Run(const Device& device, std::string_view label) : device_(device), label_(label) {}
+  ~Run() {
+    static_cast<void>(finish());  // after a failure, which has been reported
+    if (queue_ != nullptr && wrapped_) {
+      device_.backend->destroy_queue(queue_);
+    } else if (queue_ != nullptr) {
+      device_.give_queue_back(queue_);
+    }
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // On a queue of the device's own, or on a stream.
+  Status begin() {
+    auto taken = device_.take_queue();
+    ANYDML_TRY(taken);
+    queue_ = taken.value();
+    return {};
+  }
+  Status begin_on(void* stream) {
+    wrapped_ = true;
+    return check(device_.backend->create_queue(device_.handle, stream, &queue_));
+  }
+
+  Status copy(void* to, const void* from, std::uint64_t bytes) {
+    unfinished_ = true;
+    return check(device_.backend->copy(queue_, to, from, bytes));
+  }
+  // addresses: one for each slot of the program.
+  Status run(const BackendProgram* program, void* const* addresses) {
+    unfinished_ = true;
+    return check(device_.backend->run(queue_, program, addresses));
+  }
+  Status run(const anydml_compiled& compiled, const Addresses& addresses);
+  // Returns when the work is done.
+  Status finish() {
+    if (!std::exchange(unfinished_, false)) {
+      return {};
+    }
+    BackendMark* mark = nullptr;
+    const Status marked = check(device_.backend->mark(queue_, &mark));
+    if (mark == nullptr) {
+      return marked;
+    }
+    const Status waited = check(device_.backend->wait(mark));
+    device_.backend->destroy_mark(mark);
+    return waited;
+  }
+  // The work is the stream's now.
+  void leave() { unfinished_ = false; }
+
+ private:
+  Status check(BackendStatus status) const { return from_backend(label_, *device_.backend, status); }
+
+  const Device& device_;
+  const std::string_view label_;
+  BackendQueue* queue_ = nullptr;
+  bool wrapped_ = false;
+  bool unfinished_ = false;
+};
+
+}  // namespace anydml

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+// Graphs of the C API against the same operators one by one, bit for bit.
+#include <anydml/anydml.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+using Bytes = std::vector<unsigned char>;
+
+// A tensor's type, sizes and strides, of which no stride is below 0.
+struct Form {
+  anydml_type type = ANYDML_FLOAT32;
+  Sizes sizes;
+  Sizes strides;
+
+  Form(anydml_type of, Sizes given) : type(of), sizes(std::move(given)), strides(sizes.size()) {
+    int64_t stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      strides[i] = stride;
+      stride *= sizes[i];
+    }
+  }
+  Form(anydml_type of, Sizes given, Sizes steps) : type(of), sizes(std::move(given)), strides(std::move(steps)) {}
+
+  [[nodiscard]] std::size_t bytes() const {
+    int64_t last = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 0) {
+        return 0;
+      }
+      last += (sizes[i] - 1) * strides[i];
+    }
+    return static_cast<std::size_t>(last + 1) * anydml_type_size(type);
+  }
+  [[nodiscard]] anydml_tensor tensor(void* data = nullptr) const {
+    return {type, static_cast<int32_t>(sizes.size()), sizes.data(), strides.data(), data};
+  }
+};
+
+anydml_attribute number(const char* name, double value) {
+  anydml_attribute attribute = {name, ANYDML_FLOAT64, 0, {}};
+  attribute.value.f64 = value;
+  return attribute;
+}
+
+// A graph, and beside it what each of its values is by anydml_run.
+class Twin {
+ public:
+  struct Value {
+    anydml_value id;
+    Form form;
+    Bytes data;
+  };
+
+  Twin() { EXPECT_EQ(anydml_graph_create(&graph_), ANYDML_OK); }
+  ~Twin() {
+    anydml_graph_release(graph_);
+    anydml_compiled_release(compiled_);
+  }
+  Twin(const Twin&) = delete;
+  Twin& operator=(const Twin&) = delete;
+
+  std::size_t input(const Form& form, Bytes data) {
+    anydml_value id = 0;
+    const anydml_tensor tensor = form.tensor();
+    check(anydml_graph_add_input(graph_, &tensor, &id));
+    inputs_.push_back(values_.size());
+    values_.push_back({id, form, std::move(data)});
+    return values_.size() - 1;
+  }
+  std::size_t constant(const Form& form, Bytes data) {
+    values_.push_back({0, form, std::move(data)});
+    const anydml_tensor tensor = form.tensor(values_.back().data.data());  // stays where it is as values are moved
+    check(anydml_graph_add_constant(graph_, &tensor, &values_.back().id));
+    return values_.size() - 1;
+  }
+  std::size_t run(const char* op, const std::vector<std::size_t>& inputs, const Form& form,
+                  std::vector<anydml_attribute> attributes = {}) {
+    std::vector<anydml_tensor> tensors;
+    std::vector<anydml_value> ids;
+    for (const std::size_t input : inputs) {
+      tensors.push_back(values_[input].form.tensor(values_[input].data.data()));
+      ids.push_back(values_[input].id);
+    }
+    Bytes result(form.bytes());
+    const anydml_tensor output = form.tensor(result.data());
+    check(anydml_run(nullptr, op, tensors.data(), tensors.size(), &output, 1, attributes.data(), attributes.size()));
+    anydml_value id = 0;
+    check(anydml_graph_add_operator(graph_, op, ids.data(), ids.size(), &output, 1, attributes.data(),
+                                    attributes.size(), &id));
+    values_.push_back({id, form, std::move(result)});
+    return values_.size() - 1;
+  }
+  std::size_t view(std::size_t of, const Form& form) {
+    anydml_value id = 0;
+    const anydml_tensor tensor = form.tensor();
+    check(anydml_graph_add_view(graph_, values_[of].id, &tensor, &id));
+    values_.push_back({id, form, values_[of].data});
+    return values_.size() - 1;
+  }
+  void output(std::size_t value) {
+    outputs_.push_back(value);
+    check(anydml_graph_add_output(graph_, values_[value].id));
+  }
+  void compile() { check(anydml_graph_compile(graph_, nullptr, &compiled_)); }
+
+  // Runs over copies of the inputs, and gives what differs.
+  [[nodiscard]] std::string difference() const {
+    std::vector<Bytes> given;
+    std::vector<const void*> inputs;
+    for (const std::size_t input : inputs_) {
+      given.push_back(values_[input].data);
+      inputs.push_back(given.back().data());
+    }
+    std::vector<Bytes> results;
+    std::vector<void*> outputs;
+    for (const std::size_t output : outputs_) {
+      results.emplace_back(values_[output].form.bytes());
+      outputs.push_back(results.back().data());
+    }
+    if (anydml_compiled_run(compiled_, inputs.data(), inputs.size(), outputs.data(), outputs.size()) != ANYDML_OK) {
+      return anydml_last_error();
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!same(values_[outputs_[i]].form, results[i], values_[outputs_[i]].data)) {
+        return "output " + std::to_string(i) + " differs";
+      }
+    }
+    return "";
+  }
+
+  [[nodiscard]] const Value& operator[](std::size_t value) const { return values_[value]; }
+  [[nodiscard]] std::size_t count() const { return values_.size(); }
+  [[nodiscard]] const anydml_compiled* compiled() const { return compiled_; }
+
+  // Element by element: what lies in between is nobody's.
+  static bool same(const Form& form, const Bytes& a, const Bytes& b, std::size_t dimension = 0, int64_t at = 0) {
+    const std::size_t size = anydml_type_size(form.type);
+    if (dimension == form.sizes.size()) {
+      return std::memcmp(&a[static_cast<std::size_t>(at) * size], &b[static_cast<std::size_t>(at) * size], size) == 0;
+    }
+    for (int64_t i = 0; i < form.sizes[dimension]; ++i) {
+      if (!same(form, a, b, dimension + 1, at + i * form.strides[dimension])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static void check(int code) { ASSERT_EQ(code, ANYDML_OK) << anydml_last_error(); }
+
+  anydml_graph* graph_ = nullptr;
+  anydml_compiled* compiled_ = nullptr;
+  std::vector<Value> values_;
+  std::vector<std::size_t> inputs_;
+  std::vector<std::size_t> outputs_;
+};
+
+Bytes floats(std::size_t count, float first = -3.0F) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = first + 0.625F * static_cast<float>(i % 37);
+  }
+  Bytes data(count * sizeof(float));
+  std::memcpy(data.data(), values.data(), data.size());
+  return data;
+}
+
+anydml_attribute axes_of(const std::vector<int64_t>& axes) {
+  anydml_attribute attribute = {"Axes", uint32_t{ANYDML_INT64} | ANYDML_ARRAY, static_cast<uint32_t>(axes.size()), {}};
+  attribute.value.i64s = axes.data();
+  return attribute;
+}
+
+anydml_attribute sum() {
+  anydml_attribute attribute = {"Function", ANYDML_TEXT, 0, {}};
+  attribute.value.text = "SUM";
+  return attribute;
+}
+
+TEST(GraphApi, ChainsFanOutAndSeveralOutputs) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {7, 33});
+  const Form row(ANYDML_FLOAT32, {33});
+  const std::size_t x = twin.input(form, floats(7 * 33));
+  const std::size_t b = twin.input(row, floats(33, 1.0F));
+  const std::size_t added = twin.run("ELEMENT_WISE_ADD", {x, b}, form);  // broadcast
+  const std::size_t relu = twin.run("ACTIVATION_RELU", {added}, form);
+  const std::size_t clipped = twin.run("ELEMENT_WISE_CLIP", {added}, form, {number("Min", -1), number("Max", 2)});
+  const std::size_t product = twin.run("ELEMENT_WISE_MULTIPLY", {relu, clipped}, form);
+  const std::vector<int64_t> axes = {1};
+  const Form column(ANYDML_FLOAT32, {7, 1});
+  const std::size_t sums = twin.run("REDUCE", {product}, column, {sum(), axes_of(axes)});
+  const std::size_t scaled = twin.run("ELEMENT_WISE_DIVIDE", {product, sums}, form);
+  twin.output(scaled);
+  twin.output(sums);
+  twin.output(added);   // an output that others read
+  twin.output(scaled);  // twice
+  twin.output(x);       // an input as it is
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+  EXPECT_EQ(twin.difference(), "");
+}
+
+TEST(GraphApi, ViewsAreTheSameBytes) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {6, 10});
+  const std::size_t x = twin.input(form, floats(60));
+  const std::size_t doubled = twin.run("ELEMENT_WISE_ADD", {x, x}, form);
+  const std::size_t flat = twin.view(doubled, Form(ANYDML_FLOAT32, {4, 15}));
+  const std::size_t bits = twin.view(doubled, Form(ANYDML_UINT32, {6, 10}));
+  const std::size_t turned = twin.view(doubled, Form(ANYDML_FLOAT32, {10, 6}, {1, 10}));
+  const std::size_t negated = twin.run("ELEMENT_WISE_NEGATE", {flat}, Form(ANYDML_FLOAT32, {4, 15}));
+  const std::size_t counted = twin.run("ELEMENT_WISE_BIT_COUNT", {bits}, Form(ANYDML_UINT8, {6, 10}));
+  const std::size_t moved = twin.run("ACTIVATION_RELU", {turned}, Form(ANYDML_FLOAT32, {10, 6}));
+  const std::size_t repeated = twin.run("ELEMENT_WISE_ABS", {twin.view(x, Form(ANYDML_FLOAT32, {3, 10}, {0, 1}))},
+                                        Form(ANYDML_FLOAT32, {3, 10}));
+  for (const std::size_t value : {negated, counted, moved, repeated, flat, bits, turned}) {
+    twin.output(value);
+  }
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
+TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
+  std::vector<float> weights = {1, 2, 3, 4};
+  const int64_t sizes[] = {4};
+  const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, weights.data()};
+  anydml_graph* graph = nullptr;
+  ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
+  anydml_value x = 0;
+  anydml_value unused = 0;
+  anydml_value w = 0;
+  anydml_value negated = 0;
+  anydml_value result = 0;
+  ASSERT_EQ(anydml_graph_add_input(graph, &tensor, &x), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_input(graph, &tensor, &unused), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_constant(graph, &tensor, &w), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_NEGATE", &w, 1, &tensor, 1, nullptr, 0, &negated),
+            ANYDML_OK);
+  const anydml_value terms[] = {x, negated};
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_ADD", terms, 2, &tensor, 1, nullptr, 0, &result), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_ABS", &unused, 1, &tensor, 1, nullptr, 0, &unused),
+            ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, result), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, negated), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, w), ANYDML_OK);
+  anydml_compiled* compiled = nullptr;
+  ASSERT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_graph_release(graph);
+  std::fill(weights.begin(), weights.end(), 99.0F);
+  std::vector<float> given = {10, 10, 10, 10};
+  std::vector<float> sums(4), negatives(4), same(4);
+  const void* inputs[] = {given.data(), nullptr};  // no output comes from the second
+  void* outputs[] = {sums.data(), negatives.data(), same.data()};
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_EQ(anydml_compiled_run(compiled, inputs, 2, outputs, 3), ANYDML_OK) << anydml_last_error();
+    EXPECT_EQ(sums, (std::vector<float>{9, 8, 7, 6}));
+    EXPECT_EQ(negatives, (std::vector<float>{-1, -2, -3, -4}));
+    EXPECT_EQ(same, (std::vector<float>{1, 2, 3, 4}));
+  }
+  anydml_compiled_release(compiled);
+}
+
+// y = x + x and z = x * y, over memory that is shared in several ways.
+TEST(GraphApi, OverlapsAreAsIfCopiedFirst) {
+  const int64_t sizes[] = {64};
+  const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
+  anydml_graph* graph = nullptr;
+  ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
+  anydml_value x = 0, y = 0, z = 0;
+  ASSERT_EQ(anydml_graph_add_input(graph, &tensor, &x), ANYDML_OK);
+  const anydml_value twice[] = {x, x};
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_ADD", twice, 2, &tensor, 1, nullptr, 0, &y), ANYDML_OK);
+  const anydml_value both[] = {x, y};
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_MULTIPLY", both, 2, &tensor, 1, nullptr, 0, &z), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, y), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, z), ANYDML_OK);
+  anydml_compiled* compiled = nullptr;
+  ASSERT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_graph_release(graph);
+  for (const std::size_t shift : {0U, 1U, 17U, 63U}) {
+    std::vector<float> memory(192);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      memory[i] = static_cast<float>(i);
+    }
+    const std::vector<float> before = memory;
+    const void* inputs[] = {memory.data()};
+    void* outputs[] = {memory.data() + shift, memory.data() + shift + 64};
+    ASSERT_EQ(anydml_compiled_run(compiled, inputs, 1, outputs, 2), ANYDML_OK) << anydml_last_error();
+    for (std::size_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(memory[shift + i], 2 * before[i]);
+      ASSERT_EQ(memory[shift + 64 + i], 2 * before[i] * before[i]);
+    }
+    outputs[1] = memory.data() + shift + 63;
+    EXPECT_EQ(anydml_compiled_run(compiled, inputs, 1, outputs, 2), ANYDML_INVALID_ARGUMENT);
+    EXPECT_STREQ(anydml_last_error(), "graph: output 1: overlaps output 0; expected memory of its own");
+  }
+  anydml_compiled_release(compiled);
+}
+
+TEST(GraphApi, StridedOutputsLeaveWhatIsBetween) {
+  const int64_t sizes[] = {5};
+  const int64_t steps[] = {3};
+  const anydml_tensor packed = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
+  const anydml_tensor spread = {ANYDML_FLOAT32, 1, sizes, steps, nullptr};
+  anydml_graph* graph = nullptr;
+  ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
+  anydml_value x = 0, y = 0;
+  ASSERT_EQ(anydml_graph_add_input(graph, &packed, &x), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_NEGATE", &x, 1, &spread, 1, nullptr, 0, &y), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, y), ANYDML_OK);
+  anydml_compiled* compiled = nullptr;
+  ASSERT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_graph_release(graph);
+  const std::vector<float> given = {1, 2, 3, 4, 5};
+  std::vector<float> out(15, 7);
+  const void* inputs[] = {given.data()};
+  void* outputs[] = {out.data()};
+  ASSERT_EQ(anydml_compiled_run(compiled, inputs, 1, outputs, 1), ANYDML_OK) << anydml_last_error();
+  EXPECT_EQ(out, (std::vector<float>{-1, 7, 7, -2, 7, 7, -3, 7, 7, -4, 7, 7, -5, 7, 7}));
+  anydml_compiled_release(compiled);
+}
+
+TEST(GraphApi, EmptyValuesAreFine) {
+  Twin twin;
+  const Form none(ANYDML_FLOAT32, {0, 3});
+  const std::size_t x = twin.input(none, {});
+  const std::size_t c = twin.constant(none, {});
+  twin.output(twin.run("ELEMENT_WISE_ADD", {x, c}, none));
+  twin.output(twin.run("ELEMENT_WISE_ABS", {c}, none));
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
+TEST(GraphApi, MoreTensorsThanAWordHasBits) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {3});
+  std::size_t sum = twin.input(form, floats(3));
+  for (std::size_t i = 1; i < 90; ++i) {
+    const std::size_t x = twin.input(form, floats(3, static_cast<float>(i)));
+    sum = twin.run("ELEMENT_WISE_ADD", {sum, x}, form);
+    if (i % 3 == 0) {
+      twin.output(sum);
+    }
+  }
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
+TEST(GraphApi, ThreadsRunOneGraphAtOnce) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {64, 128});
+  const std::size_t x = twin.input(form, floats(64 * 128));
+  const std::size_t y = twin.run("ELEMENT_WISE_MULTIPLY", {x, x}, form);
+  const std::vector<int64_t> axes = {0, 1};
+  const Form one(ANYDML_FLOAT32, {1, 1});
+  const std::size_t total = twin.run("REDUCE", {y}, one, {sum(), axes_of(axes)});
+  twin.output(twin.run("ELEMENT_WISE_DIVIDE", {y, total}, form));
+  twin.compile();
+  std::vector<std::string> answers(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& answer : answers) {
+      threads.emplace_back([&] {
+        for (int turn = 0; turn < 20 && answer.empty(); ++turn) {
+          answer = twin.difference();
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answers, std::vector<std::string>(8));
+}
+
+// Random graphs of a few types, with views, constants, reductions and broadcasts.
+class RandomGraph {
+ public:
+  explicit RandomGraph(std::uint32_t seed) : random_(seed) {}
+
+  std::string difference() {
+    for (int i = 0; i < 3; ++i) {
+      const Form form = some_form();
+      i == 1 ? twin_.constant(form, some_bytes(form)) : twin_.input(form, some_bytes(form));
+    }
+    for (std::uint32_t nodes = 1 + pick(20); nodes > 0; --nodes) {
+      add_one();
+    }
+    for (std::uint32_t outputs = 1 + pick(4); outputs > 0; --outputs) {
+      std::size_t value = pick(static_cast<std::uint32_t>(twin_.count()));
+      while (std::ranges::find(twin_[value].form.strides, 0) != twin_[value].form.strides.end()) {
+        --value;  // the first value has none
+      }
+      twin_.output(value);
+    }
+    twin_.compile();
+    return twin_.difference();
+  }
+
+ private:
+  std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+
+  Form some_form() {
+    static constexpr anydml_type kTypes[] = {ANYDML_FLOAT32, ANYDML_INT32, ANYDML_FLOAT16, ANYDML_UINT8};
+    return {kTypes[pick(4)], {12, 10}};
+  }
+  // No NaN, whose bits may differ, and none of infinite size.
+  Bytes some_bytes(const Form& form) {
+    Bytes data(form.bytes());
+    for (std::size_t i = 0; i < data.size(); i += anydml_type_size(form.type)) {
+      const float real = static_cast<float>(static_cast<int>(pick(64)) - 32) / 8;
+      const std::int32_t whole = static_cast<std::int32_t>(pick(100)) - 50;
+      const auto half = static_cast<std::uint16_t>(0x3c00 + pick(0x400));
+      const void* from = form.type == ANYDML_FLOAT32   ? static_cast<const void*>(&real)
+                         : form.type == ANYDML_FLOAT16 ? static_cast<const void*>(&half)
+                                                       : static_cast<const void*>(&whole);
+      std::memcpy(&data[i], from, anydml_type_size(form.type));
+    }
+    return data;
+  }
+
+  void add_one() {
+    const std::size_t a = pick(static_cast<std::uint32_t>(twin_.count()));
+    const Form form = twin_[a].form;
+    const Form packed(form.type, form.sizes);
+    switch (pick(6)) {
+      case 0: {  // seen otherwise
+        if (form.strides != packed.strides || form.sizes.size() != 2) {
+          return;
+        }
+        const int64_t rows = form.sizes[0];
+        const int64_t columns = form.sizes[1];
+        const Form views[] = {{form.type, {columns, rows}, {1, columns}},
+                              {form.type, {columns, rows}},
+                              {form.type, {rows * columns, 1}},
+                              {form.type, {rows, 1, columns}},
+                              {form.type, {2, columns}, {0, 1}}};
+        twin_.view(a, views[pick(5)]);
+        return;
+      }
+      case 1: {
+        const std::vector<int64_t> axes = {pick(static_cast<std::uint32_t>(form.sizes.size()))};
+        Sizes sizes = form.sizes;
+        sizes[static_cast<std::size_t>(axes[0])] = 1;
+        anydml_attribute function = sum();
+        function.value.text = "MAX";
+        twin_.run("REDUCE", {a}, Form(form.type, sizes), {function, axes_of(axes)});
+        return;
+      }
+      case 2:
+        twin_.run("ELEMENT_WISE_CLIP", {a}, packed, {number("Min", 1), number("Max", 100)});
+        return;
+      case 3:
+        twin_.run("CAST", {a}, Form(form.type == ANYDML_INT32 ? ANYDML_FLOAT32 : ANYDML_INT32, form.sizes));
+        return;
+      default: {
+        std::vector<std::size_t> partners;
+        for (std::size_t i = 0; i < twin_.count(); ++i) {
+          if (twin_[i].form.type == form.type && goes_with(twin_[i].form.sizes, form.sizes)) {
+            partners.push_back(i);
+          }
+        }
+        const std::size_t b = partners[pick(static_cast<std::uint32_t>(partners.size()))];
+        static constexpr const char* kNames[] = {"ELEMENT_WISE_ADD", "ELEMENT_WISE_MAX", "ELEMENT_WISE_SUBTRACT"};
+        twin_.run(kNames[pick(3)], {a, b}, packed);
+      }
+    }
+  }
+
+  static bool goes_with(const Sizes& input, const Sizes& output) {
+    for (std::size_t i = 0; i < std::min(input.size(), output.size()); ++i) {
+      const int64_t size = input[input.size() - 1 - i];
+      if (size != 1 && size != output[output.size() - 1 - i]) {
+        return false;
+      }
+    }
+    return input.size() <= output.size();
+  }
+
+  std::mt19937 random_;
+  Twin twin_;
+};
+
+TEST(GraphApi, RandomGraphsAreTheirOperatorsOneByOne) {
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    ASSERT_EQ(RandomGraph(seed).difference(), "") << "seed " << seed;
+  }
+}
+
+}  // namespace
