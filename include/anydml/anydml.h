@@ -20,9 +20,9 @@
  *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).
  *
  * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
- * error, info, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_GRAPHICS (0 or 1, of DXCore).
- * An empty value is none; one that is not understood makes every call that needs a device fail with a message that says
- * so.
+ * error, info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_GRAPHICS (0 or 1, of
+ * DXCore). An empty value is none; one that is not understood makes every call that needs a device fail with a message
+ * that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
