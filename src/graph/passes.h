@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -88,5 +89,8 @@ struct Places {
 // last, element by element.
 [[nodiscard]] Places place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                            std::span<const Lifetime> lifetimes);
+
+// In Graphviz's language: as it was given, or with a frame around what is one step and without what no output needs.
+[[nodiscard]] std::string graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

@@ -113,14 +113,46 @@ class Oracle:
             return remainder
         if name.endswith("ADD"):
             return operands[0] + operands[1]
+        if name.endswith("RELU"):
+            return max(operands[0], 0.0)
         if name.endswith("CLIP"):
             return min(max(operands[0], desc["Min"]), desc["Max"])
+        if name.endswith("IDENTITY") and "ScaleBias" not in desc:
+            return operands[0]
         return operands[0] * desc["ScaleBias"]["Scale"] + desc["ScaleBias"]["Bias"]
+
+    def run_node(self, node, values):
+        """The output of a graph's node, packed; sources are lists of numbers."""
+        desc, output = node["desc"], node["desc"]["OutputTensor"]
+        fields = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
+        sizes = desc[fields[0]]["Sizes"]
+        made = [0.0] * math.prod(output["Sizes"])
+
+        def place(tensor, index):
+            own = tensor["Sizes"]
+            strides = tensor.get("Strides", [math.prod(own[i + 1:]) for i in range(len(own))])
+            return sum(i % size * step for i, size, step in zip(index, own, strides))
+
+        for index in itertools.product(*map(range, sizes)):
+            operands = [values[node["inputs"][field]][place(desc[field], index)] for field in fields]
+            at = place(output, index)
+            one = made[at] + operands[0] if node["type"] == "REDUCE" else self.compute(node["type"], desc, operands)
+            made[at] = self.rounded(one, output["DataType"])
+        return made
+
+    def run_graph(self, graph, bound):
+        values = {name: self.values[bound[name]] for name in graph["inputs"]}
+        for name, node in graph["nodes"].items():  # each after those that feed it
+            values[name] = self.run_node(node, values)
+        for name, node in graph["outputs"].items():
+            self.values[bound[name]] = values[node]
 
     def dispatch(self, command):
         dispatchable = self.model["dispatchables"][command["dispatchable"]]
         desc = dispatchable.get("desc", dispatchable)
         bound = {**dispatchable.get("bindings", {}), **command["bindings"]}
+        if dispatchable["type"] == "graph":
+            return self.run_graph(dispatchable, bound)
         sizes = desc["OutputTensor"]["Sizes"]
         packed = [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
 
@@ -143,6 +175,31 @@ class Oracle:
                 self.dispatch(command)
             elif command["type"] == "print":
                 yield command["resource"], list(self.values[command["resource"]])
+
+
+class Graphs(unittest.TestCase):
+    def test_every_example_is_shown(self):
+        for model in sorted(EXAMPLES.glob("*.json")):
+            with self.subTest(model.name):
+                shown = run("graph", model).stdout
+                self.assertIn("output0: %", shown)
+                self.assertRegex(shown, r"run: 1 step|run: \d+ steps")
+                self.assertNotIn("run:", run("graph", "--as-given", model).stdout)
+
+    def test_steps_are_named_and_framed(self):
+        shown = run("graph", EXAMPLES / "graph.json").stdout
+        self.assertIn("initialise: %0 ELEMENT_WISE_IDENTITY | reads input1 | writes persistent+0", shown)
+        self.assertIn("run: %1 ELEMENT_WISE_ADD, %2 ACTIVATION_RELU, %3 ELEMENT_WISE_ADD |", shown)
+        dot = run("graph", "--dot", EXAMPLES / "graph.json").stdout
+        self.assertEqual(dot.count("digraph {"), 2)
+        self.assertEqual(dot.count("subgraph cluster"), 4)
+        self.assertEqual(dot.count("{"), dot.count("}"))
+        self.assertIn('n2 [label="positive: ACTIVATION_RELU"];', dot)
+        self.assertNotIn("subgraph", run("graph", "--dot", "--as-given", EXAMPLES / "graph.json").stdout)
+
+    def test_a_wrong_graph_is_refused(self):
+        self.assertIn("the edges make a cycle", run("graph", BAD / "graph_cycle.json", status=2).stderr)
+        self.assertIn("expected one model", run("graph", status=2).stderr)
 
 
 class Examples(unittest.TestCase):

@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Command& command : model.commands) {
       if (const auto* dispatch = std::get_if<DispatchCommand>(&command.what)) {
         for (const Binding& binding : dispatch->bindings) {
-          const auto* tensors = tensors_of(model.dispatchables.at(dispatch->dispatchable).op.fields.at(binding.field));
-          if (tensors == nullptr || tensors->size() != binding.sources.size()) {
+          const Port& port = model.dispatchables.at(dispatch->dispatchable).ports.at(binding.port);
+          if (port.tensors.size() != binding.sources.size()) {
             std::abort();
           }
           for (const BindingSource& source : binding.sources) {

@@ -158,7 +158,7 @@ TEST(OperatorReader, ReadsEveryOperatorOfDirectML) {
                                    : format_text(R"({{"type": "DML_OPERATOR_{}", "desc": {{{}}}}})", op.name, fields)));
       EXPECT_TRUE(read.problems.none()) << op.name << "\n" << all_text(read.problems);
       ASSERT_EQ(read.model.dispatchables.size(), 1U);
-      const OperatorDesc desc(read.model.dispatchables[0].op);
+      const OperatorDesc desc(read.model.dispatchables[0].nodes[0].op);
       EXPECT_EQ(static_cast<std::uint32_t>(desc.get().Type), op.value);
     }
   }
@@ -175,7 +175,7 @@ TEST(OperatorReader, MakesTheStructsThatTheHeaderHas) {
     "bindings": {"FilterTensor": "absent"}})"));
   ASSERT_EQ(all_text(read.problems),
             "dispatchables.x.bindings.FilterTensor: 'absent' is not a resource of this model\n");
-  const OperatorDesc built(read.model.dispatchables[0].op);
+  const OperatorDesc built(read.model.dispatchables[0].nodes[0].op);
   ASSERT_EQ(built.get().Type, DML_OPERATOR_CONVOLUTION);
   const auto& desc = *static_cast<const DML_CONVOLUTION_OPERATOR_DESC*>(built.get().Desc);
   const auto& input = *static_cast<const DML_BUFFER_TENSOR_DESC*>(desc.InputTensor->Desc);
@@ -206,7 +206,7 @@ TEST(OperatorReader, ReadsArraysOfTensorsUnionsAndScaleBias) {
   const ReadModel join(model_with(R"({"type": "JOIN", "desc": {"InputTensors": [{"DataType": "INT8", "Sizes": [4]},
     {"DataType": "INT8", "Sizes": [8]}], "OutputTensor": {"DataType": "INT8", "Sizes": [12]}, "Axis": 0}})"));
   ASSERT_TRUE(join.problems.none()) << all_text(join.problems);
-  const OperatorDesc built(join.model.dispatchables[0].op);
+  const OperatorDesc built(join.model.dispatchables[0].nodes[0].op);
   const auto& desc = *static_cast<const DML_JOIN_OPERATOR_DESC*>(built.get().Desc);
   EXPECT_EQ(desc.InputCount, 2U);
   EXPECT_EQ(static_cast<const DML_BUFFER_TENSOR_DESC*>(desc.InputTensors[1].Desc)->Sizes[0], 8U);
@@ -220,7 +220,7 @@ TEST(OperatorReader, ReadsArraysOfTensorsUnionsAndScaleBias) {
         R"({{"type": "FILL_VALUE_CONSTANT", "desc": {{"OutputTensor": {{"DataType": "{}", "Sizes": [4]}}, "ValueDataType": "{}", "Value": {}}}}})",
         type, type, value)));
     ASSERT_TRUE(fill.problems.none()) << all_text(fill.problems);
-    const OperatorDesc filled(fill.model.dispatchables[0].op);
+    const OperatorDesc filled(fill.model.dispatchables[0].nodes[0].op);
     std::uint64_t read_bits = 0;
     std::memcpy(&read_bits, &static_cast<const DML_FILL_VALUE_CONSTANT_OPERATOR_DESC*>(filled.get().Desc)->Value, 8);
     EXPECT_EQ(read_bits, bits) << value;
@@ -230,7 +230,7 @@ TEST(OperatorReader, ReadsArraysOfTensorsUnionsAndScaleBias) {
       model_with(R"({"type": "ELEMENT_WISE_IDENTITY", "InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
     "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "ScaleBias": {"Scale": 2, "Bias": -0.5}})"));
   ASSERT_TRUE(identity.problems.none()) << all_text(identity.problems);
-  const OperatorDesc scaled(identity.model.dispatchables[0].op);
+  const OperatorDesc scaled(identity.model.dispatchables[0].nodes[0].op);
   const auto* scale = static_cast<const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC*>(scaled.get().Desc)->ScaleBias;
   ASSERT_NE(scale, nullptr);
   EXPECT_EQ(scale->Scale, 2.0F);
@@ -242,17 +242,18 @@ TEST(ModelReader, FindsEveryFaultInOneLook) {
     "B": {"initialValues": {"valueCount": 1, "value": 2}, "sizeInByte": 4}},
     "dispatchables": {"x": {"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": 5}}, "y": {"type": "onnx"}},
     "commands": [{"type": "print", "resource": "C"}, {"type": "halt"}], "extra": 1})");
-  EXPECT_EQ(all_text(read.problems),
-            "resources.A.initialValues[0]: 256 is not a UINT8 (0 to 255)\n"
-            "resources.A.initialValues[1]: -1 is not a UINT8 (0 to 255)\n"
-            "resources.A.initialValues[2]: is a string; expected a whole number\n"
-            "resources.B.initialValues: initialValuesDataType is missing; expected the type of the values\n"
-            "resources.B.sizeInByte: unknown field; did you mean 'sizeInBytes'?\n"
-            "dispatchables.x.desc.ATensor: is a number; expected an object with DataType and Sizes\n"
-            "dispatchables.y.type: is onnx, which needs ONNX Runtime; that is not run here, expected an operator\n"
-            "commands[0].resource: 'C' is not a resource of this model\n"
-            "commands[1].type: 'halt' is not a command\n"
-            "extra: unknown field\n");
+  EXPECT_EQ(
+      all_text(read.problems),
+      "resources.A.initialValues[0]: 256 is not a UINT8 (0 to 255)\n"
+      "resources.A.initialValues[1]: -1 is not a UINT8 (0 to 255)\n"
+      "resources.A.initialValues[2]: is a string; expected a whole number\n"
+      "resources.B.initialValues: initialValuesDataType is missing; expected the type of the values\n"
+      "resources.B.sizeInByte: unknown field; did you mean 'sizeInBytes'?\n"
+      "dispatchables.x.desc.ATensor: is a number; expected an object with DataType and Sizes\n"
+      "dispatchables.y.type: is onnx, which needs ONNX Runtime; that is not run here, expected an operator or a graph\n"
+      "commands[0].resource: 'C' is not a resource of this model\n"
+      "commands[1].type: 'halt' is not a command\n"
+      "extra: unknown field\n");
 }
 
 TEST(ModelReader, ListsNoMoreFaultsThanPeopleRead) {

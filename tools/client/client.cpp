@@ -21,10 +21,9 @@ std::vector<DML_BINDING_DESC> binding_descs(std::span<const DML_BUFFER_BINDING> 
 }
 
 ComPtr<IDMLCompiledOperator> compile(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags) {
-  ComPtr<IDMLOperator> op;
-  check(device.dml()->CreateOperator(&desc, IID_PPV_ARGS(&op)), "CreateOperator");
   ComPtr<IDMLCompiledOperator> compiled;
-  check(device.dml()->CompileOperator(op.Get(), flags, IID_PPV_ARGS(&compiled)), "CompileOperator");
+  check(device.dml()->CompileOperator(create_operator(device, desc).Get(), flags, IID_PPV_ARGS(&compiled)),
+        "CompileOperator");
   return compiled;
 }
 
@@ -177,17 +176,25 @@ Mapped::Mapped(ID3D12Resource* buffer) : buffer_(buffer) {
   bytes_ = {static_cast<std::byte*>(mapped), static_cast<std::size_t>(buffer->GetDesc().Width)};
 }
 
-OperationNeeds needs_of(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags) {
-  const auto compiled = compile(device, desc, flags);
+ComPtr<IDMLOperator> create_operator(Device& device, const DML_OPERATOR_DESC& desc) {
+  ComPtr<IDMLOperator> op;
+  check(device.dml()->CreateOperator(&desc, IID_PPV_ARGS(&op)), "CreateOperator");
+  return op;
+}
+
+OperationNeeds needs_of(Device& device, IDMLCompiledOperator* compiled) {
   const DML_BINDING_PROPERTIES needs = compiled->GetBindingProperties();
   return {.persistent = needs.PersistentResourceSize,
           .temporary = needs.TemporaryResourceSize,
-          .initial = create_initializer(device, compiled.Get())->GetBindingProperties().TemporaryResourceSize};
+          .initial = create_initializer(device, compiled)->GetBindingProperties().TemporaryResourceSize};
 }
 
 Operation::Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags,
                      std::span<const DML_BUFFER_BINDING> owned)
-    : compiled_(compile(device, desc, flags)) {
+    : Operation(device, compile(device, desc, flags), owned) {}
+
+Operation::Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned)
+    : compiled_(std::move(compiled)) {
   initialise(device, owned);
   const DML_BINDING_PROPERTIES needs = compiled_->GetBindingProperties();
   temporary_bytes_ = needs.TemporaryResourceSize;

@@ -134,16 +134,18 @@ struct OperationNeeds {
   UINT64 temporary = 0;
   UINT64 initial = 0;  // while it is initialised
 };
-[[nodiscard]] OperationNeeds needs_of(Device& device, const DML_OPERATOR_DESC& desc,
-                                      DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE);
+[[nodiscard]] OperationNeeds needs_of(Device& device, IDMLCompiledOperator* compiled);
 
-// A compiled operator, initialised, with its own descriptors and memory.
+[[nodiscard]] ComPtr<IDMLOperator> create_operator(Device& device, const DML_OPERATOR_DESC& desc);
+
+// A compiled operator or graph, initialised, with its own descriptors and memory.
 class Operation {
  public:
   // `owned`: bindings of the inputs that DirectML keeps, one for each input with a null buffer for the others; may be
   // empty where there are none.
   Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
             std::span<const DML_BUFFER_BINDING> owned = {});
+  Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned);
 
   // A binding with a null buffer is none.
   void bind(std::span<const DML_BUFFER_BINDING> inputs, std::span<const DML_BUFFER_BINDING> outputs);

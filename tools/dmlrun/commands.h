@@ -38,6 +38,12 @@ struct RunArguments {
   bool custom_heaps = true;
 };
 
+struct GraphArguments {
+  ModelArguments model;
+  bool dot = false;
+  bool as_given = false;
+};
+
 struct OperatorsArguments {
   std::string name;  // whole, or a part
   bool built = false;
@@ -56,6 +62,7 @@ struct ModulusArguments {
 
 int run_model(const RunArguments& arguments);
 int check_models(const ModelArguments& arguments);
+int show_graphs(const GraphArguments& arguments);
 int show_adapters(bool json);
 int show_operators(const OperatorsArguments& arguments);
 int calculate_modulus(const ModulusArguments& arguments);

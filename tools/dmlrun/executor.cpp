@@ -6,9 +6,9 @@
 #include <memory>
 #include <thread>
 
+#include "compile.h"
 #include "files.h"
 #include "npy.h"
-#include "operator_desc.h"
 #include "ops/family.h"
 #include "progress.h"
 #include "text/format.h"
@@ -96,18 +96,19 @@ class DeviceClock {
 
 using Buffers = std::vector<ComPtr<ID3D12Resource>>;  // as the model's resources
 
-// One for each input, or each output, in the order of the struct; null where nothing is bound.
-std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& buffers, const OperatorModel& op,
-                                            const std::vector<Binding>& bindings, bool inputs) {
+// One for each input, or each output, in the order of the ports; null where nothing is bound.
+std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& buffers,
+                                            const Dispatchable& dispatchable, const std::vector<Binding>& bindings,
+                                            bool inputs) {
   std::vector<DML_BUFFER_BINDING> all;
-  for (std::size_t i = 0; i < op.facts->fields.size(); ++i) {
-    const facts::FieldKind kind = op.facts->fields[i].kind;
-    if (inputs ? !facts::is_input(kind) : !facts::is_output(kind)) {
+  for (std::size_t i = 0; i < dispatchable.ports.size(); ++i) {
+    const Port& port = dispatchable.ports[i];
+    if (port.is_output == inputs) {
       continue;
     }
-    const auto found = std::ranges::find(bindings, i, &Binding::field);
+    const auto found = std::ranges::find(bindings, i, &Binding::port);
     if (found == bindings.end()) {
-      all.resize(all.size() + (tensors_of(op.fields[i]) == nullptr ? 1 : tensors_of(op.fields[i])->size()));
+      all.resize(all.size() + std::max<std::size_t>(port.tensors.size(), 1));
       continue;
     }
     for (const BindingSource& source : found->sources) {
@@ -121,13 +122,11 @@ std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& b
 
 std::unique_ptr<client::Operation> create_operation(const Model& model, const Buffers& buffers,
                                                     const Dispatchable& dispatchable, client::Device& device) {
-  const OperatorDesc desc(dispatchable.op);
   std::vector<DML_BUFFER_BINDING> owned;
   if (!dispatchable.initial_bindings.empty()) {
-    owned = bindings_of(model, buffers, dispatchable.op, dispatchable.initial_bindings, true);
+    owned = bindings_of(model, buffers, dispatchable, dispatchable.initial_bindings, true);
   }
-  return std::make_unique<client::Operation>(device, desc.get(),
-                                             static_cast<DML_EXECUTION_FLAGS>(dispatchable.execution_flags), owned);
+  return std::make_unique<client::Operation>(device, compile(dispatchable, device), owned);
 }
 
 class Executor {
@@ -169,20 +168,18 @@ class Executor {
       try {
         operations_.push_back(create_operation(model_, buffers_, dispatchable, device_));
       } catch (const client::Failure& failure) {
-        blame(failure, dispatchable.desc_path);
+        blame(failure, desc_path(dispatchable));
       }
       output_.initialised(dispatchable.name, watch.milliseconds());
     }
   }
 
   // Bytes that a dispatch reads and writes.
-  [[nodiscard]] static std::uint64_t bytes_moved(const OperatorModel& op) {
+  [[nodiscard]] static std::uint64_t bytes_moved(const Dispatchable& dispatchable) {
     std::uint64_t bytes = 0;
-    for (const FieldValue& field : op.fields) {
-      if (const auto* tensors = tensors_of(field)) {
-        for (const TensorValue& tensor : *tensors) {
-          bytes += tensor.total_bytes;
-        }
+    for (const Port& port : dispatchable.ports) {
+      for (const Port::Need& tensor : port.tensors) {
+        bytes += tensor.bytes;
       }
     }
     return bytes;
@@ -203,8 +200,8 @@ class Executor {
   void run_command(const DispatchCommand& command, const std::string& path) {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     client::Operation& operation = *operations_[command.dispatchable];
-    const auto inputs = bindings_of(model_, buffers_, dispatchable.op, command.bindings, true);
-    const auto outputs = bindings_of(model_, buffers_, dispatchable.op, command.bindings, false);
+    const auto inputs = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
+    const auto outputs = bindings_of(model_, buffers_, dispatchable, command.bindings, false);
     const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
     DeviceClock clock(device_, most, options_.device_samples);
     std::vector<double> cpu;
@@ -247,7 +244,7 @@ class Executor {
                         .cpu = cpu,
                         .device = device_times,
                         .warm_up = options_.warm_up,
-                        .bytes = bytes_moved(dispatchable.op)});
+                        .bytes = bytes_moved(dispatchable)});
   }
 
   void run_command(const PrintCommand& command, const std::string&) {
@@ -355,9 +352,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     return [&problems, path](std::string sentence) { problems.add(path, std::move(sentence)); };
   };
   const auto take_needs = [&](const Dispatchable& dispatchable, const std::string& path, client::Device& device) {
-    const OperatorDesc desc(dispatchable.op);
-    const auto needs =
-        client::needs_of(device, desc.get(), static_cast<DML_EXECUTION_FLAGS>(dispatchable.execution_flags));
+    const auto needs = client::needs_of(device, compile(dispatchable, device).Get());
     return memory.take(For::kept, MemoryBudget::of_buffer(needs.persistent), say_at(path)) &&
            memory.borrow(For::temporary, MemoryBudget::of_buffer(needs.initial), say_at(path)) &&
            memory.take(For::temporary, MemoryBudget::of_buffer(needs.temporary), say_at(path));
@@ -382,8 +377,8 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
       }
       const auto operation = create_operation(model, buffers, dispatchable, device);
       if (bindings != nullptr) {
-        operation->bind(bindings_of(model, buffers, dispatchable.op, *bindings, true),
-                        bindings_of(model, buffers, dispatchable.op, *bindings, false));
+        operation->bind(bindings_of(model, buffers, dispatchable, *bindings, true),
+                        bindings_of(model, buffers, dispatchable, *bindings, false));
         operation->record(device);
         device.close();
       }
@@ -398,10 +393,11 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {
-    const facts::Operator* op = dispatchable.op.facts;
-    sound.push_back(op != nullptr && find_family(*op) != nullptr && !problems.any_under(dispatchable.path) &&
+    const bool built = std::ranges::all_of(
+        dispatchable.nodes, [](const NodeModel& node) { return find_family(*node.op.facts) != nullptr; });
+    sound.push_back(!dispatchable.nodes.empty() && built && !problems.any_under(dispatchable.path) &&
                     resources_read(dispatchable.initial_bindings) &&
-                    rehearse(dispatchable, nullptr, dispatchable.desc_path));
+                    rehearse(dispatchable, nullptr, desc_path(dispatchable)));
   }
   for (const Command& command : model.commands) {
     const auto* dispatch = std::get_if<DispatchCommand>(&command.what);

@@ -30,6 +30,7 @@ constexpr const char* kFooter =
     "  dmlrun model.json                        run a model\n"
     "  dmlrun -i 1000 -w 10 model.json          and time it\n"
     "  dmlrun check --feature-level 2_1 m.json  would it run on an older DirectML?\n"
+    "  dmlrun graph m.json                      which operators run as one step\n"
     "  dmlrun operators MODULUS_FLOOR           what an operator takes\n"
     "  dmlrun modulus -- -7 3                   a calculator\n"
     "  dmlrun exec -- ./program                 a DirectML program, with these libraries\n"
@@ -77,6 +78,7 @@ std::string to_bytes(std::string& text) {
 struct Arguments {
   RunArguments run;
   ModelArguments check;
+  GraphArguments graph;
   OperatorsArguments operators;
   ModulusArguments modulus;
   bool adapters_json = false;
@@ -201,6 +203,14 @@ void describe(CLI::App& app, Arguments& arguments) {
   CLI::App& check = *app.add_subcommand("check", "Say whether a model would run, and everything that is wrong with it");
   add_model_options(check, arguments.check, "--feature-level,--dml_feature_level");
 
+  CLI::App& graph = *app.add_subcommand("graph", "Show what becomes of a model's graphs: steps, and where values are");
+  graph
+      .add_option("model,-m,--model", arguments.graph.model.models, "The model, a JSON file; - for the standard input")
+      ->type_name("MODEL.json")
+      ->expected(0, -1);
+  graph.add_flag("--dot", arguments.graph.dot, "In Graphviz's language, with a frame around what is one step");
+  graph.add_flag("--as-given", arguments.graph.as_given, "As the model has them, before anything is done to them");
+
   CLI::App& operators = *app.add_subcommand("operators", "List DirectML's operators: levels, types, what is built");
   operators
       .add_option("name", arguments.operators.name, "One operator, with or without its prefix, or a part of names")
@@ -248,6 +258,9 @@ int answer(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("check")) {
     return arguments.check.models.empty() ? complain("no model is given; expected paths of .json files", kWrong)
                                           : check_models(arguments.check);
+  }
+  if (app.got_subcommand("graph")) {
+    return show_graphs(arguments.graph);
   }
   if (app.got_subcommand("operators")) {
     return show_operators(arguments.operators);

@@ -77,15 +77,43 @@ struct BindingSource {
 };
 
 struct Binding {
-  std::size_t field = 0;               // of the operator
-  std::vector<BindingSource> sources;  // one for each tensor of the field
+  std::size_t port = 0;                // of the dispatchable
+  std::vector<BindingSource> sources;  // one for each tensor of the port
 };
 
+// Where bytes within a graph come from: a port of it, or an output of a node.
+struct EdgeSource {
+  bool is_node = false;
+  std::size_t index = 0;
+  std::uint32_t output = 0;  // of the node
+};
+
+struct NodeModel {
+  std::string name;       // empty for an operator that is no graph
+  std::string desc_path;  // where the operator's fields are
+  OperatorModel op;
+  std::vector<std::optional<EdgeSource>> sources;  // in a graph: of each input tensor; nothing where it is absent
+};
+
+// What a dispatchable is bound by, under one name: tensors of an operator's field, or an input or output of a graph.
+struct Port {
+  struct Need {
+    std::uint64_t bytes = 0;
+    bool owned = false;
+  };
+  std::string name;
+  bool is_output = false;
+  std::vector<Need> tensors;  // several for an array, none where an optional one is absent
+};
+
+// An operator, which is one node, or a graph.
 struct Dispatchable {
   std::string name;
   std::string path;
-  std::string desc_path;  // where the operator's fields are
-  OperatorModel op;       // without facts where it could not be read
+  bool is_graph = false;
+  std::vector<NodeModel> nodes;     // none where they could not be read
+  std::vector<EdgeSource> outputs;  // of a graph, in the order of its ports: nodes
+  std::vector<Port> ports;
   std::uint32_t execution_flags = 0;
   std::vector<Binding> initial_bindings;
 };
@@ -115,6 +143,10 @@ struct Model {
   std::vector<Command> commands;
   MemoryBudget memory;  // what reading it found; operators add what they need
 };
+
+[[nodiscard]] inline const std::string& desc_path(const Dispatchable& dispatchable) {
+  return dispatchable.nodes.empty() || dispatchable.is_graph ? dispatchable.path : dispatchable.nodes.front().desc_path;
+}
 
 // The tensors of a field: one, several for an array, none where an optional one is absent.
 [[nodiscard]] inline const std::vector<TensorValue>* tensors_of(const FieldValue& field) {

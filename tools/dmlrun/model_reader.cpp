@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/checked.h"
 #include "described.h"
+#include "graph_reader.h"
 #include "npy.h"
 #include "operator_reader.h"
 #include "ops/family.h"
@@ -97,52 +98,45 @@ class ModelReader {
     dispatchables_.add(name, model_.dispatchables.size() - 1);
     Members members(at, "an object with type");
     const auto type_at = members.required("type");
-    const auto type = type_at ? type_at->string("the name of an operator") : std::nullopt;
+    const auto type = type_at ? type_at->string("the name of an operator, or graph") : std::nullopt;
     if (!type) {
       return;
     }
     for (const auto& [kind, needs] : {std::pair{"hlsl", "a shader compiler"}, std::pair{"onnx", "ONNX Runtime"},
-                                      std::pair{"dmlSerializedGraph", "DirectML graphs (CompileGraph)"}}) {
+                                      std::pair{"dmlSerializedGraph", "a reader of serialized graphs"}}) {
       if (same_in_any_case(*type, kind)) {
-        type_at->fail(format_text("is {}, which needs {}; that is not run here, expected an operator", kind, needs));
+        type_at->fail(
+            format_text("is {}, which needs {}; that is not run here, expected an operator or a graph", kind, needs));
         return;
       }
     }
-    const facts::Operator* op = read_operator_type(*type_at);
-    if (op == nullptr) {
+    if (same_in_any_case(*type, "graph")) {
+      read_graph(members, dispatchable);
+    } else if (const facts::Operator* op = read_operator_type(*type_at); op == nullptr) {
       return;
-    }
-    if (const auto desc = either(members, "Desc", "desc")) {
-      dispatchable.desc_path = desc->path();
-      Members fields(*desc, "an object with the operator's fields");
-      if (fields.ok()) {
-        dispatchable.op = read_operator_fields(fields, *op);
-        fields.finish();
-      }
-    } else {
-      dispatchable.desc_path = dispatchable.path;
-      dispatchable.op = read_operator_fields(members, *op);
+    } else if (auto node = read_node_desc(members, *op)) {
+      dispatchable.nodes.push_back(std::move(*node));
+      add_ports(dispatchable);
     }
     if (const auto flags = members.optional("executionFlags")) {
       dispatchable.execution_flags = read_flags(*flags, "DML_EXECUTION_FLAGS");
     }
     if (const auto compile = members.optional("dmlCompileType")) {
-      const auto how = compile->string("DmlCompileOp");
+      const auto how = compile->string("DmlCompileOp or DmlCompileGraph");
       if (how && same_in_any_case(*how, "DmlCompileGraph")) {
-        compile->fail(
-            "is DmlCompileGraph: DirectML graphs (CompileGraph) are not built here yet; expected DmlCompileOp");
-      } else if (how && !same_in_any_case(*how, "DmlCompileOp")) {
-        compile->fail(format_text("{} is not a way to compile; expected DmlCompileOp", in_quotes(*how)));
+        make_graph(dispatchable);
+      } else if (how && (!same_in_any_case(*how, "DmlCompileOp") || dispatchable.is_graph)) {
+        compile->fail(format_text("{} is not a way to compile {}; expected DmlCompileGraph{}", in_quotes(*how),
+                                  dispatchable.is_graph ? "a graph" : "an operator",
+                                  dispatchable.is_graph ? "" : " or DmlCompileOp"));
       }
     }
     const auto bindings = members.optional("bindings");
-    if (dispatchable.op.facts != nullptr) {
+    if (!dispatchable.nodes.empty()) {
       read_bindings(bindings ? *bindings : at, bindings.has_value(), dispatchable, true, dispatchable.initial_bindings);
     }
     members.finish();
   }
-
-  static bool is_owned(const TensorValue& tensor) { return (tensor.flags & schema::kOwnedByDml) != 0; }
 
   // A binding's buffer, and where in it the tensor starts.
   std::optional<BindingSource> read_source(const Cursor& at) {
@@ -186,27 +180,27 @@ class ModelReader {
   }
 
   // Whether the buffer holds what the tensor reaches.
-  void check_fit(const Cursor& at, const BindingSource& source, const TensorValue& tensor, std::string_view field) {
+  void check_fit(const Cursor& at, const BindingSource& source, const Port::Need& tensor, std::string_view field) {
     const Resource& resource = model_.resources[*source.resource];
     if (resource.bytes == 0) {
       return;  // it could not be read
     }
-    if (source.offset_bytes >= resource.bytes || resource.bytes - source.offset_bytes < tensor.total_bytes) {
+    if (source.offset_bytes >= resource.bytes || resource.bytes - source.offset_bytes < tensor.bytes) {
       at.fail(format_text(
           "{} has {} bytes{}; {} needs {}", in_quotes(resource.name), resource.bytes,
           source.offset_bytes == 0 ? std::string() : format_text(", and the binding starts at {}", source.offset_bytes),
-          field, tensor.total_bytes));
+          field, tensor.bytes));
     }
   }
 
   // One source for each tensor of a field; those that are OWNED_BY_DML are bound at first, the others in commands.
-  std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<TensorValue>& tensors, bool initial,
+  std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<Port::Need>& tensors, bool initial,
                                           std::string_view field) {
     std::vector<BindingSource> sources;
     const auto add = [&](const Cursor& source_at) {
       const std::size_t position = sources.size();
       BindingSource& source = sources.emplace_back();
-      if (position >= tensors.size() || is_owned(tensors[position]) != initial) {
+      if (position >= tensors.size() || tensors[position].owned != initial) {
         return;  // reported below, or bound elsewhere
       }
       if (const auto read = read_source(source_at)) {
@@ -236,20 +230,19 @@ class ModelReader {
         return;
       }
     }
-    const facts::Operator& op = *dispatchable.op.facts;
-    for (std::size_t i = 0; i < op.fields.size(); ++i) {
-      const auto* tensors = tensors_of(dispatchable.op.fields[i]);
-      if (tensors == nullptr) {
+    for (std::size_t i = 0; i < dispatchable.ports.size(); ++i) {
+      const Port& port = dispatchable.ports[i];
+      const bool wanted =
+          std::ranges::any_of(port.tensors, [&](const Port::Need& tensor) { return tensor.owned == initial; });
+      if (port.tensors.empty()) {
         continue;
       }
-      const bool wanted =
-          std::ranges::any_of(*tensors, [&](const TensorValue& tensor) { return is_owned(tensor) == initial; });
       const auto binding_at =
-          members && (wanted || members->has(op.fields[i].name)) ? members->optional(op.fields[i].name) : std::nullopt;
+          members && (wanted || members->has(port.name)) ? members->optional(port.name) : std::nullopt;
       if (wanted && binding_at) {
-        bindings.push_back({i, read_sources(*binding_at, *tensors, initial, op.fields[i].name)});
+        bindings.push_back({i, read_sources(*binding_at, port.tensors, initial, port.name)});
       } else if (wanted) {
-        at.fail(format_text("{} is not bound; expected the name of a resource{}", op.fields[i].name,
+        at.fail(format_text("{} is not bound; expected the name of a resource{}", port.name,
                             initial ? " in 'bindings', since it is OWNED_BY_DML" : ""));
       } else if (binding_at) {
         binding_at->fail(initial ? "is not OWNED_BY_DML; expected its binding in the command's bindings"
@@ -306,7 +299,7 @@ class ModelReader {
     }
     command.dispatchable = found;
     const Dispatchable& dispatchable = model_.dispatchables[found];
-    if (bindings && dispatchable.op.facts != nullptr) {
+    if (bindings && !dispatchable.nodes.empty()) {
       read_bindings(*bindings, true, dispatchable, false, command.bindings);
     }
     return command;
@@ -375,25 +368,35 @@ Model read_model(const JsonDocument& document, const ReadOptions& options, Probl
   return model;
 }
 
+namespace {
+
+void check_node(const NodeModel& node, facts::FeatureLevel level, Problems& problems) {
+  const OperatorModel& op = node.op;
+  const auto path_of = [&](std::string_view place) { return node.desc_path + "." + std::string(place); };
+  const schema::Described described =
+      describe(op, [&](const facts::Field& field) { return problems.any_under(path_of(field.name)); });
+  auto violations = schema::check_operator(described, level);
+  std::erase_if(violations, [&](const schema::Violation& violation) {
+    const schema::Place tensor{.field = violation.place.field, .index = violation.place.index};
+    // What could not be read is wrong for one reason already.
+    return tensor.field != schema::kNone && problems.any_under(path_of(schema::place_name(*op.facts, tensor)));
+  });
+  for (const schema::Violation& violation : violations) {
+    const std::string place = schema::place_name(*op.facts, violation.place);
+    problems.add(place.empty() ? node.desc_path : path_of(place),
+                 place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+  }
+}
+
+}  // namespace
+
 void check_level(const Model& model, facts::FeatureLevel level, Problems& problems) {
   for (const Dispatchable& dispatchable : model.dispatchables) {
-    const OperatorModel& op = dispatchable.op;
-    if (op.facts == nullptr) {
-      continue;
+    if (dispatchable.is_graph && level < facts::FeatureLevel::v2_1) {
+      problems.add(dispatchable.path, "is a graph; expected an operator, since graphs came with feature level 2_1");
     }
-    const auto path_of = [&](std::string_view place) { return dispatchable.desc_path + "." + std::string(place); };
-    const schema::Described described =
-        describe(op, [&](const facts::Field& field) { return problems.any_under(path_of(field.name)); });
-    auto violations = schema::check_operator(described, level);
-    std::erase_if(violations, [&](const schema::Violation& violation) {
-      const schema::Place tensor{.field = violation.place.field, .index = violation.place.index};
-      // What could not be read is wrong for one reason already.
-      return tensor.field != schema::kNone && problems.any_under(path_of(schema::place_name(*op.facts, tensor)));
-    });
-    for (const schema::Violation& violation : violations) {
-      const std::string place = schema::place_name(*op.facts, violation.place);
-      problems.add(place.empty() ? dispatchable.desc_path : path_of(place),
-                   place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+    for (const NodeModel& node : dispatchable.nodes) {
+      check_node(node, level, problems);
     }
   }
 }
@@ -401,12 +404,13 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
 std::vector<Problem> find_not_built(const Model& model) {
   std::vector<Problem> found;
   for (const Dispatchable& dispatchable : model.dispatchables) {
-    const facts::Operator* op = dispatchable.op.facts;
-    if (op != nullptr && find_family(*op) == nullptr) {
-      found.push_back({dispatchable.desc_path,
-                       format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators --built "
-                                   "lists those that are",
-                                   op->name)});
+    for (const NodeModel& node : dispatchable.nodes) {
+      if (find_family(*node.op.facts) == nullptr) {
+        found.push_back(
+            {node.desc_path, format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators "
+                                         "--built lists those that are",
+                                         node.op.facts->name)});
+      }
     }
   }
   return found;

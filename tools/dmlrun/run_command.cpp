@@ -11,6 +11,9 @@
 #include "base/memory.h"
 #include "commands.h"
 #include "echo.h"
+#include "graph/compile.h"
+#include "graph/passes.h"
+#include "graph_view.h"
 #include "json_writer.h"
 #include "model_reader.h"
 #include "text/format.h"
@@ -318,6 +321,40 @@ int check_models(const ModelArguments& arguments) {
     json.print(stdout);
   }
   return status;
+}
+
+int show_graphs(const GraphArguments& arguments) {
+  if (arguments.model.models.size() != 1) {
+    return complain("expected one model, the path of a .json file (dmlrun graph --help says more)", kWrong);
+  }
+  Findings findings;
+  const LoadedModel loaded(arguments.model.models.front(), arguments.model, findings.problems);
+  check_level(loaded.get(), facts::kNewestLevel, findings.problems);
+  findings.not_built = find_not_built(loaded.get());
+  if (!findings.none()) {
+    return report_first(arguments.model, findings, kWrong);
+  }
+  for (const Dispatchable& dispatchable : loaded.get().dispatchables) {
+    const auto graph = core_graph(dispatchable);
+    std::string text;
+    const auto wrong = [&](const Error& error) {
+      findings.problems.add(dispatchable.path, error.message);
+      return report_first(arguments.model, findings, kWrong);
+    };
+    if (!graph) {
+      return wrong(graph.error());
+    }
+    const auto plans = compile_graph(graph.value(), arguments.as_given ? nullptr : &text);
+    if (!plans) {
+      return wrong(plans.error());
+    }
+    if (arguments.dot) {
+      std::printf("%s", graph_dot(graph.value(), !arguments.as_given).c_str());
+    } else {
+      std::printf("%s:\n%s%s", dispatchable.name.c_str(), graph_text(graph.value()).c_str(), text.c_str());
+    }
+  }
+  return kDone;
 }
 
 int complain(const std::string& reason, int status) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "graph_view.h"
+
+#include "described.h"
+#include "graph_reader.h"
+
+namespace anydml::dmlrun {
+namespace {
+
+Result<GraphNode> core_node(const NodeModel& node) {
+  auto op = make_op_desc(describe(node.op, [](const facts::Field&) { return false; }), Judged::by_schema);
+  if (!op) {
+    return op.error();
+  }
+  GraphNode made;
+  made.name = node.name;
+  for (const auto& source : node.sources) {
+    made.sources.push_back(!source ? GraphSource{}
+                                   : GraphSource{.kind = source->is_node ? SourceKind::node : SourceKind::input,
+                                                 .index = static_cast<std::uint32_t>(source->index),
+                                                 .output = source->output});
+  }
+  for (std::size_t i = 0; i < node.op.fields.size(); ++i) {
+    if (!facts::is_output(node.op.facts->fields[i].kind)) {
+      continue;
+    }
+    const auto* tensors = tensors_of(node.op.fields[i]);
+    for (std::size_t k = 0; k < (tensors == nullptr ? 1 : tensors->size()); ++k) {
+      made.outputs.push_back({.bytes = tensors == nullptr ? 0 : (*tensors)[k].total_bytes, .alignment = 1});
+    }
+  }
+  made.op = std::make_shared<const OpDesc>(std::move(op.value()));
+  return made;
+}
+
+}  // namespace
+
+Result<Graph> core_graph(const Dispatchable& dispatchable) {
+  Dispatchable whole = dispatchable;
+  make_graph(whole);
+  Graph graph;
+  for (const Port& port : whole.ports) {
+    for (const Port::Need& need : port.tensors) {
+      if (!port.is_output) {
+        graph.inputs.push_back({.extent = {.bytes = need.bytes, .alignment = 1}, .owned = need.owned});
+      }
+    }
+  }
+  for (const NodeModel& node : whole.nodes) {
+    auto made = core_node(node);
+    if (!made) {
+      return made.error();
+    }
+    graph.nodes.push_back(std::move(made.value()));
+  }
+  for (const EdgeSource& output : whole.outputs) {
+    graph.outputs.push_back(
+        {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(output.index), .output = output.output});
+  }
+  // What the description of an edge says of bytes is CompileGraph's to judge; here no tensor may reach beyond them.
+  for (const GraphNode& node : graph.nodes) {
+    for (std::size_t i = 0; i < node.sources.size(); ++i) {
+      const GraphSource& source = node.sources[i];
+      if (source.kind == SourceKind::node &&
+          (source.output >= graph.nodes[source.index].outputs.size() ||
+           extent_of(graph, source).bytes < static_cast<std::uint64_t>(node.op->tensors[i].reach.end))) {
+        return Error{ErrorKind::invalid_argument, "an edge leads to a tensor that has more bytes than what feeds it"};
+      }
+    }
+  }
+  return graph;
+}
+
+}  // namespace anydml::dmlrun
