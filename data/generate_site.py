@@ -29,7 +29,7 @@ PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURIT
 NAVIGATION: list[Any] = [
     {"Home": "index.md"},
     {"Guides": [
-        {"DirectML": ["directml.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
+        {"DirectML": ["directml.md", "graphs.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
         {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
         {"C and C++": ["errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What dmlrun's examples print, computed once more."""
+import itertools
+import json
+import math
+import re
+import struct
+
+
+class Oracle:
+    """The examples once more, by Python's own arithmetic: what they print must not be expected because we print it."""
+
+    CODES = {"FLOAT16": "e", "FLOAT32": "f", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "UINT8": "B",
+             "UINT16": "H", "UINT32": "I", "UINT64": "Q"}
+
+    def __init__(self, path):
+        text = re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.M)
+        self.model = json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
+        self.folder = path.parent
+        self.types, self.values = {}, {}
+        for name, resource in self.model["resources"].items():
+            given = resource["initialValues"]
+            kind = self.types[name] = resource.get("initialValuesDataType", "FLOAT32").removeprefix("DML_TENSOR_DATA_TYPE_")
+            if isinstance(given, list):
+                values = [float(value) if isinstance(value, str) else value for value in given]
+            elif "sourcePath" in given:
+                data = (self.folder / given["sourcePath"]).read_bytes()
+                data = data[128:] if given["sourcePath"].endswith(".npy") else data
+                values = [one for (one,) in struct.iter_unpack("<" + self.CODES[kind], data)]
+            elif "value" in given:
+                values = [float(given["value"])] * given["valueCount"]
+            else:
+                values = [given["valueStart"] + i * given["valueDelta"] for i in range(given["valueCount"])]
+            self.values[name] = [self.rounded(value, kind) for value in values]
+
+    def rounded(self, value, kind):
+        code = self.CODES[kind]
+        if code in "ef":
+            return struct.unpack(code, struct.pack(code, value))[0]
+        bits = 8 * struct.calcsize(code)
+        value = int(value) % 2**bits
+        return value - 2**bits if code.islower() and value >= 2 ** (bits - 1) else value
+
+    def compute(self, name, desc, operands):
+        if "MODULUS" in name:
+            a, b = operands
+            if isinstance(a, int):
+                remainder = 0 if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
+            elif math.isnan(a) or math.isnan(b) or b == 0 or math.isinf(a):
+                return math.nan
+            else:
+                remainder = math.fmod(a, b)
+            if name.endswith("FLOOR"):
+                if remainder != 0 and (remainder < 0) != (b < 0):
+                    return remainder + b
+                return math.copysign(remainder, b) if remainder == 0 and isinstance(a, float) else remainder
+            return remainder
+        if name.endswith("ADD"):
+            return operands[0] + operands[1]
+        if name.endswith("RELU"):
+            return max(operands[0], 0.0)
+        if name.endswith("CLIP"):
+            return min(max(operands[0], desc["Min"]), desc["Max"])
+        if name.endswith("IDENTITY") and "ScaleBias" not in desc:
+            return operands[0]
+        return operands[0] * desc["ScaleBias"]["Scale"] + desc["ScaleBias"]["Bias"]
+
+    def run_node(self, node, values):
+        """The output of a graph's node, packed; sources are lists of numbers."""
+        desc, output = node["desc"], node["desc"]["OutputTensor"]
+        fields = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
+        sizes = desc[fields[0]]["Sizes"]
+        made = [0.0] * math.prod(output["Sizes"])
+
+        def place(tensor, index):
+            own = tensor["Sizes"]
+            strides = tensor.get("Strides", [math.prod(own[i + 1:]) for i in range(len(own))])
+            return sum(i % size * step for i, size, step in zip(index, own, strides))
+
+        for index in itertools.product(*map(range, sizes)):
+            operands = [values[node["inputs"][field]][place(desc[field], index)] for field in fields]
+            at = place(output, index)
+            one = made[at] + operands[0] if node["type"] == "REDUCE" else self.compute(node["type"], desc, operands)
+            made[at] = self.rounded(one, output["DataType"])
+        return made
+
+    def run_graph(self, graph, bound):
+        values = {name: self.values[bound[name]] for name in graph["inputs"]}
+        for name, node in graph["nodes"].items():  # each after those that feed it
+            values[name] = self.run_node(node, values)
+        for name, node in graph["outputs"].items():
+            self.values[bound[name]] = values[node]
+
+    def dispatch(self, command):
+        dispatchable = self.model["dispatchables"][command["dispatchable"]]
+        desc = dispatchable.get("desc", dispatchable)
+        bound = {**dispatchable.get("bindings", {}), **command["bindings"]}
+        if dispatchable["type"] == "graph":
+            return self.run_graph(dispatchable, bound)
+        sizes = desc["OutputTensor"]["Sizes"]
+        packed = [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
+
+        def place(field, index):
+            source = bound[field] if isinstance(bound[field], dict) else {"name": bound[field]}
+            strides = desc[field].get("Strides", packed)
+            return source["name"], source.get("elementOffset", 0) + sum(i * step for i, step in zip(index, strides))
+
+        before = {name: list(values) for name, values in self.values.items()}
+        inputs = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
+        for index in itertools.product(*map(range, sizes)):
+            operands = [before[name][at] for name, at in (place(field, index) for field in inputs)]
+            name, at = place("OutputTensor", index)
+            self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
+
+    def printed(self):
+        """(name, values) of each print, in order."""
+        for command in self.model["commands"]:
+            if command["type"] == "dispatch":
+                self.dispatch(command)
+            elif command["type"] == "print":
+                yield command["resource"], list(self.values[command["resource"]])
