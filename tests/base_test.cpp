@@ -127,7 +127,8 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
   g_variables = {{"ANYDML_LOG", "verbose"}};
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph or dispatch");
+  EXPECT_EQ(read.error().message,
+            "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph or dispatch");
 }
 
 // A root with the files that say how much memory there is.

@@ -246,8 +246,8 @@ ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
  *   anydml_graph_compile(graph, NULL, &compiled);                    // then anydml_compiled_run, as often as you like
  *   anydml_graph_release(graph);
  *
- * examples/graph.c is this as a whole program. Each call is checked by itself, and one that fails leaves the graph as it
- * was. An operator takes values that were there before, so a graph has no cycle.
+ * examples/graph.c is this as a whole program. Each call is checked by itself, and one that fails leaves the graph as
+ * it was. An operator takes values that were there before, so a graph has no cycle.
  */
 typedef struct anydml_graph anydml_graph;
 
@@ -262,10 +262,11 @@ ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
 /* In the functions below `data` of a tensor is not looked at, but for constants, and no stride may be below 0. */
 
-/* The next input: runs get its address at this place, counted from 0. Null will do for one that no output comes from. */
+/* The next input: runs get its address at this place, counted from 0. Null will do for one that no output comes from.
+ */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
-/* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be there
-   until then. */
+/* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be
+   there until then. */
 ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
 /* As anydml_run, with values in place of the inputs, 0 for one that is absent. `values` has a place for each output. */
 ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs,
@@ -281,8 +282,8 @@ ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const
 ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
 
 /* Compiles what the graph's outputs come from, to be run as a compiled operator is: over any memory, by many threads at
-   once; where an output overlaps an input, the result is as if the input had been copied first, and two outputs must not
-   overlap. Memory for values in between is allocated for the time of a run. The graph may grow afterwards and be
+   once; where an output overlaps an input, the result is as if the input had been copied first, and two outputs must
+   not overlap. Memory for values in between is allocated for the time of a run. The graph may grow afterwards and be
    compiled again. device null: the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
 

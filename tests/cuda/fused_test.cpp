@@ -34,7 +34,8 @@ ElementStep step_of(const Row& of, std::uint32_t variant) {
     step.types[i] = of.variants[variant][i];
   }
   step.types[of.inputs] = result;
-  ElementInstruction first{.row = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
+  ElementInstruction first{
+      .row = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
   for (std::uint16_t i = 0; i < of.inputs; ++i) {
     first.sources[i] = i;
   }
