@@ -262,8 +262,7 @@ ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
 /* In the functions below `data` of a tensor is not looked at, but for constants, and no stride may be below 0. */
 
-/* The next input: runs get its address at this place, counted from 0. Null will do for one that no output comes from.
- */
+/* The next input: runs get its address at this place. Null will do for one that no output comes from. */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
 /* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be
    there until then. */

@@ -87,7 +87,7 @@ class Prepared(BackendRep):
         given = {name: regular(array) for name, array in self._take(inputs).items()}
         recording = self._recording(given)
         if recording is not None:
-            return self._outputs(*recording.run(list(given.values()), [None] * len(self._output_names)))
+            return self._outputs(*recording.run(given.values(), recording.no_outs))
         results = self._compute(given)
         return self._outputs(*(result.copy() if name in self._shared else result
                                for name, result in zip(self._output_names, results)))
