@@ -37,6 +37,14 @@ class Symbol:
 
     Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats, ``%`` and comparisons. It can
     be reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``.
+
+    >>> import numpy as np, anydml
+    >>> def double(x):
+    ...     print(x, x.T)
+    ...     return x + x
+    >>> anydml.graph(double)(np.int8([[1, 2, 3]]))
+    <symbol int8[1, 3]> <symbol int8[3, 1]>
+    array([[2, 4, 6]], dtype=int8)
     """
 
     __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
@@ -291,6 +299,13 @@ class Graph:
     """A function of arrays that runs as one piece; `graph` makes it.
 
     It is recorded and compiled when it is first called with arrays of these types, shapes and strides.
+
+    >>> import numpy as np, anydml
+    >>> double = anydml.graph(lambda x: x + x)
+    >>> double(np.int8([1, 2, 3])), double(np.float32([0.5]))
+    (array([2, 4, 6], dtype=int8), array([1.], dtype=float32))
+    >>> double
+    <graph <lambda>, compiled 2 times>
     """
 
     def __init__(self, function, *, device=None):

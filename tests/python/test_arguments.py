@@ -98,8 +98,8 @@ def table():
     yield "compile of many", lambda: anydml.compile(ABS, *[X] * 100), (), ValueError, "number of input tensors is 100"
     for built in ("yes", 1, 0, [], X):
         yield f"operators({type(built).__name__})", anydml.operators, (built,), TypeError, "^built is "
-    yield "_core.try_modulus", lambda: _core.try_modulus(2, X, X, None), (), ValueError, "no modulus 2"
-    yield "_core.try_modulus", lambda: _core.try_modulus(-1, X, X, None), (), ValueError, "no modulus -1"
+    yield "_core.try_modulus", lambda: _core.try_modulus(2, X, X, None), (), ValueError, "unknown modulus 2"
+    yield "_core.try_modulus", lambda: _core.try_modulus(-1, X, X, None), (), ValueError, "unknown modulus -1"
 
 
 def frozen():

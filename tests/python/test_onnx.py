@@ -437,3 +437,19 @@ def suite_of_rows():
 
 
 globals().update(suite_of_rows())
+
+
+def test_a_model_is_one_graph_where_its_nodes_allow_it():
+    """And the same bits come out where they do not."""
+    nodes = "z = Add(x, y)  r = Relu(z)  s = ReduceSum<keepdims = 1>(r)  t = Transpose(r)  q = Div(t, s)  b = Greater(q, t)"
+    text = '<ir_version: 8, opset_import: ["": 13]> m (float[N, M] x, float[M] y{}) => (float[M, N] {}, bool[M, N] b) {{{}}}'
+    whole = backend.prepare(onnx.parser.parse_model(text.format("", "q", nodes)))
+    parts = backend.prepare(onnx.parser.parse_model(text.format(", int64[2] to", "p", nodes + "p = Reshape(q, to)")))
+    x, y = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4), np.float32([1, 0, -1, 0.5])
+    for array in (x, x[:2], x[:, ::-1], x):
+        together = whole.run([array, y])
+        alone = parts.run([array, y, np.array(together[0].shape)])
+        assert [one.tobytes() for one in together] == [one.tobytes() for one in alone]
+        assert together["b"].dtype == bool and all(one.flags.writeable for one in together)
+    assert len(whole._recordings) == 2 and all(whole._recordings.values())
+    assert len(parts._recordings) == 2 and not any(parts._recordings.values())
