@@ -124,6 +124,7 @@ class GraphReader {
                   .def = known->def().get()};
     number_of_.push_back(i);
     made_.graph.nodes.push_back(node_of(known->def(), name_of(node.Name)));
+    made_.graph.nodes.back().number = i;
     return {};
   }
 
@@ -140,7 +141,8 @@ class GraphReader {
 
  public:
   static GraphNode node_of(const std::shared_ptr<const OperatorDef>& def, std::string name) {
-    GraphNode node{.op = std::shared_ptr<const OpDesc>(def, &def->desc), .sources = {}, .outputs = {}, .name = {}};
+    GraphNode node{
+        .op = std::shared_ptr<const OpDesc>(def, &def->desc), .sources = {}, .outputs = {}, .name = {}, .number = {}};
     node.sources.resize(def->input_count());
     for (std::size_t i = def->input_count(); i < def->tensors.size(); ++i) {
       node.outputs.push_back({.bytes = def->tensors[i].bytes, .alignment = def->tensors[i].alignment});

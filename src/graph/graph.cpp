@@ -80,8 +80,9 @@ const Extent& extent_of(const Graph& graph, const GraphSource& source) {
 
 std::string node_label(const Graph& graph, std::uint32_t node) {
   const GraphNode& of = graph.nodes[node];
-  return of.name.empty() ? format_text("node {} ({})", node, of.op->op->name)
-                         : format_text("node {} ({} '{}')", node, of.op->op->name, of.name);
+  const std::uint32_t number = of.number.value_or(node);
+  return of.name.empty() ? format_text("node {} ({})", number, of.op->op->name)
+                         : format_text("node {} ({} '{}')", number, of.op->op->name, of.name);
 }
 
 Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {

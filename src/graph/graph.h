@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,10 @@ struct Extent {
 
 struct GraphNode {
   std::shared_ptr<const OpDesc> op;
-  std::vector<GraphSource> sources;  // of each input of op; none where it is absent
-  std::vector<Extent> outputs;       // of each output of op; no bytes where it is absent
-  std::string name;                  // may be empty
+  std::vector<GraphSource> sources;          // of each input of op; none where it is absent
+  std::vector<Extent> outputs;               // of each output of op; no bytes where it is absent
+  std::string name;                          // may be empty
+  std::optional<std::uint32_t> number = {};  // by which the caller knows it; nothing: its place among the nodes
 };
 
 struct GraphInput {

@@ -215,6 +215,15 @@ std::vector<Case> graph_cases() {
        })},
       {"CompileGraph: a node that feeds itself", E_INVALIDARG, "the edges make a cycle: node 1",
        compiling([](Draft& d) { d.inner.FromNodeIndex = 1; })},
+      {"CompileGraph: a node behind a constant that feeds itself", E_INVALIDARG, "the edges make a cycle: node 1 (",
+       compiling([](Draft& d) {
+         static const std::uint8_t data[96] = {};
+         static const DML_CONSTANT_DATA_GRAPH_NODE_DESC constant{data, 96, nullptr};
+         d.nodes[0] = {DML_GRAPH_NODE_TYPE_CONSTANT, &constant};
+         d.graph.InputEdges = &d.input_edges[2];
+         d.graph.InputEdgeCount = 1;
+         d.inner.FromNodeIndex = 1;
+       })},
       {"CompileGraph: an edge between tensors of other sizes in bytes", E_INVALIDARG,
        "TotalTensorSizeInBytes is 96 of what Nodes[0]",
        [](Program& p) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // IDMLDevice1::CompileGraph by DirectML's contract: edges, values, owned inputs, constants, views of the same bytes.
 // All memory that a graph is given holds 0xFF before, begins at odd multiples of 256 bytes, and is watched at its ends.
+#include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "directml/graph_program.h"
@@ -415,6 +417,32 @@ TEST_F(GraphTest, TakesEveryFlagAndAName) {
     GraphRun run(dml, compiled, {{bytes_of(a), bytes_of(b)}, {}}, {kSize});
     run.run();
     EXPECT_EQ(run.output_as<std::int32_t>(0), sum(a, b));
+  }
+}
+
+// How long CompileGraph takes. Not a test: --gtest_also_run_disabled_tests
+TEST_F(GraphTest, DISABLED_Times) {
+  for (const UINT nodes : {1U, 100U, 1'000U, 1'000U, 10'000U, 100'000U, 1'000'000U}) {
+    GraphBuilder graph;
+    const auto sums = add();
+    const auto products = multiply();
+    for (UINT i = 0; i < nodes; ++i) {
+      const UINT node = graph.add(i % 2 == 0 ? sums.Get() : products.Get());
+      for (const UINT input : {0U, 1U}) {
+        const UINT back = input == 0 ? 1 : 1 + i % 7;
+        if (back > i) {
+          graph.input(input, node, input);
+        } else {
+          graph.connect(i - back, node, input);
+        }
+      }
+    }
+    graph.output(nodes - 1, 0);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto compiled = graph.compile(dml);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    std::printf("%8u nodes: %10.3f ms, %llu bytes of temporary\n", nodes, took.count(),
+                static_cast<unsigned long long>(compiled->GetBindingProperties().TemporaryResourceSize));
   }
 }
 
