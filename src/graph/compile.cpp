@@ -45,7 +45,6 @@ class Compiler {
     const ValueSet kept = place_persistent(folded);
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialise = make_plan(before, kept, "initialise");
-    plans_.initialise_steps = steps_;
     const std::vector<std::uint32_t> copies = place_outputs(folded);
     ValueSet needed(values_.count());
     for (const GraphSource& output : graph_.outputs) {

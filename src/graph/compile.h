@@ -30,7 +30,6 @@ struct GraphPlans {
   std::uint64_t persistent_bytes = 0;
   std::vector<std::uint64_t> constants;  // the offset of each
   std::uint64_t constant_bytes = 0;
-  std::uint32_t initialise_steps = 0;  // of the first plan
   std::uint32_t steps = 0;             // of the second: groups and copies
   std::uint64_t temporary_values = 0;  // the bytes of all values that the second keeps in the temporary
 

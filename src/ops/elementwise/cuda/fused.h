@@ -37,6 +37,10 @@ struct FusedBinary {
   std::string code;
 };
 
+// Who compiles, and from what: NVRTC's version and a hash of all headers. Code of another compiler or of other
+// definitions must not be taken for this. Empty: NVRTC was not found.
+[[nodiscard]] std::string fused_compiler();
+
 // architecture: "sm_90". False, and why, when it cannot be compiled.
 [[nodiscard]] bool compile_fused(const std::string& source, const char* architecture, FusedBinary& binary,
                                  std::string& why);

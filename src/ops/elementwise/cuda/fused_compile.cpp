@@ -2,7 +2,7 @@
 // NVRTC, found while the program runs: nothing here needs it to be there.
 #include <dlfcn.h>
 
-#include <cstdlib>
+#include <cstdint>
 #include <vector>
 
 #include "ops/elementwise/cuda/fused.h"
@@ -21,6 +21,7 @@ struct Nvrtc {
   int (*log_size)(void*, std::size_t*) = nullptr;
   int (*log)(void*, char*) = nullptr;
   int major = 0;
+  int minor = 0;
 
   [[nodiscard]] bool found() const { return major >= 12; }  // the first that knows C++20
 };
@@ -40,7 +41,6 @@ Nvrtc open_nvrtc() {
     }
   }
   int (*version)(int*, int*) = nullptr;
-  int minor = 0;
   const bool good =
       library != nullptr && look_up(library, "nvrtcCreateProgram", nvrtc.create) &&
       look_up(library, "nvrtcDestroyProgram", nvrtc.destroy) &&
@@ -49,17 +49,39 @@ Nvrtc open_nvrtc() {
       look_up(library, "nvrtcGetLoweredName", nvrtc.lowered_name) &&
       look_up(library, "nvrtcGetCUBINSize", nvrtc.code_size) && look_up(library, "nvrtcGetCUBIN", nvrtc.code) &&
       look_up(library, "nvrtcGetProgramLogSize", nvrtc.log_size) && look_up(library, "nvrtcGetProgramLog", nvrtc.log) &&
-      look_up(library, "nvrtcVersion", version) && version(&nvrtc.major, &minor) == 0;
+      look_up(library, "nvrtcVersion", version) && version(&nvrtc.major, &nvrtc.minor) == 0;
   if (!good) {
     nvrtc.major = 0;
   }
   return nvrtc;
 }
 
+const Nvrtc& find_nvrtc() {
+  static const Nvrtc nvrtc = open_nvrtc();
+  return nvrtc;
+}
+
 }  // namespace
 
+std::string fused_compiler() {
+  const Nvrtc& nvrtc = find_nvrtc();
+  if (!nvrtc.found()) {
+    return {};
+  }
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (std::size_t i = 0; i < kFusedHeaderCount; ++i) {
+    for (const char* text : {kFusedHeaders[i].name, kFusedHeaders[i].text}) {
+      for (; *text != 0; ++text) {
+        hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3ULL;
+      }
+    }
+  }
+  std::string name = std::to_string(nvrtc.major);
+  return name.append(".").append(std::to_string(nvrtc.minor)).append(" ").append(std::to_string(hash));
+}
+
 bool compile_fused(const std::string& source, const char* architecture, FusedBinary& binary, std::string& why) {
-  static const Nvrtc nvrtc = open_nvrtc();
+  const Nvrtc& nvrtc = find_nvrtc();
   if (!nvrtc.found()) {
     why = "libnvrtc of CUDA 12 or later was not found";
     return false;

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <sstream>
 
-#include "anydml_build/hash.h"
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/launch.cuh"
 
@@ -76,21 +75,19 @@ class LoadedKernels final : public FusedKernels {
   }
 
   cudaError_t launch(KernelShape shape, const KernelLaunch& from, cudaStream_t stream) const noexcept override {
-    // As RowShape and row_strided have them (row_device.cuh).
-    constexpr u32 kThreads = 256;
     u32 input_bytes = 0;
     for (std::uint32_t i = 0; i < set_.inputs; ++i) {
       input_bytes += u32{set_.vector_elements} * set_.element_sizes[i];
     }
     const bool vectors = shape == KernelShape::vector;
-    const u32 of_block = kThreads * (!vectors || input_bytes < 16 ? 4 : 2);
+    const u32 of_block = kRowThreads * (vectors ? row_vectors_of_thread(input_bytes) : kRowElements);
     const u32 blocks = parts_of(vectors ? from.geometry.vectors : from.geometry.count, of_block);
     alignas(16) std::byte launch[kLaunchBytes];
     kLaunches[set_.inputs](from, launch);
     ScalarBytes scalar = from.scalar;
     void* parameters[] = {launch, &scalar};
     const int result =
-        driver_.launch(vectors ? vector_ : strided_, blocks, 1, 1, kThreads, 1, 1, 0, stream, parameters, nullptr);
+        driver_.launch(vectors ? vector_ : strided_, blocks, 1, 1, kRowThreads, 1, 1, 0, stream, parameters, nullptr);
     return static_cast<cudaError_t>(result);  // the numbers that both have mean the same
   }
 
@@ -112,8 +109,8 @@ u64 hash_of(const std::string& text, u64 hash) {
 }
 
 std::string cache_file(const std::string& key) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
+  const char* const cache = ::secure_getenv("XDG_CACHE_HOME");
+  const char* const home = ::secure_getenv("HOME");
   std::string folder;
   if (cache != nullptr && cache[0] == '/') {
     folder = cache;
@@ -180,16 +177,18 @@ std::shared_ptr<const FusedKernels> find_fused(const FusedSource& source) {
   int device = 0;
   int major = 0;
   int minor = 0;
-  if (driver == nullptr || cudaGetDevice(&device) != cudaSuccess ||
+  static const std::string& compiler = *new std::string(fused_compiler());
+  if (driver == nullptr || compiler.empty() || cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) {
     return nullptr;
   }
   const std::string architecture = "sm_" + std::to_string(major * 10 + minor);
   // Sizes that the source does not say are in its types; attributes are a parameter.
-  const std::string key = architecture + " " + std::to_string(kBuildHash) + "\n" + source.text;
-  static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<const FusedKernels>> known;  // null: it cannot be compiled here
+  const std::string key = architecture + " " + compiler + "\n" + source.text;
+  // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, std::shared_ptr<const FusedKernels>>;  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) {
     return found->second;

@@ -61,8 +61,6 @@ struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
 };
 
 // Any layout at any address: neighbouring threads take neighbouring elements, each a few of them.
-inline constexpr u32 kRowThreads = 256;
-inline constexpr u32 kRowElements = 4;
 
 template <class Scalar>
 __global__ void __launch_bounds__(kRowThreads)
@@ -99,7 +97,7 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // Enough bytes under way for each thread. Memory is fast enough for either; the bench tells them apart.
 template <class Scalar>
-using RowShape = VectorShape<256, (RowTypes<Scalar>::kVectorInputBytes < 16 ? 4 : 2)>;
+using RowShape = VectorShape<kRowThreads, row_vectors_of_thread(RowTypes<Scalar>::kVectorInputBytes)>;
 
 // Rows that are contiguous, or stay at one element, a vector at a time.
 template <class Scalar, class Shape = RowShape<Scalar>>
