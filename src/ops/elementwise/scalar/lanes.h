@@ -55,6 +55,20 @@ template <class T>
       static_cast<float_bits_t<T>>((to_bits(x) & FloatParts<T>::kMagnitude) | (to_bits(sign) & FloatParts<T>::kSign)));
 }
 
+// a * b + c, rounded once.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T fused(T a, T b, T c) {
+#if defined(__CUDA_ARCH__)
+  return ::fma(a, b, c);
+#else
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return __builtin_fmaf(a, b, c);
+  } else {
+    return __builtin_fma(a, b, c);
+  }
+#endif
+}
+
 // IEEE 754's square root.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T square_root(T x) {
