@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What all scripts here share: coefficients as constants named by their degree, all digits of them.
 prec = 300!;
 procedure print_constant(name, value) {
