@@ -8,7 +8,8 @@ namespace {
 
 // Looked at that often before a thread sleeps: some microseconds, in which the next round of a small pass comes.
 constexpr int kLooks = 2000;
-constexpr std::size_t kPiecesOfThread = 16;
+constexpr std::size_t kPartsOfRest = 2;  // for each thread
+constexpr std::size_t kPartsOfAll = 64;  // likewise, and no smaller
 
 void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t from) {
   for (int i = 0; i < kLooks; ++i) {
@@ -56,9 +57,11 @@ void Team::share(std::size_t count, std::size_t unit, const std::function<void(s
   const auto job = std::make_shared<Job>();
   job->work = &work;
   job->count = count;
-  const std::size_t units = (count / (kPiecesOfThread * threads()) + unit - 1) / unit;
-  job->piece = std::max<std::size_t>(1, units) * unit;
-  job->left = static_cast<std::uint32_t>((count + job->piece - 1) / job->piece);
+  job->unit = unit;
+  job->units = (count + unit - 1) / unit;
+  job->least = std::max<std::size_t>(1, job->units / (kPartsOfAll * threads()));
+  job->parts = kPartsOfRest * threads();
+  job->left = static_cast<std::uint32_t>(job->units);
   {
     const std::lock_guard lock(mutex_);
     job_ = job;
@@ -73,12 +76,17 @@ void Team::share(std::size_t count, std::size_t unit, const std::function<void(s
 }
 
 void Team::take_pieces(Job& job) {
-  for (std::size_t begin = job.next.fetch_add(job.piece, std::memory_order_relaxed); begin < job.count;
-       begin = job.next.fetch_add(job.piece, std::memory_order_relaxed)) {
-    (*job.work)(begin, std::min(job.count, begin + job.piece));
-    if (job.left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  for (std::size_t begin = job.next.load(std::memory_order_relaxed); begin < job.units;) {
+    const std::size_t rest = job.units - begin;
+    const std::size_t size = std::min(rest, std::max(job.least, rest / job.parts));
+    if (!job.next.compare_exchange_weak(begin, begin + size, std::memory_order_relaxed)) {
+      continue;
+    }
+    (*job.work)(begin * job.unit, std::min(job.count, (begin + size) * job.unit));
+    if (job.left.fetch_sub(static_cast<std::uint32_t>(size), std::memory_order_acq_rel) == size) {
       job.left.notify_one();
     }
+    begin = job.next.load(std::memory_order_relaxed);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that stay, for the pass and for filling memory. Each takes piece after piece until none is left, as the
-// library's threads do: with one fixed share each, the slowest thread would set the floor, and too low. Nor is a thread
-// waited for that has not started, on a machine where others run too. The library's
-// own pool is not used, since the pass is what the library is held against.
+// Threads that stay, for the pass and for filling memory. Each takes piece after piece until none is left, large ones
+// first, as the library's threads do: with one fixed share each, the slowest thread would set the floor, and too low.
+// Nor is a thread waited for that has not started, on a machine where others run too. The library's own pool is not
+// used, since the pass is what the library is held against.
 #pragma once
 
 #include <atomic>
@@ -34,9 +34,12 @@ class Team {
   struct Job {
     const std::function<void(std::size_t, std::size_t)>* work = nullptr;
     std::size_t count = 0;
-    std::size_t piece = 1;
-    std::atomic<std::size_t> next{0};
-    std::atomic<std::uint32_t> left{0};  // pieces that are not done
+    std::size_t unit = 1;
+    std::size_t units = 0;
+    std::size_t least = 1;               // units of a piece
+    std::size_t parts = 1;               // of what is left; a piece is one
+    std::atomic<std::size_t> next{0};    // unit that nobody has taken
+    std::atomic<std::uint32_t> left{0};  // units that are not done
   };
   static void take_pieces(Job& job);
 

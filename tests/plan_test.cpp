@@ -12,6 +12,7 @@
 #include "ops/elementwise/step.h"
 #include "ops/op_desc.h"
 #include "plan/overlap.h"
+#include "plan/tiling.h"
 #include "schema/words.h"
 #include "support/distributions.h"
 
@@ -165,6 +166,31 @@ TEST(Nest, VisitsTheSameElements) {
     visited += actual.size();
   }
   EXPECT_GT(visited, 10'000U);
+}
+
+TEST(Tiling, VisitsEachElementOnceHoweverItIsCut) {
+  for (const LoopNest& nest :
+       {nest_of({packed({1000}), packed({1000})}), nest_of({tensor({7, 300}, {304, 1}), packed({7, 300})}),
+        nest_of({tensor({5, 40, 10}, {4000, 50, 3}), packed({5, 40, 10})}),
+        nest_of({tensor({3, 70, 90}, {6300, 1, 70}), packed({3, 70, 90})})}) {
+    for (const std::int64_t elements : {64, 256, 4096}) {
+      const Tiling tiling = make_tiling(nest, elements);
+      for (const std::int64_t step : {std::int64_t{1}, std::int64_t{3}, tiling.tiles}) {
+        std::vector<int> visits(static_cast<std::size_t>(nest.count));
+        for (std::int64_t begin = 0; begin < tiling.tiles; begin += step) {
+          for_each_tile(nest, tiling, begin, std::min(begin + step, tiling.tiles), [&](const Block& block) {
+            const std::int64_t row_stride = nest.rank >= 2 ? nest.loops[nest.rank - 2].strides[1] : 0;
+            for (std::int64_t row = 0; row < block.rows; ++row) {
+              for (std::int64_t column = 0; column < block.columns; ++column) {
+                ++visits.at(static_cast<std::size_t>((block.offsets[1] + row * row_stride) / 4 + column));
+              }
+            }
+          });
+        }
+        EXPECT_EQ(std::ranges::count(visits, 1), nest.count) << elements << ' ' << step;
+      }
+    }
+  }
 }
 
 TEST(SelfOverlap, IsDecidedExactly) {

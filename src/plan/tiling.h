@@ -43,7 +43,8 @@ struct Tiling {
   return tiling;
 }
 
-// Calls use(block) for the tiles with numbers begin to end - 1.
+// Calls use(block) for the tiles with numbers begin to end - 1. Those that follow one another along a row, or as whole
+// rows, come as one block: a kernel that begins anew has to get up to memory's speed again. Narrow ones come singly.
 template <class Use>
 void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begin, std::int64_t end, Use use) {
   const bool has_rows = nest.rank >= 2;
@@ -66,20 +67,27 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
       outer[operand] += indices[i] * nest.loops[i].strides[operand];
     }
   }
-  for (std::int64_t tile = begin; tile < end; ++tile) {
+  const bool whole_rows = tiling.columns >= columns;
+  for (std::int64_t tile = begin; tile < end;) {
+    const std::int64_t following =
+        whole_rows ? parts(rows - row, tiling.rows) : parts(columns - column, tiling.columns);
+    const std::int64_t taken = nest.crossed ? 1 : std::min(end - tile, following);
+    const std::int64_t high = whole_rows ? taken * tiling.rows : tiling.rows;
+    const std::int64_t wide = whole_rows ? tiling.columns : taken * tiling.columns;
+    tile += taken;
     Block block;
-    block.rows = std::min(tiling.rows, rows - row);
-    block.columns = std::min(tiling.columns, columns - column);
+    block.rows = std::min(high, rows - row);
+    block.columns = std::min(wide, columns - column);
     for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
       block.offsets[operand] = outer[operand] + column * nest.innermost().strides[operand] +
                                (has_rows ? row * nest.loops[nest.rank - 2].strides[operand] : 0);
     }
     use(block);
-    if ((column += tiling.columns) < columns) {
+    if ((column += wide) < columns) {
       continue;
     }
     column = 0;
-    if ((row += tiling.rows) < rows) {
+    if ((row += high) < rows) {
       continue;
     }
     row = 0;

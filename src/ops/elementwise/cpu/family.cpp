@@ -18,13 +18,15 @@
 namespace anydml {
 namespace {
 
-// A tile is what a kernel gets, a piece the tiles that a thread takes at a time: enough work to pay for handing it
-// over, some ten microseconds, and of large tensors a share of what each thread will do. In bytes of all operands; a
-// kernel without vectors takes some ten times as long for them.
+// A piece is the tiles that a thread takes at a time. The first ones are large parts of what is left, since a kernel
+// that goes on is faster than one that begins anew; the last ones are small, so that threads end together, but enough
+// work to pay for handing it over, some ten microseconds. In bytes of all operands; a kernel without vectors takes some
+// ten times as long for them.
 constexpr std::int64_t kTileBytes = 128 << 10;
 constexpr std::int64_t kPlainTileBytes = 12 << 10;
-constexpr std::int64_t kMaxTilesOfPiece = 16;
-constexpr std::int64_t kPiecesOfThread = 16;
+constexpr std::int64_t kMostOfPiece = 16 << 20;  // callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;         // for each thread
+constexpr std::int64_t kPartsOfAll = 64;         // likewise, and no smaller
 // Results between the instructions of a program stay in buffers in the first-level cache: this much for all of them,
 // and of each no fewer elements than make a call of a kernel worth it, nor more than another 512 would gain.
 constexpr std::size_t kScratchBytes = 32 << 10;
@@ -56,9 +58,9 @@ std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
 // How the nest is divided among pieces.
 struct Division {
   Tiling tiling;
-  std::int64_t tiles_of_piece;
+  std::vector<std::int64_t> begins;  // of each piece the first tile; then how many tiles there are
 
-  [[nodiscard]] std::uint64_t pieces() const { return static_cast<std::uint64_t>(parts(tiling.tiles, tiles_of_piece)); }
+  [[nodiscard]] std::uint64_t pieces() const { return begins.size() - 1; }
 };
 
 Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads) {
@@ -66,12 +68,21 @@ Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned t
   for (const Operand& operand : step.operands) {
     bytes += static_cast<std::int64_t>(element_size(operand.type));
   }
-  const std::int64_t elements = (vectors ? kTileBytes : kPlainTileBytes) / bytes;
-  const Tiling tiling = make_tiling(nest, elements);
+  constexpr std::int64_t kLine = 64;  // elements, so that a tile begins with a cache line where its row does
+  const std::int64_t elements = std::max(kLine, (vectors ? kTileBytes : kPlainTileBytes) / bytes / kLine * kLine);
+  Division division{.tiling = make_tiling(nest, elements), .begins = {}};
+  const std::int64_t tiles = division.tiling.tiles;
   // Tiles may be much smaller than that, as those of short rows in many dimensions are.
-  const std::int64_t least = std::max<std::int64_t>(1, elements / (tiling.rows * tiling.columns));
-  const std::int64_t share = tiling.tiles / (std::int64_t{threads} * kPiecesOfThread);
-  return {.tiling = tiling, .tiles_of_piece = std::clamp(share, least, least * kMaxTilesOfPiece)};
+  const std::int64_t tile = division.tiling.rows * division.tiling.columns;
+  const std::int64_t most = std::max<std::int64_t>(1, kMostOfPiece / bytes / tile);
+  const std::int64_t least =
+      std::clamp(tiles / (threads * kPartsOfAll), std::max<std::int64_t>(1, elements / tile), most);
+  for (std::int64_t begin = 0; begin < tiles;) {
+    division.begins.push_back(begin);
+    begin += std::clamp((tiles - begin) / (threads * kPartsOfRest), least, most);
+  }
+  division.begins.push_back(tiles);
+  return division;
 }
 
 class ReadyStep : public cpu::Prepared {
@@ -84,9 +95,7 @@ class ReadyStep : public cpu::Prepared {
 
   template <class Use>
   void for_each_block(std::uint64_t piece, Use use) const {
-    const std::int64_t begin = static_cast<std::int64_t>(piece) * division_.tiles_of_piece;
-    const std::int64_t end = std::min(division_.tiling.tiles, begin + division_.tiles_of_piece);
-    for_each_tile(nest_, division_.tiling, begin, end, use);
+    for_each_tile(nest_, division_.tiling, division_.begins[piece], division_.begins[piece + 1], use);
   }
 
   void explain_as(InnerLayout layout, char* text, std::size_t capacity) const noexcept {
