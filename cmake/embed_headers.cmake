@@ -15,7 +15,8 @@ endfunction()
 
 # Those that a fused kernel is made of.
 function(anydml_fused_headers root result)
-  file(GLOB scalars CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/scalar/*.h)
+  file(GLOB scalars CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/scalar/*.h
+    ${root}/ops/elementwise/scalar/functions/*.h)
   file(GLOB shims CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/cuda/shims/*)
   list(FILTER shims EXCLUDE REGEX "\\.md$")
   set(own launch_device.cuh row_device.cuh variant_lists.h traits.h fused_device.cuh)

@@ -30,7 +30,7 @@ void run_many(const f32* from, f32* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     to[i] = static_cast<f32>(of.ordinary(from[i]));
   }
-  if constexpr (HasHard<Of>) {
+  if constexpr (HasHard<Of, f32>) {
     for (std::size_t i = 0; i < count; ++i) {
       if (of.is_hard(from[i])) {
         to[i] = static_cast<f32>(of.hard(from[i]));

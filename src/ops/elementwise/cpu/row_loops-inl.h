@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ops/elementwise/cpu/function_loops-inl.h"
 #include "ops/elementwise/cpu/same_bits.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/signature.h"
@@ -117,7 +118,9 @@ void run_rows(const RowBlock& block) noexcept {
   const Scalar& scalar = *static_cast<const Scalar*>(block.scalar);
   RowCursor<kInputs> row(block);
   do {
-    if constexpr (Staged<Scalar>) {
+    if constexpr (requires { typename Scalar::Of; }) {
+      run_function_row(scalar, row.inputs, row.output, block.columns);
+    } else if constexpr (Staged<Scalar>) {
       run_staged(scalar, row.inputs, row.output, block.columns, kIndices);
     } else {
       run_loop(scalar, row.inputs, row.output, block.columns, kIndices);

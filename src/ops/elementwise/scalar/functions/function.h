@@ -3,11 +3,12 @@
 // for every input. A function is a class `Of` that gives a FLOAT64 so near to the true value that rounding it once
 // gives the right result; tests/functions proves that for every FLOAT32, of which every FLOAT16 is one.
 //
-//   f64 ordinary(f32 x) const   without a branch, since compilers make vectors of it (row_loops-inl.h)
+//   f64 ordinary(f32 x) const   without a branch, since compilers make vectors of it (cpu/function_loops-inl.h)
 //   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
 //   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
 //
-// It is made from the operator's attributes if it has any.
+// A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave. A function is made from
+// the operator's attributes if it has any.
 #pragma once
 
 #include "base/scalar.h"
@@ -15,45 +16,76 @@
 
 namespace anydml {
 
+// A FLOAT64 as a FLOAT32 whose last bit says whether anything follows, so that rounding that to FLOAT16 is rounding
+// once: nothing is taken for a tie that is none.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 to_odd(f64 y) {
+  constexpr u64 kRest = (u64{1} << 29) - 1;
+  const u64 bits = to_bits(y);
+  const u64 odd = ((bits & kRest) + kRest) & ~kRest;
+  return static_cast<f32>(from_bits<f64>((bits & ~kRest) | odd));
+}
+
 // A FLOAT64 in FLOAT32 or FLOAT16, rounded once.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T narrow_once(f64 y) {
   if constexpr (sizeof(T) == sizeof(f32)) {
     return static_cast<f32>(y);
   } else {
-    // Through a FLOAT32 whose last bit says whether anything follows: so it is not taken for a tie that it was not.
-    constexpr u64 kRest = (u64{1} << 29) - 1;
-    const u64 bits = to_bits(y);
-    const u64 rest = (((bits & kRest) + kRest) >> 29) << 29;
-    return narrow<T>(static_cast<f32>(from_bits<f64>((bits & ~kRest) | rest)));
+    return narrow<T>(to_odd(y));
   }
 }
 
-template <class Of>
-concept HasHard = requires(const Of& of, f32 x) {
-  of.is_hard(x);
+template <class Of, class... Inputs>
+concept HasHard = requires(const Of& of, Inputs... inputs) {
+  of.hard(inputs...);
 };
 
-template <class T, class Of_>
-struct Function {
+template <class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_for_more(const Of& of, f64 result, Inputs... inputs) {
+  if constexpr (requires { of.is_hard(inputs..., result); }) {
+    return of.is_hard(inputs..., result);
+  } else {
+    return of.is_hard(inputs...);
+  }
+}
+
+// What functions of one and of two share.
+template <class Of_>
+struct FunctionOf {
   using Of = Of_;
   Of of;
 
-  constexpr Function() requires(!std::is_constructible_v<Of, const Attributes&>) = default;
-  ANYDML_HOST_DEVICE constexpr explicit Function(const Attributes& attributes) requires(
+  constexpr FunctionOf() requires(!std::is_constructible_v<Of, const Attributes&>) = default;
+  ANYDML_HOST_DEVICE constexpr explicit FunctionOf(const Attributes& attributes) requires(
       std::is_constructible_v<Of, const Attributes&>)
       : of(attributes) {}
 
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 precise(f32 x) const {
-    if constexpr (HasHard<Of>) {
-      if (of.is_hard(x)) {
-        return of.hard(x);
+  template <class... Inputs>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 precise(Inputs... inputs) const {
+    const f64 result = of.ordinary(inputs...);
+    if constexpr (HasHard<Of, Inputs...>) {
+      if (asks_for_more(of, result, inputs...)) {
+        return of.hard(inputs...);
       }
     }
-    return of.ordinary(x);
+    return result;
   }
+};
+
+template <class T, class Of>
+struct Function : FunctionOf<Of> {
+  using FunctionOf<Of>::FunctionOf;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
-    return narrow_once<T>(precise(widen(x)));
+    return narrow_once<T>(this->precise(widen(x)));
+  }
+};
+
+template <class T, class Of>
+struct FunctionOfTwo : FunctionOf<Of> {
+  using FunctionOf<Of>::FunctionOf;
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, T y) const
+      requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
+    return narrow_once<T>(this->precise(widen(x), widen(y)));
   }
 };
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Rows of a function (scalar/functions), for each of Highway's targets: a loop over the ordinary case, of which the
+// compiler makes the target's vectors, and another over those elements of a stretch that are hard. FLOAT16 has so few
+// values that a table holds the results of all of them.
+#if defined(ANYDML_FUNCTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYDML_FUNCTION_LOOPS_INL
+#undef ANYDML_FUNCTION_LOOPS_INL
+#else
+#define ANYDML_FUNCTION_LOOPS_INL
+#endif
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "ops/elementwise/cpu/tiles-inl.h"
+#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/elementwise/signature.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+
+inline constexpr std::size_t kFunctionStage = 512;  // elements, in the first-level cache
+
+// As floats that are rounded once: FLOAT16 results go through FLOAT32 to the odd neighbour.
+template <class T>
+HWY_INLINE f32 stage_result(f64 y) {
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return static_cast<f32>(y);
+  } else {
+    return to_odd(y);
+  }
+}
+
+// One stretch; says whether any element is hard. An output that is an input lies at the same address, so no element
+// waits for another's (ivdep).
+template <class T, class Of, class... Inputs>
+HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* to, u32* flags, std::size_t count, const Inputs*... from) {
+  const Of own = of;
+  if constexpr (HasHard<Of, Inputs...>) {
+    u32 any = 0;
+#pragma GCC ivdep
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < count; ++i) {
+      const f64 y = own.ordinary(from[i]...);
+      const u32 flag = asks_for_more(own, y, from[i]...) ? 1 : 0;
+      to[i] = stage_result<T>(y);
+      flags[i] = flag;
+      any |= flag;
+    }
+    return any != 0;
+  } else {
+#pragma GCC ivdep
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] = stage_result<T>(own.ordinary(from[i]...));
+    }
+    return false;
+  }
+}
+
+// The hard elements of a stretch, packed, so that they are vectors too.
+template <class T, class Of, std::size_t... kInputs>
+HWY_FLATTEN HWY_NOINLINE void run_hard(const Of& of, f32* to, const u32* flags, std::size_t count,
+                                       const std::array<const f32*, sizeof...(kInputs)>& from,
+                                       std::index_sequence<kInputs...>) {
+  f32 packed[sizeof...(kInputs)][kFunctionStage];
+  f32 results[kFunctionStage];
+  u32 places[kFunctionStage];
+  std::size_t hard = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    ((packed[kInputs][hard] = from[kInputs][i]), ...);
+    places[hard] = static_cast<u32>(i);
+    hard += flags[i];
+  }
+  const Of own = of;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < hard; ++i) {
+    results[i] = stage_result<T>(own.hard(packed[kInputs][i]...));
+  }
+  for (std::size_t i = 0; i < hard; ++i) {
+    to[places[i]] = results[i];
+  }
+}
+
+template <class Scalar, std::size_t... kInputs>
+HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,
+                             std::index_sequence<kInputs...> indices) {
+  using T = typename Signature<Scalar>::Output;
+  constexpr bool kHalf = std::is_same_v<T, f16>;
+  alignas(64) f32 staged[sizeof...(kInputs)][kFunctionStage];
+  alignas(64) f32 results[kFunctionStage];
+  alignas(64) u32 flags[kFunctionStage];
+  for (std::size_t first = 0; first < count; first += kFunctionStage) {
+    const std::size_t part = std::min(kFunctionStage, count - first);
+    const auto stage = [&]<std::size_t i>() HWY_ATTR {
+      const std::byte* const from = inputs[i] + first * sizeof(T);
+      if constexpr (kHalf) {
+        widen_halves(from, staged[i], part);
+      } else {
+        std::memcpy(staged[i], from, part * sizeof(f32));
+      }
+    };
+    (stage.template operator()<kInputs>(), ...);
+    [[maybe_unused]] const bool any = run_ordinary<T>(scalar.of, results, flags, part, &staged[kInputs][0]...);
+    if constexpr (HasHard<typename Scalar::Of, decltype(staged[kInputs][0])...>) {
+      if (any) {
+        run_hard<T>(scalar.of, results, flags, part, {staged[kInputs]...}, indices);
+      }
+    }
+    std::byte* const to = output + first * sizeof(T);
+    if constexpr (kHalf) {
+      narrow_halves(results, to, part);
+    } else {
+      std::memcpy(to, results, part * sizeof(f32));
+    }
+  }
+}
+
+inline constexpr std::size_t kHalves = 65536;
+// A row this long is worth a table, which then serves shorter ones too.
+inline constexpr std::size_t kWorthTable = 4096;
+
+// The results of all FLOAT16, made once and never destroyed. Null: there is none yet, and this row is not worth one.
+template <class Scalar>
+const u16* half_table(const Scalar& scalar, std::size_t count) {
+  static std::atomic<const u16*> table{nullptr};
+  const u16* made = table.load(std::memory_order_acquire);
+  if (made != nullptr || count < kWorthTable) {
+    return made;
+  }
+  std::unique_ptr<u16[]> fresh(new (std::nothrow) u16[kHalves]);
+  if (fresh == nullptr) {
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < kHalves; ++i) {
+    fresh[i] = static_cast<u16>(i);
+  }
+  auto* const bytes = reinterpret_cast<std::byte*>(fresh.get());
+  const std::byte* const inputs[] = {bytes};
+  run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
+  if (table.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
+    return fresh.release();
+  }
+  return made;  // another thread's
+}
+
+HWY_INLINE void look_up(const u16* table, const std::byte* from, std::byte* to, std::size_t count) {
+#pragma GCC ivdep
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < count; ++i) {
+    u16 index = 0;
+    std::memcpy(&index, from + i * sizeof(u16), sizeof(u16));
+    std::memcpy(to + i * sizeof(u16), &table[index], sizeof(u16));
+  }
+}
+
+template <class Scalar>
+HWY_INLINE void run_function_row(const Scalar& scalar, const std::byte* const* inputs, std::byte* output,
+                                 std::size_t count) {
+  using Types = Signature<Scalar>;
+  if constexpr (std::is_same_v<typename Types::Output, f16> && Types::kInputs == 1 &&
+                std::is_empty_v<typename Scalar::Of>) {
+    if (const u16* const table = half_table(scalar, count)) {
+      look_up(table, inputs[0], output, count);
+      return;
+    }
+  }
+  run_function(scalar, inputs, output, count, std::make_index_sequence<Types::kInputs>{});
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
