@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 
 #include "ops/elementwise/cuda/kernel_set.h"
 #include "ops/elementwise/cuda/launch_device.cuh"
@@ -27,6 +28,12 @@ template <int kOperands>
     std::copy_n(geometry.strides[loop], kOperands, launch.strides[loop]);
   }
   return launch;
+}
+
+// The definition that its bytes are.
+template <class Scalar>
+[[nodiscard]] const Scalar& scalar_in(const ScalarBytes& bytes) {
+  return *std::launder(reinterpret_cast<const Scalar*>(bytes.bytes));
 }
 
 [[nodiscard]] constexpr u32 parts_of(u32 whole, u32 part) { return whole / part + (whole % part != 0 ? 1 : 0); }

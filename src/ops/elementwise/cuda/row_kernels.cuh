@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "ops/elementwise/cuda/half_tables.cuh"
 #include "ops/elementwise/cuda/launch.cuh"
 #include "ops/elementwise/cuda/row_device.cuh"
 #include "ops/elementwise/scalars.h"
@@ -29,6 +30,9 @@ struct AfterScaleBias<Scalar, Result (Scalar::*)(First, Rest...) const> {
   }
 };
 
+template <class Scalar, class Call>
+inline constexpr bool kIsHalfFunction<AfterScaleBias<Scalar, Call>> = kIsHalfFunction<Scalar>;
+
 template <class Scalar>
 [[nodiscard]] Scalar make_kernel_scalar([[maybe_unused]] const Attributes& scale_bias, const Attributes& attributes) {
   if constexpr (std::is_constructible_v<Scalar, const Attributes&, const Attributes&>) {
@@ -45,11 +49,6 @@ void put_scalar(const Attributes& scale_bias, const Attributes& attributes, Scal
 }
 
 template <class Scalar>
-[[nodiscard]] const Scalar& scalar_in(const ScalarBytes& bytes) {
-  return *std::launder(reinterpret_cast<const Scalar*>(bytes.bytes));
-}
-
-template <class Scalar>
 [[nodiscard]] cudaError_t launch_row_strided(const KernelLaunch& from, cudaStream_t stream) noexcept {
   const u32 blocks = parts_of(from.geometry.count, kRowThreads * kRowElements);
   row_strided<Scalar><<<blocks, kRowThreads, 0, stream>>>(make_launch<RowTypes<Scalar>::kOperands>(from),
@@ -59,6 +58,14 @@ template <class Scalar>
 
 template <class Scalar, class Shape = RowShape<Scalar>>
 [[nodiscard]] cudaError_t launch_row_vectors(const KernelLaunch& from, cudaStream_t stream) noexcept {
+  if constexpr (kIsHalfFunction<Scalar>) {
+    const Geometry& geometry = from.geometry;
+    if (geometry.rank == 1 && geometry.stays == 0 && geometry.count >= kWorthTable) {
+      if (const u16* const table = find_half_table(fill_half_table<Scalar>, from.scalar, sizeof(Scalar))) {
+        return launch_half_table(table, from.addresses[0], from.addresses[1], geometry.count, stream);
+      }
+    }
+  }
   const u32 blocks = parts_of(from.geometry.vectors, Shape::kOfBlock);
   row_vectors<Scalar, Shape><<<blocks, Shape::kThreads, 0, stream>>>(make_launch<RowTypes<Scalar>::kOperands>(from),
                                                                      scalar_in<Scalar>(from.scalar));

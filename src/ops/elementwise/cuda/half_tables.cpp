@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "ops/elementwise/cuda/half_tables.h"
+
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace anydml::cuda {
+namespace {
+
+// 128 KiB each. A program with more parameters than this computes what it asks for later.
+constexpr std::size_t kMostTables = 128;
+
+struct Table {
+  int device;
+  FillHalves fill;
+  std::string scalar;
+  std::uint16_t* results;  // null: it could not be made, and nobody tries again
+};
+
+std::uint16_t* make_table(int device, FillHalves fill, const ScalarBytes& scalar) noexcept {
+  void* memory = nullptr;
+  cudaStream_t stream = nullptr;
+  int shared_bytes = 0;  // that a block may have; older GPUs have less than a table takes
+  if (cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+      static_cast<std::size_t>(shared_bytes) < kHalves * sizeof(std::uint16_t) ||
+      cudaMalloc(&memory, kHalves * sizeof(std::uint16_t)) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+  auto* const results = static_cast<std::uint16_t*>(memory);
+  // On a stream of its own, and waited for: any stream may use it then.
+  const bool made = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
+                    fill(results, scalar, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
+  if (stream != nullptr) {
+    cudaStreamDestroy(stream);
+  }
+  if (!made) {
+    static_cast<void>(cudaGetLastError());
+    cudaFree(memory);
+    return nullptr;
+  }
+  return results;
+}
+
+}  // namespace
+
+const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes) noexcept {
+  // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tables = *new std::vector<Table>;
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) {
+    return nullptr;
+  }
+  try {
+    const std::scoped_lock lock(mutex);
+    for (const Table& table : tables) {
+      if (table.device == device && table.fill == fill &&
+          std::memcmp(table.scalar.data(), scalar.bytes, scalar_bytes) == 0) {
+        return table.results;
+      }
+    }
+    if (tables.size() >= kMostTables) {
+      return nullptr;
+    }
+    Table table{device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};
+    tables.reserve(tables.size() + 1);
+    table.results = make_table(device, fill, scalar);
+    tables.push_back(std::move(table));
+    return tables.back().results;
+  } catch (...) {  // no memory
+    return nullptr;
+  }
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Functions of FLOAT16 by a table in shared memory: of one input, contiguous. It is right by construction, since the
+// definition filled it, and as fast as memory whatever the function costs.
+#pragma once
+
+#include "ops/elementwise/cuda/half_tables.h"
+#include "ops/elementwise/cuda/launch.cuh"
+#include "ops/elementwise/cuda/row_device.cuh"
+#include "ops/elementwise/scalar/functions/function.h"
+
+namespace anydml::cuda {
+
+// Bringing the table into every multiprocessor costs some microseconds: fewer elements are computed.
+inline constexpr u32 kWorthTable = 1 << 20;
+inline constexpr int kTableThreads = 1024;
+inline constexpr u32 kTableBytes = kHalves * sizeof(u16);
+inline constexpr int kTableVectors = 2;  // in flight for each thread
+
+template <class Scalar>
+__global__ void fill_halves(u16* table, const __grid_constant__ Scalar scalar) {
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  table[i] = to_bits(scalar(from_bits<f16>(static_cast<u16>(i))));
+}
+
+// One block for each multiprocessor, which goes over all elements in steps of the grid. Vectors are of eight elements.
+__global__ void __launch_bounds__(kTableThreads)
+    look_halves_up(const u16* table, const std::byte* from, std::byte* to, u32 count);
+
+template <class Scalar>
+[[nodiscard]] cudaError_t fill_half_table(u16* table, const ScalarBytes& scalar, cudaStream_t stream) noexcept {
+  fill_halves<Scalar><<<kHalves / 256, 256, 0, stream>>>(table, scalar_in<Scalar>(scalar));
+  return cudaGetLastError();
+}
+
+[[nodiscard]] cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
+                                            cudaStream_t stream) noexcept;
+
+// Whether this is a function of one FLOAT16.
+template <class Scalar>
+inline constexpr bool kIsHalfFunction = false;
+template <class Of>
+inline constexpr bool kIsHalfFunction<Function<f16, Of>> = true;
+
+}  // namespace anydml::cuda
