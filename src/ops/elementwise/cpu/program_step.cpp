@@ -355,7 +355,8 @@ class ProgramMaker {
 // Puts operations that follow one another together to runs, where there are two at least or nothing else.
 class Scheduler {
  public:
-  Scheduler(std::vector<Operation> operations, const RunKernels& runs) : runs_(runs) {
+  Scheduler(std::vector<Operation> operations, const std::vector<Repeated>& repeated, const RunKernels& runs)
+      : repeated_(repeated), runs_(runs) {
     made_.operations = std::move(operations);
   }
 
@@ -391,12 +392,16 @@ class Scheduler {
         first_is_in = true;
       }
       const bool both = first_is_in && has_second && (second_is_in || operation.sources[0] == operation.sources[1]);
-      const InRegisters in = both ? InRegisters::both : first_is_in ? InRegisters::first : InRegisters::second;
-      PlannedStep step{.function = operation.run->functions[static_cast<std::size_t>(in)]};
+      RunInputs in = both ? RunInputs::both : first_is_in ? RunInputs::first : RunInputs::second;
+      PlannedStep step{};
       if (has_second && !both) {
         step.has_place = true;
         step.place = operation.sources[first_is_in ? 1 : 0];
+        if (is_number(step.place)) {
+          in = first_is_in ? RunInputs::first_and_number : RunInputs::second_and_number;
+        }
       }
+      step.function = operation.run->functions[static_cast<std::size_t>(in)];
       operation.run->prepare(operation.attributes, step.scalar.data());
       made_.steps.push_back(step);
       if (operation.target.is_operand || is_read_again(i, end)) {
@@ -405,6 +410,11 @@ class Scheduler {
     }
     made_.steps.push_back({.function = runs_.end});
     made_.stages.push_back({.is_run = true, .first = first, .count = made_.steps.size() - first});
+  }
+
+  [[nodiscard]] bool is_number(const Source& source) const {
+    return !source.is_operand &&
+           std::ranges::any_of(repeated_, [&](const Repeated& repeated) { return repeated.buffer == source.number; });
   }
 
   // Whether the result of operation i, in a buffer, is read by others than the next one of its run, which ends before
@@ -425,6 +435,7 @@ class Scheduler {
     return false;
   }
 
+  const std::vector<Repeated>& repeated_;
   const RunKernels& runs_;
   Schedule made_;
 };
@@ -438,10 +449,11 @@ std::unique_ptr<cpu::Prepared> make_program_step(const ElementwiseStep& step, co
   if (operations.empty()) {
     return nullptr;
   }
+  const std::vector<Repeated> repeated = maker.repeated();
+  Schedule schedule = Scheduler(std::move(operations), repeated, kernels.runs).make();
   Division division = divide(flat, *step.nest, machine.target != cpu::Target::generic, machine.threads);
-  return std::make_unique<ProgramStep>(step, std::move(division), machine.target, kernels.runs,
-                                       Scheduler(std::move(operations), kernels.runs).make(), maker.repeated(),
-                                       maker.buffer_elements());
+  return std::make_unique<ProgramStep>(step, std::move(division), machine.target, kernels.runs, std::move(schedule),
+                                       repeated, maker.buffer_elements());
 }
 
 }  // namespace anydml

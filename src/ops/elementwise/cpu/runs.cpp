@@ -58,63 +58,65 @@ HWY_INLINE Block load_block(const std::byte* from) {
   return block;
 }
 
-// What the definition makes of a block; `from` has the other input, where there are two.
-template <class Scalar, InRegisters kIn>
-HWY_FLATTEN HWY_INLINE Block apply(const Scalar& scalar, const Block& block, const std::byte* from) {
-  constexpr bool kUnary = Signature<Scalar>::kInputs == 1;
-  f32 in[kBlock];
-  f32 out[kBlock];
-  Block result;
+HWY_INLINE Block repeat_number(const std::byte* from) {
+  f32 number;
+  std::memcpy(&number, from, sizeof(number));
+  const Lanes lanes = hn::Set(hn::ScalableTag<f32>(), number).raw;
+  return {{lanes, lanes, lanes, lanes, lanes, lanes, lanes, lanes}};
+}
+
+HWY_INLINE void put(f32* elements, const Block& block) {
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kVectors; ++i) {
-    std::memcpy(in + i * kLanes, &block.vectors[i], sizeof(Lanes));
+    std::memcpy(elements + i * kLanes, &block.vectors[i], sizeof(Lanes));
   }
+}
+
+// What the definition makes of its inputs.
+template <class Scalar, class... Blocks>
+HWY_FLATTEN HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
+  f32 in[sizeof...(Blocks)][kBlock];
+  f32 out[kBlock];
+  [&]<std::size_t... kInputs>(std::index_sequence<kInputs...>) HWY_ATTR {
+    (put(in[kInputs], inputs), ...);
 #pragma GCC unroll 8
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    if constexpr (kUnary) {
-      out[i] = scalar(in[i]);
-    } else if constexpr (kIn == InRegisters::both) {
-      out[i] = scalar(in[i], in[i]);
-    } else {
-      f32 other;
-      std::memcpy(&other, from + i * sizeof(f32), sizeof(f32));
-      out[i] = kIn == InRegisters::first ? scalar(in[i], other) : scalar(other, in[i]);
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      out[i] = scalar(in[kInputs][i]...);
     }
   }
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    std::memcpy(&result.vectors[i], out + i * kLanes, sizeof(Lanes));
-  }
-  return result;
+  (std::make_index_sequence<sizeof...(Blocks)>{});
+  return load_block(reinterpret_cast<const std::byte*>(out));
 }
 
 #if HWY_TARGET == HWY_NEON
-template <class Scalar, InRegisters kIn>
-requires HasFloatOp<Scalar> HWY_INLINE Block apply(const Scalar& scalar, const Block& block, const std::byte* from) {
+template <class Scalar, class... Blocks>
+requires HasFloatOp<Scalar> HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
   Block result;
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kVectors; ++i) {
-    const Lanes in = block.vectors[i];
-    if constexpr (Signature<Scalar>::kInputs == 1) {
-      result.vectors[i] = FloatOp<Scalar>::apply(scalar, in);
-    } else if constexpr (kIn == InRegisters::both) {
-      result.vectors[i] = FloatOp<Scalar>::apply(scalar, in, in);
-    } else {
-      Lanes other;
-      std::memcpy(&other, from + i * sizeof(Lanes), sizeof(Lanes));
-      result.vectors[i] = kIn == InRegisters::first ? FloatOp<Scalar>::apply(scalar, in, other)
-                                                    : FloatOp<Scalar>::apply(scalar, other, in);
-    }
+    result.vectors[i] = FloatOp<Scalar>::apply(scalar, inputs.vectors[i]...);
   }
   return result;
 }
 #endif
 
-template <class Scalar, InRegisters kIn>
+template <class Scalar, RunInputs kIn>
 HWY_FLATTEN void instruct(const RunStep* step, std::size_t at, ANYDML_BLOCK) noexcept {
   const Block block{{v0, v1, v2, v3, v4, v5, v6, v7}};
   const Scalar own = *static_cast<const Scalar*>(step->scalar);
-  go_to(step + 1, at, apply<Scalar, kIn>(own, block, place_of(step, at)));
+  if constexpr (Signature<Scalar>::kInputs == 1) {
+    go_to(step + 1, at, apply(own, block));
+  } else if constexpr (kIn == RunInputs::both) {
+    go_to(step + 1, at, apply(own, block, block));
+  } else if constexpr (kIn == RunInputs::first) {
+    go_to(step + 1, at, apply(own, block, load_block(place_of(step, at))));
+  } else if constexpr (kIn == RunInputs::second) {
+    go_to(step + 1, at, apply(own, load_block(place_of(step, at)), block));
+  } else if constexpr (kIn == RunInputs::first_and_number) {
+    go_to(step + 1, at, apply(own, block, repeat_number(step->data)));
+  } else {
+    go_to(step + 1, at, apply(own, repeat_number(step->data), block));
+  }
 }
 
 void load(const RunStep* step, std::size_t at, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes) noexcept {
@@ -190,16 +192,14 @@ constexpr bool is_of_runs() {
 template <class Scalar>
 RunRow run_row(std::uint32_t variant) {
   static_assert(sizeof(Scalar) <= kRunScalarBytes && std::is_trivially_destructible_v<Scalar>);
-  const auto function = []<InRegisters kIn>() {
-    return reinterpret_cast<RunFunction>(static_cast<Function>(instruct<Scalar, kIn>));
-  };
   RunRow row{};
   row.variant = variant;
-  row.functions[0] = function.template operator()<InRegisters::first>();
-  if constexpr (Signature<Scalar>::kInputs == 2) {
-    row.functions[1] = function.template operator()<InRegisters::second>();
-    row.functions[2] = function.template operator()<InRegisters::both>();
+  [&row]<std::size_t... kIn>(std::index_sequence<kIn...>) {
+    ((row.functions[kIn] =
+          reinterpret_cast<RunFunction>(static_cast<Function>(instruct<Scalar, static_cast<RunInputs>(kIn)>))),
+     ...);
   }
+  (std::make_index_sequence < Signature<Scalar>::kInputs == 1 ? 1 : kRunInputs > {});
   row.prepare = [](const Attributes& attributes, void* scalar) {
     const Scalar made = make_scalar<Scalar>(attributes);
     std::memcpy(scalar, &made, sizeof(made));

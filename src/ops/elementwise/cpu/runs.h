@@ -26,13 +26,14 @@ struct RunStep {
   bool stores;
 };
 
-// Which inputs of an instruction are in registers.
-enum class InRegisters : std::uint8_t { first, second, both };
+// Which inputs of an instruction are in registers, and whether the other is one number for all elements.
+enum class RunInputs : std::uint8_t { first, second, both, first_and_number, second_and_number };
+inline constexpr std::size_t kRunInputs = 5;
 
 // The FLOAT32 variant of a row, as part of a run.
 struct RunRow {
   std::uint32_t variant;
-  std::array<RunFunction, 3> functions;  // by InRegisters; of one input there is the first. Null: no part of runs
+  std::array<RunFunction, kRunInputs> functions;  // of one input there is the first. Null: no part of runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // makes the definition, which needs no destructor
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // that it takes at most
