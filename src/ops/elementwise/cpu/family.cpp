@@ -122,6 +122,11 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     if (kernel == nullptr) {
       return nullptr;
     }
+    // A run keeps the number in a register; the kernel repeats it in memory.
+    if ((layout == InnerLayout::first_broadcast || layout == InnerLayout::second_broadcast) &&
+        kernels.find_run(row_of(instruction), instruction.variant) != nullptr) {
+      return make_program_step(step, flat, kernels, machine);
+    }
     const bool vectors = kernel != generic_kernels().find(row_of(instruction), instruction.variant, layout);
     return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
                                         kernel);

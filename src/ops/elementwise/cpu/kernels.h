@@ -56,6 +56,11 @@ struct KernelTable {
     return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]
                                         : nullptr;
   }
+  // Null when this is no part of runs.
+  [[nodiscard]] const RunRow* find_run(RowId id, std::uint32_t variant) const {
+    const RunRow& of = run_rows[static_cast<std::size_t>(id)];
+    return of.functions[0] != nullptr && of.variant == variant ? &of : nullptr;
+  }
 };
 
 // The scalar definitions in plain loops: right on every machine, and what every other kernel is held against.

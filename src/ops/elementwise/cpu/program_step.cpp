@@ -20,8 +20,9 @@ constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMostOfBuffer = 512;
 constexpr std::size_t kLeastOfBuffer = 64;
 constexpr std::size_t kMostRepeated = 16;  // operands that have a buffer
-
-constexpr std::size_t kMostOfRun = 40;  // instructions
+constexpr std::size_t kMostOfRun = 40;     // instructions
+// A run goes to the end of a block, also where a buffer has fewer elements: they are of half a FLOAT64's size.
+static_assert(kLeastOfBuffer * sizeof(f64) >= kMostOfRunBlock * sizeof(f32));
 
 // Where elements are: in an operand, or in a buffer.
 struct Source {
@@ -94,7 +95,8 @@ class ProgramStep final : public ReadyStep {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    explain_as(nest().inner == InnerLayout::contiguous ? nest().inner : InnerLayout::strided, text, capacity);
+    explain_as(schedule_.is_one_run() || nest().inner == InnerLayout::contiguous ? nest().inner : InnerLayout::strided,
+               text, capacity);
   }
 
  private:
@@ -163,9 +165,7 @@ class ProgramStep final : public ReadyStep {
       const bool is_tensor = planned.has_place && planned.place.is_operand;
       steps[i] = {.function = planned.function,
                   .data = planned.has_place ? place_of(planned.place).data : nullptr,
-                  .mask = is_tensor           ? ~std::size_t{0}
-                          : planned.has_place ? buffer_mask
-                                              : 0,
+                  .mask = is_tensor ? ~std::size_t{0} : buffer_mask,
                   .scalar = planned.scalar.data(),
                   .tensor = is_tensor ? planned.place.number : -1,
                   .stores = planned.stores};
@@ -295,8 +295,7 @@ class ProgramMaker {
       contiguous = contiguous && is_contiguous(operation.sources[i]);
     }
     operation.kernel = kernels_.find(id, variant, contiguous ? InnerLayout::contiguous : InnerLayout::strided);
-    const RunRow& of = kernels_.run_rows[static_cast<std::size_t>(id)];
-    operation.run = contiguous && of.functions[0] != nullptr && of.variant == variant ? &of : nullptr;
+    operation.run = contiguous ? kernels_.find_run(id, variant) : nullptr;
     operations_.push_back(operation);
     return operation.kernel != nullptr;
   }

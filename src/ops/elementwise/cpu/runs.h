@@ -38,6 +38,8 @@ struct RunRow {
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // that it takes at most
 
+inline constexpr std::size_t kMostOfRunBlock = 128;  // elements of a block, whatever the target
+
 // One target's.
 struct RunKernels {
   std::size_t block = 0;  // elements; 0: it has no runs
