@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/target.h"
+#include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "support/layouts.h"
@@ -80,21 +82,23 @@ bool same_bits(DataType type, u64 a, u64 b) {
 struct Held {
   DataType type;
   Layout layout;
+  std::size_t before;  // bytes, so that elements lie at any address
   std::vector<std::byte> bytes;
 
   Held(DataType of, Layout laid, Random& random)
       : type(of),
         layout(std::move(laid)),
-        bytes(static_cast<std::size_t>(layout.highest() - layout.lowest() + 1) * element_size(of)) {
+        before(random() % 8),
+        bytes(before + static_cast<std::size_t>(layout.highest() - layout.lowest() + 1) * element_size(of)) {
     for (std::byte& byte : bytes) {
       byte = static_cast<std::byte>(random() % 4 == 0 ? 0 : random());
     }
   }
   [[nodiscard]] std::byte* element(i64 n) {
-    return bytes.data() + static_cast<std::size_t>(layout.offset(n) - layout.lowest()) * element_size(type);
+    return bytes.data() + before + static_cast<std::size_t>(layout.offset(n) - layout.lowest()) * element_size(type);
   }
   [[nodiscard]] std::byte* first() {
-    return bytes.data() + static_cast<std::size_t>(-layout.lowest()) * element_size(type);
+    return bytes.data() + before + static_cast<std::size_t>(-layout.lowest()) * element_size(type);
   }
   [[nodiscard]] u64 load(i64 n) {
     u64 bits = 0;
@@ -119,9 +123,10 @@ struct Made {
 };
 
 // An instruction at random whose inputs are among the values.
-std::optional<Made> random_instruction(const std::vector<DataType>& values, Random& random) {
+std::optional<Made> random_instruction(const std::vector<Definition>& among, const std::vector<DataType>& values,
+                                       Random& random) {
   for (int attempt = 0; attempt < 200; ++attempt) {
-    const Definition& definition = definitions()[random() % definitions().size()];
+    const Definition& definition = among[random() % among.size()];
     const Row& of = row(definition.row);
     // The bits of a NaN may be any, and after an operation such a row would show them.
     if (of.name.find("_BIT_") != std::string_view::npos && is_float_type(of.variants[definition.variant][0])) {
@@ -150,19 +155,40 @@ std::optional<Made> random_instruction(const std::vector<DataType>& values, Rand
   return std::nullopt;
 }
 
-void check_once(Random& random, std::size_t most_instructions, u64& elements, std::size_t& longest) {
-  const auto sizes = random_sizes(random, 5, random() % 16 == 0 ? 20'000 : 600);
+// What programs are made of, and where they run.
+struct Kind {
+  const std::vector<Definition>& definitions;
+  std::size_t most_instructions;
+  bool in_rows;  // FLOAT32, in rows that are contiguous or one number
+  BackendDevice* device = cpu_of_tests();
+  BackendQueue* queue = queue_of_tests();
+};
+
+// Two dimensions; with `repeats`, one row for all, one number for a row, or for all.
+Layout layout_in_rows(const std::vector<i64>& sizes, Random& random, bool repeats) {
+  const i64 padding = random() % 3 == 0 ? static_cast<i64>(random() % 5) : 0;
+  const u64 kind = repeats ? random() % 6 : 0;
+  return {sizes, {kind == 1 || kind == 3 ? 0 : sizes[1] + padding, kind == 2 || kind == 3 ? 0 : 1}};
+}
+
+void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& longest) {
+  const auto sizes = kind.in_rows ? std::vector<i64>{1 + static_cast<i64>(random() % 3),
+                                                     1 + static_cast<i64>(random() % (random() % 4 == 0 ? 3000 : 200))}
+                                  : random_sizes(random, 5, random() % 16 == 0 ? 20'000 : 600);
+  const auto lay = [&](bool repeats) {
+    return kind.in_rows ? layout_in_rows(sizes, random, repeats) : random_layout(sizes, random, repeats);
+  };
   const std::size_t loads = 1 + random() % 5;
   std::vector<DataType> values;
   std::vector<Held> held;
   for (std::size_t i = 0; i < loads; ++i) {
-    values.push_back(static_cast<DataType>(1 + random() % 11));
-    held.emplace_back(values.back(), random_layout(sizes, random, true), random);
+    values.push_back(kind.in_rows ? DataType::FLOAT32 : static_cast<DataType>(1 + random() % 11));
+    held.emplace_back(values.back(), lay(true), random);
   }
   ElementwiseProgram program(static_cast<std::uint32_t>(loads));
   std::vector<Made> made;
-  for (std::size_t wanted = 1 + random() % most_instructions; made.size() < wanted;) {
-    const auto one = random_instruction(values, random);
+  for (std::size_t wanted = 1 + random() % kind.most_instructions; made.size() < wanted;) {
+    const auto one = random_instruction(kind.definitions, values, random);
     if (!one) {
       break;
     }
@@ -179,7 +205,7 @@ void check_once(Random& random, std::size_t most_instructions, u64& elements, st
   for (std::size_t i = 0, count = 1 + random() % 4; i < count; ++i) {
     const bool last = i == 0 || random() % 3 == 0;
     stored.push_back(static_cast<std::uint16_t>(loads + (last ? made.size() - 1 : random() % made.size())));
-    held.emplace_back(values[stored.back()], random_layout(sizes, random, false), random);
+    held.emplace_back(values[stored.back()], lay(false), random);
   }
   // One of the stores over one of the loads, where their elements are of one size.
   const std::size_t under = random() % loads;
@@ -187,6 +213,7 @@ void check_once(Random& random, std::size_t most_instructions, u64& elements, st
   const bool in_place = element_size(held[under].type) == element_size(held[over].type) && random() % 2 == 0;
   if (in_place) {
     held[under] = Held(held[under].type, held[over].layout, random);
+    held[over].before = held[under].before;
     held[over].bytes = held[under].bytes;
   }
 
@@ -218,7 +245,7 @@ void check_once(Random& random, std::size_t most_instructions, u64& elements, st
     addresses.push_back(in_place && i == under ? held[over].first() : held[i].first());
   }
   add_elementwise(plan, program, tensors, stored);
-  run(plan, addresses.data());
+  run(plan, addresses.data(), kind.device, kind.queue);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     Held& got = held[loads + i];
     Held& wanted = expected[loads + i];
@@ -236,11 +263,44 @@ TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
   u64 elements = 0;
   std::size_t longest = 0;
   for (int round = 0; round < (kSanitized ? 40 : 400) && !HasFatalFailure(); ++round) {
-    check_once(random, round % 8 == 0 ? 60 : 8, elements, longest);
+    const Kind kind{.definitions = definitions(), .most_instructions = round % 8 == 0 ? 60U : 8U, .in_rows = false};
+    check_once(random, kind, elements, longest);
   }
   EXPECT_GT(longest, 30U);
   std::printf("  %" PRIu64 " elements, programs of up to %zu instructions, none different from the scalars\n", elements,
               longest);
+}
+
+// Instructions over FLOAT32 alone, which go from one to the next in registers.
+TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
+  u64 elements = 0;
+  std::size_t longest = 0;
+  for (const KernelTarget& target : vector_targets()) {
+    const auto runs = cpu::machine_targets();
+    if (std::ranges::find(runs, target.target) == runs.end()) {
+      continue;
+    }
+    KernelTable table = generic_kernels();
+    target.replace(table);
+    std::vector<Definition> in_runs;
+    std::ranges::copy_if(definitions(), std::back_inserter(in_runs), [&](const Definition& definition) {
+      return table.find_run(definition.row, definition.variant) != nullptr;
+    });
+    EXPECT_GT(in_runs.size(), 25U);
+    const BackendSettings settings{.threads = 3, .cpu_target = cpu::target_name(target.target)};
+    Kind kind{.definitions = in_runs, .most_instructions = 0, .in_rows = true, .device = nullptr, .queue = nullptr};
+    {
+      const std::scoped_lock lock(process_mutex());
+      ASSERT_EQ(cpu_backend().open(0, &settings, &kind.device).code, BackendCode::ok);
+    }
+    ASSERT_EQ(cpu_backend().create_queue(kind.device, nullptr, &kind.queue).code, BackendCode::ok);
+    Random random(kSeed);
+    for (int round = 0; round < (kSanitized ? 40 : 600) && !HasFatalFailure(); ++round) {
+      kind.most_instructions = round % 8 == 0 ? 60 : 8;
+      check_once(random, kind, elements, longest);
+    }
+  }
+  std::printf("  %" PRIu64 " elements, none different from the scalars\n", elements);
 }
 
 // More values that live at once than the scratch memory holds: refused when it is compiled, and nothing runs.

@@ -65,11 +65,11 @@ inline BackendQueue* queue_of_tests() {
   return made;
 }
 
-inline void run(const Plan& plan, void* const* addresses) {
+inline void run(const Plan& plan, void* const* addresses, BackendDevice* device = cpu_of_tests(),
+                BackendQueue* queue = queue_of_tests()) {
   BackendProgram* program = nullptr;
-  ASSERT_EQ(cpu_backend().compile(cpu_of_tests(), plan.words().data(), plan.words().size(), &program).code,
-            BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(queue_of_tests(), program, addresses).code, BackendCode::ok);
+  ASSERT_EQ(cpu_backend().compile(device, plan.words().data(), plan.words().size(), &program).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
   cpu_backend().destroy(program);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/scalar.h"
+#include "ops/elementwise/cpu/runs.h"
 #include "ops/elementwise/rows.h"
 #include "plan/inner_layout.h"
 
@@ -42,6 +43,8 @@ struct KernelTable {
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
   // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have no strides; null: none.
   std::array<Kernel, 2> quantized_add = {};
+  RunKernels runs = {};
+  std::array<RunRow, kRowCount> run_rows = {};  // by RowId
 
   // The kernels of a row's variant, by layout; variant is one of the row's.
   [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Row& row, std::uint32_t variant) {
@@ -52,6 +55,11 @@ struct KernelTable {
     const Row& of = row(id);
     return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]
                                         : nullptr;
+  }
+  // Null when this is no part of runs.
+  [[nodiscard]] const RunRow* find_run(RowId id, std::uint32_t variant) const {
+    const RunRow& of = run_rows[static_cast<std::size_t>(id)];
+    return of.functions[0] != nullptr && of.variant == variant ? &of : nullptr;
   }
 };
 

@@ -18,6 +18,8 @@ template <std::size_t kGroup>
 void replace_rows(KernelTable& table);
 // quantize.cpp, and so does this.
 void replace_quantize(KernelTable& table);
+// runs.cpp.
+void put_runs(KernelTable& table);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml

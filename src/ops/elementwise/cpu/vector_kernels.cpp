@@ -287,6 +287,7 @@ void replace(KernelTable& table) {
   [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
   (std::make_index_sequence<kRowGroups>{});
   replace_quantize(table);
+  put_runs(table);
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);
   replace_casts(table);

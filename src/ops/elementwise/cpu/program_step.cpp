@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+#include "ops/elementwise/cpu/program_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ops/elementwise/cpu/ready_step.h"
+#include "ops/elementwise/cpu/runs.h"
+#include "ops/elementwise/rows.h"
+
+namespace anydml {
+namespace {
+
+// Results between the instructions of a program stay in buffers in the first-level cache: this much for all of them,
+// and of each no fewer elements than make a call of a kernel worth it, nor more than another 512 would gain.
+constexpr std::size_t kScratchBytes = 32 << 10;
+constexpr std::size_t kMostOfBuffer = 512;
+constexpr std::size_t kLeastOfBuffer = 64;
+constexpr std::size_t kMostRepeated = 16;  // operands that have a buffer
+constexpr std::size_t kMostOfRun = 40;     // instructions
+// A run goes to the end of a block, also where a buffer has fewer elements: they are of half a FLOAT64's size.
+static_assert(kLeastOfBuffer * sizeof(f64) >= kMostOfRunBlock * sizeof(f32));
+
+// Where elements are: in an operand, or in a buffer.
+struct Source {
+  bool is_operand;
+  std::uint16_t number;
+  std::int64_t stride;  // of the buffer: an element
+
+  [[nodiscard]] bool operator==(const Source& other) const {
+    return is_operand == other.is_operand && number == other.number;
+  }
+};
+
+struct Operation {
+  Kernel kernel;
+  const RunRow* run;  // null: no part of runs
+  std::uint32_t inputs;
+  Source sources[kMaxInputs];
+  Source target;
+  Attributes attributes;
+};
+
+// An operand that is one element along the rows.
+struct Repeated {
+  std::uint16_t operand;
+  std::uint16_t buffer;
+  std::size_t size;  // of an element
+};
+
+// A step of a run before addresses are known.
+struct PlannedStep {
+  RunFunction function;
+  bool has_place = false;
+  bool stores = false;
+  Source place = {};
+  alignas(16) std::array<std::byte, kRunScalarBytes> scalar = {};
+};
+
+// What is done over a part of a row at a time: one operation, or steps that are a run.
+struct Stage {
+  bool is_run;
+  std::size_t first;
+  std::size_t count;  // of a run's steps
+};
+
+struct Schedule {
+  std::vector<Operation> operations;
+  std::vector<PlannedStep> steps;
+  std::vector<Stage> stages;
+
+  // Nothing goes from stage to stage: no buffer holds more than one block.
+  [[nodiscard]] bool is_one_run() const { return stages.size() == 1 && stages[0].is_run; }
+};
+
+// A program: part after part of a row, stage by stage, so that what one hands to the next never leaves the cache. What
+// is stored is written when the whole program has run, since an output may lie over an input; the last instruction
+// alone writes its result where it belongs. An operand that is one element along the rows is repeated in a buffer
+// before, so that every kernel finds its elements side by side.
+class ProgramStep final : public ReadyStep {
+ public:
+  ProgramStep(const ElementwiseStep& step, Division division, cpu::Target target, const RunKernels& runs,
+              Schedule schedule, std::vector<Repeated> repeated, std::size_t buffer_elements)
+      : ReadyStep(step, std::move(division), target),
+        runs_(runs),
+        schedule_(std::move(schedule)),
+        repeated_(std::move(repeated)),
+        elements_(buffer_elements) {}
+
+  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
+    for_each_block(piece, [&](const Block& block) { run_block(operands, block); });
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    explain_as(schedule_.is_one_run() || nest().inner == InnerLayout::contiguous ? nest().inner : InnerLayout::strided,
+               text, capacity);
+  }
+
+ private:
+  struct Place {
+    std::byte* data;
+    std::int64_t stride;
+  };
+
+  void run_block(std::byte* const* operands, const Block& block) const noexcept {
+    alignas(64) std::byte scratch[kScratchBytes];
+    const std::size_t buffer_bytes = elements_ * sizeof(f64);
+    const bool one_run = schedule_.is_one_run();
+    const std::int64_t step = one_run ? block.columns : static_cast<std::int64_t>(elements_);
+    const std::size_t filled = one_run ? runs_.block : std::min(elements_, static_cast<std::size_t>(block.columns));
+    for (std::int64_t row = 0; row < block.rows; ++row) {
+      for (const Repeated& repeated : repeated_) {
+        const std::int64_t row_stride = stride_of_rows(nest(), repeated.operand);
+        if (row == 0 || row_stride != 0) {
+          repeat(operands[repeated.operand] + block.offsets[repeated.operand] + row * row_stride, repeated.size, filled,
+                 scratch + repeated.buffer * buffer_bytes);
+        }
+      }
+      for (std::int64_t column = 0; column < block.columns; column += step) {
+        const auto place = [&](const Source& source) -> Place {
+          if (!source.is_operand) {
+            return {scratch + source.number * buffer_bytes, source.stride};
+          }
+          const std::int64_t stride = nest().innermost().strides[source.number];
+          return {operands[source.number] + block.offsets[source.number] + row * stride_of_rows(nest(), source.number) +
+                      column * stride,
+                  stride};
+        };
+        const auto columns = static_cast<std::size_t>(std::min(step, block.columns - column));
+        for (const Stage& stage : schedule_.stages) {
+          if (stage.is_run) {
+            run_steps(stage, columns, place);
+          } else {
+            run_operation(schedule_.operations[stage.first], columns, place);
+          }
+        }
+      }
+    }
+  }
+
+  template <class PlaceOf>
+  static void run_operation(const Operation& operation, std::size_t columns, PlaceOf place_of) noexcept {
+    KernelArguments arguments;
+    arguments.rows = 1;
+    arguments.columns = columns;
+    for (std::uint32_t i = 0; i < operation.inputs; ++i) {
+      const Place place = place_of(operation.sources[i]);
+      arguments.inputs[i] = {place.data, 0, place.stride};
+    }
+    const Place place = place_of(operation.target);
+    arguments.output = {place.data, 0, place.stride};
+    arguments.attributes = &operation.attributes;
+    operation.kernel(arguments);
+  }
+
+  template <class PlaceOf>
+  void run_steps(const Stage& stage, std::size_t columns, PlaceOf place_of) const noexcept {
+    RunStep steps[kMostOfRun * 3 + 1];
+    const std::size_t buffer_mask = schedule_.is_one_run() ? 0 : ~std::size_t{0};
+    for (std::size_t i = 0; i < stage.count; ++i) {
+      const PlannedStep& planned = schedule_.steps[stage.first + i];
+      const bool is_tensor = planned.has_place && planned.place.is_operand;
+      steps[i] = {.function = planned.function,
+                  .data = planned.has_place ? place_of(planned.place).data : nullptr,
+                  .mask = is_tensor ? ~std::size_t{0} : buffer_mask,
+                  .scalar = planned.scalar.data(),
+                  .tensor = is_tensor ? planned.place.number : -1,
+                  .stores = planned.stores};
+    }
+    runs_.run(steps, stage.count, columns);
+  }
+
+  static void repeat(const std::byte* from, std::size_t size, std::size_t count, std::byte* to) noexcept {
+    const auto each = [&]<class T>(T value) {
+      std::memcpy(&value, from, sizeof(T));
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+      }
+    };
+    switch (size) {
+      case 1:
+        return each(std::uint8_t{});
+      case 2:
+        return each(std::uint16_t{});
+      case 4:
+        return each(std::uint32_t{});
+      default:
+        return each(std::uint64_t{});
+    }
+  }
+
+  const RunKernels& runs_;
+  Schedule schedule_;
+  std::vector<Repeated> repeated_;
+  std::size_t elements_;  // of a buffer
+};
+
+// Gives each result of a program a buffer for as long as it is needed, and chooses the kernels.
+class ProgramMaker {
+ public:
+  ProgramMaker(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels)
+      : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size(), 0) {}
+
+  // Empty: the program asks for what there is no kernel for.
+  std::vector<Operation> make() {
+    const std::size_t count = step_.program.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Row* of = row_at(i);
+      if (of == nullptr) {
+        return {};
+      }
+      for (std::size_t source = 0; source < of->inputs; ++source) {
+        const std::size_t value = step_.program[i].sources[source];
+        if (value >= step_.loads + i) {
+          return {};
+        }
+        if (value >= step_.loads) {
+          last_use_[value - step_.loads] = i;
+        }
+      }
+    }
+    for (const std::uint16_t value : step_.stored) {
+      if (value < step_.loads || value >= step_.loads + count) {
+        return {};
+      }
+      last_use_[value - step_.loads] = count;  // it is stored when all else is done
+    }
+    for (std::uint32_t load = 0; load < step_.loads; ++load) {
+      if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMostRepeated) {
+        repeated_.push_back({.operand = static_cast<std::uint16_t>(load),
+                             .buffer = static_cast<std::uint16_t>(busy_until_.size()),
+                             .size = element_size(flat_.operands[load].type)});
+        busy_until_.push_back(count);
+      }
+    }
+    const bool last_is_stored_once = std::ranges::count(step_.stored, step_.loads + count - 1) == 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!add_instruction(i, last_is_stored_once && i + 1 == count)) {
+        return {};
+      }
+    }
+    for (std::size_t store = 0; store < step_.stored.size(); ++store) {
+      const std::size_t result = step_.stored[store] - step_.loads;
+      if (!(last_is_stored_once && result + 1 == count) && !add_store(store, result)) {
+        return {};
+      }
+    }
+    return std::move(operations_);
+  }
+
+  [[nodiscard]] std::vector<Repeated> repeated() const { return repeated_; }
+
+  [[nodiscard]] std::size_t buffer_elements() const {
+    return std::min(kMostOfBuffer, kScratchBytes / (std::max<std::size_t>(busy_until_.size(), 1) * sizeof(f64)));
+  }
+
+ private:
+  // Null: there is no such row or variant.
+  [[nodiscard]] const Row* row_at(std::size_t i) const {
+    const Instruction& instruction = step_.program[i];
+    if (instruction.row >= kRowCount || instruction.variant >= row(row_of(instruction)).variants.size()) {
+      return nullptr;
+    }
+    return &row(row_of(instruction));
+  }
+
+  [[nodiscard]] std::int64_t result_bytes(std::size_t i) const {
+    const Row& of = *row_at(i);
+    return static_cast<std::int64_t>(element_size(of.variants[step_.program[i].variant][of.inputs]));
+  }
+
+  [[nodiscard]] Source source_of(std::size_t value) const {
+    if (value < step_.loads) {
+      for (const Repeated& repeated : repeated_) {
+        if (repeated.operand == value) {
+          return {.is_operand = false, .number = repeated.buffer, .stride = static_cast<std::int64_t>(repeated.size)};
+        }
+      }
+      return {.is_operand = true, .number = static_cast<std::uint16_t>(value), .stride = 0};
+    }
+    return {.is_operand = false, .number = buffers_[value - step_.loads], .stride = result_bytes(value - step_.loads)};
+  }
+
+  [[nodiscard]] bool is_contiguous(const Source& source) const {
+    return !source.is_operand || step_.nest->innermost().strides[source.number] ==
+                                     static_cast<std::int64_t>(element_size(flat_.operands[source.number].type));
+  }
+
+  bool add_operation(Operation& operation, RowId id, std::uint32_t variant) {
+    bool contiguous = is_contiguous(operation.target);
+    for (std::uint32_t i = 0; i < operation.inputs; ++i) {
+      contiguous = contiguous && is_contiguous(operation.sources[i]);
+    }
+    operation.kernel = kernels_.find(id, variant, contiguous ? InnerLayout::contiguous : InnerLayout::strided);
+    operation.run = contiguous ? kernels_.find_run(id, variant) : nullptr;
+    operations_.push_back(operation);
+    return operation.kernel != nullptr;
+  }
+
+  // A buffer that nobody needs any more at instruction i, or a new one.
+  [[nodiscard]] std::uint16_t take_buffer(std::size_t i) {
+    const auto free = std::ranges::find_if(busy_until_, [i](std::size_t until) { return until < i; });
+    const auto number = static_cast<std::uint16_t>(free - busy_until_.begin());
+    if (free == busy_until_.end()) {
+      busy_until_.push_back(0);
+    }
+    busy_until_[number] = std::max(i, last_use_[i]);
+    return number;
+  }
+
+  bool add_instruction(std::size_t i, bool stored_at_once) {
+    const Instruction& instruction = step_.program[i];
+    const Row& of = *row_at(i);
+    Operation operation{};
+    operation.inputs = of.inputs;
+    for (std::size_t source = 0; source < of.inputs; ++source) {
+      operation.sources[source] = source_of(instruction.sources[source]);
+    }
+    operation.attributes = instruction.attributes;
+    if (stored_at_once) {
+      const auto store = std::ranges::find(step_.stored, step_.loads + i) - step_.stored.begin();
+      operation.target = {.is_operand = true, .number = static_cast<std::uint16_t>(step_.loads + store), .stride = 0};
+      buffers_.push_back(0);
+    } else {
+      buffers_.push_back(take_buffer(i));
+      operation.target = source_of(step_.loads + i);
+    }
+    return busy_until_.size() * kLeastOfBuffer * sizeof(f64) <= kScratchBytes &&
+           add_operation(operation, of.id, instruction.variant);
+  }
+
+  bool add_store(std::size_t store, std::size_t result) {
+    const Row& identity = row(RowId::ELEMENT_WISE_IDENTITY);
+    Operation operation{};
+    operation.inputs = 1;
+    operation.sources[0] = source_of(step_.loads + result);
+    operation.target = {.is_operand = true, .number = static_cast<std::uint16_t>(step_.loads + store), .stride = 0};
+    return add_operation(operation, identity.id, find_variant(identity, flat_.operands[operation.target.number].type));
+  }
+
+  const ElementwiseStep& step_;
+  const Step& flat_;
+  const KernelTable& kernels_;
+  std::vector<std::size_t> last_use_;    // of each result: the last instruction that reads it
+  std::vector<std::uint16_t> buffers_;   // of each result so far
+  std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads what is there
+  std::vector<Repeated> repeated_;
+  std::vector<Operation> operations_;
+};
+
+// Puts operations that follow one another together to runs, where there are two at least or nothing else.
+class Scheduler {
+ public:
+  Scheduler(std::vector<Operation> operations, const std::vector<Repeated>& repeated, const RunKernels& runs)
+      : repeated_(repeated), runs_(runs) {
+    made_.operations = std::move(operations);
+  }
+
+  Schedule make() {
+    const std::size_t count = made_.operations.size();
+    for (std::size_t i = 0, end = 0; i < count; i = end) {
+      for (end = i; end < count && end - i < kMostOfRun && made_.operations[end].run != nullptr;) {
+        ++end;
+      }
+      if (end - i >= 2 || end - i == count) {
+        add_run(i, end);
+      } else {
+        made_.stages.push_back({.is_run = false, .first = i, .count = 0});
+        end = i + 1;
+      }
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void add_run(std::size_t begin, std::size_t end) {
+    const std::size_t first = made_.steps.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      const Operation& operation = made_.operations[i];
+      const auto in_registers = [&](const Source& source) {
+        return i != begin && source == made_.operations[i - 1].target;
+      };
+      const bool has_second = operation.inputs == 2;
+      const bool second_is_in = has_second && in_registers(operation.sources[1]);
+      bool first_is_in = in_registers(operation.sources[0]);
+      if (!first_is_in && !second_is_in) {
+        made_.steps.push_back({.function = runs_.load, .has_place = true, .place = operation.sources[0]});
+        first_is_in = true;
+      }
+      const bool both = first_is_in && has_second && (second_is_in || operation.sources[0] == operation.sources[1]);
+      RunInputs in = both ? RunInputs::both : first_is_in ? RunInputs::first : RunInputs::second;
+      PlannedStep step{};
+      if (has_second && !both) {
+        step.has_place = true;
+        step.place = operation.sources[first_is_in ? 1 : 0];
+        if (is_number(step.place)) {
+          in = first_is_in ? RunInputs::first_and_number : RunInputs::second_and_number;
+        }
+      }
+      step.function = operation.run->functions[static_cast<std::size_t>(in)];
+      operation.run->prepare(operation.attributes, step.scalar.data());
+      made_.steps.push_back(step);
+      if (operation.target.is_operand || is_read_again(i, end)) {
+        made_.steps.push_back({.function = runs_.store, .has_place = true, .stores = true, .place = operation.target});
+      }
+    }
+    made_.steps.push_back({.function = runs_.end});
+    made_.stages.push_back({.is_run = true, .first = first, .count = made_.steps.size() - first});
+  }
+
+  [[nodiscard]] bool is_number(const Source& source) const {
+    return !source.is_operand &&
+           std::ranges::any_of(repeated_, [&](const Repeated& repeated) { return repeated.buffer == source.number; });
+  }
+
+  // Whether the result of operation i, in a buffer, is read by others than the next one of its run, which ends before
+  // `end`.
+  [[nodiscard]] bool is_read_again(std::size_t i, std::size_t end) const {
+    const Source& target = made_.operations[i].target;
+    for (std::size_t later = i + 1; later < made_.operations.size(); ++later) {
+      const Operation& operation = made_.operations[later];
+      const bool reads = std::find(operation.sources, operation.sources + operation.inputs, target) !=
+                         operation.sources + operation.inputs;
+      if (reads && (later != i + 1 || later >= end)) {
+        return true;
+      }
+      if (operation.target == target) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<Repeated>& repeated_;
+  const RunKernels& runs_;
+  Schedule made_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> make_program_step(const ElementwiseStep& step, const Step& flat,
+                                                 const KernelTable& kernels, const cpu::Machine& machine) {
+  ProgramMaker maker(step, flat, kernels);
+  auto operations = maker.make();
+  if (operations.empty()) {
+    return nullptr;
+  }
+  const std::vector<Repeated> repeated = maker.repeated();
+  Schedule schedule = Scheduler(std::move(operations), repeated, kernels.runs).make();
+  Division division = divide(flat, *step.nest, machine.target != cpu::Target::generic, machine.threads);
+  return std::make_unique<ProgramStep>(step, std::move(division), machine.target, kernels.runs, std::move(schedule),
+                                       repeated, maker.buffer_elements());
+}
+
+}  // namespace anydml

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Programs of several instructions on the CPU.
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/step.h"
+
+namespace anydml {
+
+// Null: the program asks for what there is no kernel for, or for more values at once than there is room for.
+[[nodiscard]] std::unique_ptr<cpu::Prepared> make_program_step(const ElementwiseStep& step, const Step& flat,
+                                                               const KernelTable& kernels, const cpu::Machine& machine);
+
+}  // namespace anydml

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What every element-wise step on the CPU is: a nest that is cut into tiles, of which threads take some at a time.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "backend/cpu/family.h"
+#include "ops/elementwise/step.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+
+// From row to row of an operand, in bytes.
+[[nodiscard]] inline std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
+  return nest.rank >= 2 ? nest.loops[nest.rank - 2].strides[operand] : 0;
+}
+
+// How the nest is divided among pieces.
+struct Division {
+  Tiling tiling;
+  std::vector<std::int64_t> begins;  // of each piece the first tile; then how many tiles there are
+
+  [[nodiscard]] std::uint64_t pieces() const { return begins.size() - 1; }
+};
+
+// `vectors`: whether the kernels have any, which makes them some ten times as fast.
+[[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
+
+class ReadyStep : public cpu::Prepared {
+ public:
+  ReadyStep(const ElementwiseStep& step, Division division, cpu::Target target)
+      : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
+
+ protected:
+  [[nodiscard]] const LoopNest& nest() const { return nest_; }
+
+  template <class Use>
+  void for_each_block(std::uint64_t piece, Use use) const {
+    for_each_tile(nest_, division_.tiling, division_.begins[piece], division_.begins[piece + 1], use);
+  }
+
+  void explain_as(InnerLayout layout, char* text, std::size_t capacity) const noexcept {
+    std::snprintf(text, capacity, "%s, %u loop%s, %s kernel", layout_name(layout), nest_.rank,
+                  nest_.rank == 1 ? "" : "s", cpu::target_name(target_));
+  }
+
+ private:
+  LoopNest nest_;
+  Division division_;
+  cpu::Target target_;
+};
+
+}  // namespace anydml

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// A block of eight vectors is the arguments of a function: as many as calling conventions put into registers. Each
+// function does one instruction and ends with a jump to the next one's, so that the block never leaves them.
+//
+// The instruction is the scalar definition in a loop over two arrays, of which the compiler makes vectors, and the
+// arrays are registers in the end. On Arm some have instructions of their own (neon_floats-inl.h).
+#include "ops/elementwise/cpu/runs.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "ops/elementwise/cpu/kernels.h"
+#include "ops/elementwise/cpu/row_groups.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/elementwise/cpu/runs.cpp"
+#include "backend/cpu/each_target.h"
+
+#if ANYDML_TARGET
+
+#include "ops/elementwise/cpu/neon_floats-inl.h"
+#include "ops/elementwise/cpu/row_groups-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lanes = decltype(hn::Zero(hn::ScalableTag<f32>()).raw);
+constexpr std::size_t kVectors = 8;
+constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(f32);
+constexpr std::size_t kBlock = kVectors * kLanes;
+constexpr std::size_t kBlockBytes = kVectors * sizeof(Lanes);
+static_assert(kBlock <= kMostOfRunBlock);
+
+struct Block {
+  Lanes vectors[kVectors];
+};
+
+using Function = void (*)(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes) noexcept;
+#define ANYDML_BLOCK Lanes v0, Lanes v1, Lanes v2, Lanes v3, Lanes v4, Lanes v5, Lanes v6, Lanes v7
+
+HWY_INLINE void go_to(const RunStep* step, std::size_t at, const Block& block) {
+  const Lanes(&v)[kVectors] = block.vectors;
+  reinterpret_cast<Function>(step->function)(step, at, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
+}
+
+HWY_INLINE std::byte* place_of(const RunStep* step, std::size_t at) { return step->data + (at & step->mask); }
+
+HWY_INLINE Block load_block(const std::byte* from) {
+  Block block;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    std::memcpy(&block.vectors[i], from + i * sizeof(Lanes), sizeof(Lanes));
+  }
+  return block;
+}
+
+HWY_INLINE Block repeat_number(const std::byte* from) {
+  f32 number;
+  std::memcpy(&number, from, sizeof(number));
+  const Lanes lanes = hn::Set(hn::ScalableTag<f32>(), number).raw;
+  return {{lanes, lanes, lanes, lanes, lanes, lanes, lanes, lanes}};
+}
+
+HWY_INLINE void put(f32* elements, const Block& block) {
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    std::memcpy(elements + i * kLanes, &block.vectors[i], sizeof(Lanes));
+  }
+}
+
+// What the definition makes of its inputs.
+template <class Scalar, class... Blocks>
+HWY_FLATTEN HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
+  f32 in[sizeof...(Blocks)][kBlock];
+  f32 out[kBlock];
+  [&]<std::size_t... kInputs>(std::index_sequence<kInputs...>) HWY_ATTR {
+    (put(in[kInputs], inputs), ...);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      out[i] = scalar(in[kInputs][i]...);
+    }
+  }
+  (std::make_index_sequence<sizeof...(Blocks)>{});
+  return load_block(reinterpret_cast<const std::byte*>(out));
+}
+
+#if HWY_TARGET == HWY_NEON
+template <class Scalar, class... Blocks>
+requires HasFloatOp<Scalar> HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
+  Block result;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    result.vectors[i] = FloatOp<Scalar>::apply(scalar, inputs.vectors[i]...);
+  }
+  return result;
+}
+#endif
+
+template <class Scalar, RunInputs kIn>
+HWY_FLATTEN void instruct(const RunStep* step, std::size_t at, ANYDML_BLOCK) noexcept {
+  const Block block{{v0, v1, v2, v3, v4, v5, v6, v7}};
+  const Scalar own = *static_cast<const Scalar*>(step->scalar);
+  if constexpr (Signature<Scalar>::kInputs == 1) {
+    go_to(step + 1, at, apply(own, block));
+  } else if constexpr (kIn == RunInputs::both) {
+    go_to(step + 1, at, apply(own, block, block));
+  } else if constexpr (kIn == RunInputs::first) {
+    go_to(step + 1, at, apply(own, block, load_block(place_of(step, at))));
+  } else if constexpr (kIn == RunInputs::second) {
+    go_to(step + 1, at, apply(own, load_block(place_of(step, at)), block));
+  } else if constexpr (kIn == RunInputs::first_and_number) {
+    go_to(step + 1, at, apply(own, block, repeat_number(step->data)));
+  } else {
+    go_to(step + 1, at, apply(own, repeat_number(step->data), block));
+  }
+}
+
+void load(const RunStep* step, std::size_t at, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes) noexcept {
+  go_to(step + 1, at, load_block(place_of(step, at)));
+}
+
+void store(const RunStep* step, std::size_t at, ANYDML_BLOCK) noexcept {
+  const Block block{{v0, v1, v2, v3, v4, v5, v6, v7}};
+  std::byte* const to = place_of(step, at);
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    std::memcpy(to + i * sizeof(Lanes), &block.vectors[i], sizeof(Lanes));
+  }
+  go_to(step + 1, at, block);
+}
+
+void end(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes) noexcept {}
+
+#undef ANYDML_BLOCK
+
+// What is left beyond whole blocks goes through copies that have room for one.
+HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, std::size_t bytes) {
+  alignas(64) std::byte rooms[kMaxOperands][kBlockBytes];
+  for (std::size_t i = 0; i < count; ++i) {
+    RunStep& step = steps[i];
+    if (step.tensor >= 0 && !step.stores) {
+      std::byte* const room = rooms[step.tensor];
+      std::memset(room, 0, kBlockBytes);
+      std::memcpy(room, step.data + at, bytes);
+      step.data = room;
+      step.mask = 0;
+    }
+  }
+  std::byte* targets[kMaxOperands] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    RunStep& step = steps[i];
+    if (step.tensor >= 0 && step.stores) {
+      targets[step.tensor] = step.data + at;
+      step.data = rooms[step.tensor];
+      step.mask = 0;
+    }
+  }
+  go_to(steps, at, Block{});
+  for (std::size_t tensor = 0; tensor < kMaxOperands; ++tensor) {
+    if (targets[tensor] != nullptr) {
+      std::memcpy(targets[tensor], rooms[tensor], bytes);
+    }
+  }
+}
+
+void run_steps(RunStep* steps, std::size_t count, std::size_t elements) noexcept {
+  const std::size_t bytes = elements * sizeof(f32);
+  std::size_t at = 0;
+  for (; at + kBlockBytes <= bytes; at += kBlockBytes) {
+    go_to(steps, at, Block{});
+  }
+  if (at < bytes) {
+    run_rest(steps, count, at, bytes - at);
+  }
+}
+
+// FLOAT32 throughout, and no more than the registers and one operand.
+template <class Scalar>
+constexpr bool is_of_runs() {
+  using Types = Signature<Scalar>;
+  return []<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
+    return std::is_same_v<typename Types::Output, f32> &&
+           (std::is_same_v<typename Types::template Input<kInputs>, f32> && ...);
+  }
+  (std::make_index_sequence<Types::kInputs>{}) && Types::kInputs <= 2;
+}
+
+template <class Scalar>
+RunRow run_row(std::uint32_t variant) {
+  static_assert(sizeof(Scalar) <= kRunScalarBytes && std::is_trivially_destructible_v<Scalar>);
+  RunRow row{};
+  row.variant = variant;
+  [&row]<std::size_t... kIn>(std::index_sequence<kIn...>) {
+    ((row.functions[kIn] =
+          reinterpret_cast<RunFunction>(static_cast<Function>(instruct<Scalar, static_cast<RunInputs>(kIn)>))),
+     ...);
+  }
+  (std::make_index_sequence < Signature<Scalar>::kInputs == 1 ? 1 : kRunInputs > {});
+  row.prepare = [](const Attributes& attributes, void* scalar) {
+    const Scalar made = make_scalar<Scalar>(attributes);
+    std::memcpy(scalar, &made, sizeof(made));
+  };
+  return row;
+}
+
+}  // namespace
+
+// Every row that has such a variant, but the modulus: it takes long, and has kernels of its own.
+void put_runs([[maybe_unused]] KernelTable& table) {
+#define ANYDML_ROW(op, Definition, ulp)                                                 \
+  if constexpr (row_group(RowId::op) != kNoRowGroup) {                                  \
+    std::uint32_t variant = 0;                                                          \
+    for_each_variant<Definition>([&]<class Scalar>() {                                  \
+      if constexpr (is_of_runs<Scalar>()) {                                             \
+        table.run_rows[static_cast<std::size_t>(RowId::op)] = run_row<Scalar>(variant); \
+      }                                                                                 \
+      ++variant;                                                                        \
+    });                                                                                 \
+  }
+#include "ops/elementwise/elementwise.def"
+  const auto function = [](Function of) { return reinterpret_cast<RunFunction>(of); };
+  table.runs = {
+      .block = kBlock, .load = function(load), .store = function(store), .end = function(end), .run = run_steps};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
