@@ -23,11 +23,27 @@ struct Oracle {
   f16 (*ours_half)(f16);
 };
 
-template <class Of>
-void run_many(const f32* from, f32* to, std::size_t count) {
-  const Of of{};
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) {
+template <class Of, f32... kValues>
+Of make() {
+  if constexpr (std::is_constructible_v<Of, const Attributes&>) {
+    return Of(Attributes{{Scalar(f64{kValues})...}});
+  } else {
+    return Of{};
+  }
+}
+
+template <class Of, f32... kValues>
+void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
+  const Of of = make<Of, kValues...>();
+  // Sixteen at a time: compilers then mix their instructions, and no chain of them is waited for.
+  constexpr std::size_t kTogether = 16;
+  std::size_t done = 0;
+  for (; done + kTogether <= count; done += kTogether) {
+    for (std::size_t i = done; i < done + kTogether; ++i) {
+      to[i] = static_cast<f32>(of.ordinary(from[i]));
+    }
+  }
+  for (std::size_t i = done; i < count; ++i) {
     to[i] = static_cast<f32>(of.ordinary(from[i]));
   }
   if constexpr (HasHard<Of, f32>) {
@@ -38,9 +54,9 @@ void run_many(const f32* from, f32* to, std::size_t count) {
     }
   }
 }
-template <class Of>
+template <class Of, f32... kValues>
 f16 run_half(f16 x) {
-  return Function<f16, Of>{}(x);
+  return make<Function<f16, Of>, kValues...>()(x);
 }
 
 // What MPFR has no function for is put together with far more bits than anybody asks for; the rounding is then that of
@@ -68,10 +84,49 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   return mpfr_ui_div(to, 1, e, rounding);
 }
 
-#define ANYDML_ORACLE(name, near, bits, exact, Of) \
-  { name, near, bits, exact, run_many<Of>, run_half<Of> }
+// x * sigmoid(x)
+inline int swish_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number s;
+  sigmoid_exact(s, x, MPFR_RNDN);
+  return mpfr_mul(to, x, s, rounding);
+}
+// x >= 0 ? x : exp(x) - 1
+inline int elu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  return mpfr_sgn(x) >= 0 ? mpfr_set(to, x, rounding) : mpfr_expm1(to, x, rounding);
+}
+// x > 0 ? Gamma * x : Gamma * (Alpha * exp(x) - Alpha)
+inline constexpr f32 kSeluAlpha = 1.67326319217681884765625f;
+inline constexpr f32 kSeluGamma = 1.05070102214813232421875f;
+inline int selu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  if (mpfr_sgn(x) > 0) {
+    return mpfr_mul_d(to, x, f64{kSeluGamma}, rounding);
+  }
+  Number e;
+  mpfr_exp(e, x, MPFR_RNDN);
+  mpfr_mul_d(e, e, f64{kSeluAlpha}, MPFR_RNDN);
+  mpfr_sub_d(e, e, f64{kSeluAlpha}, MPFR_RNDN);
+  return mpfr_mul_d(to, e, f64{kSeluGamma}, rounding);
+}
+inline double sigmoid_near(double x) { return 1 / (1 + std::exp(-x)); }
+inline double swish_near(double x) { return x * sigmoid_near(x); }
+inline double elu_near(double x) { return x >= 0 ? x : std::expm1(x); }
+inline double selu_near(double x) {
+  return x > 0 ? f64{kSeluGamma} * x : f64{kSeluGamma} * (f64{kSeluAlpha} * std::expm1(x) + 0.0);
+}
+
+#define ANYDML_ORACLE(name, near, bits, exact, ...) \
+  { name, near, bits, exact, run_many<__VA_ARGS__>, run_half<__VA_ARGS__> }
 inline const Oracle kOracles[] = {
     ANYDML_ORACLE("exp", std::exp, 46, mpfr_exp, ExpOf),
+    ANYDML_ORACLE("sigmoid", sigmoid_near, 46, sigmoid_exact, SigmoidOf),
+    ANYDML_ORACLE("swish", swish_near, 46, swish_exact, SwishOf, 1.0f),
+    ANYDML_ORACLE("tanh", std::tanh, 46, mpfr_tanh, TanhOf),
+    ANYDML_ORACLE("sinh", std::sinh, 46, mpfr_sinh, SinhOf),
+    ANYDML_ORACLE("cosh", std::cosh, 46, mpfr_cosh, CoshOf),
+    ANYDML_ORACLE("elu", elu_near, 46, elu_exact, EluOf, 1.0f),
+    ANYDML_ORACLE("celu", elu_near, 46, elu_exact, CeluOf, 1.0f),
+    ANYDML_ORACLE("selu", selu_near, 46, selu_exact, ScaledEluOf, kSeluAlpha, kSeluGamma),
+    ANYDML_ORACLE("scaled_tanh", std::tanh, 46, mpfr_tanh, ScaledTanhOf, 1.0f, 1.0f),
 };
 #undef ANYDML_ORACLE
 
