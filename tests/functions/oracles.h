@@ -70,9 +70,14 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 
 #define ANYDML_ORACLE(name, near, bits, exact, Of) \
   { name, near, bits, exact, run_many<Of>, run_half<Of> }
+// clang-format off
 inline const Oracle kOracles[] = {
     ANYDML_ORACLE("exp", std::exp, 46, mpfr_exp, ExpOf),
+    ANYDML_ORACLE("sin", std::sin, 46, mpfr_sin, SinOf),
+    ANYDML_ORACLE("cos", std::cos, 46, mpfr_cos, CosOf),
+    ANYDML_ORACLE("tan", std::tan, 46, mpfr_tan, TanOf),
 };
+// clang-format on
 #undef ANYDML_ORACLE
 
 }  // namespace anydml::functions
