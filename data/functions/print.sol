@@ -13,3 +13,13 @@ procedure print_polynomial(name, p, first, last, step) {
     print_constant(name @ i, coeff(p, i));
   };
 };
+// The same with some of the last digits of each coefficient moved, away from 0, by what search.py found.
+procedure print_moved_polynomial(name, p, first, moves) {
+  var i, c, place;
+  for i from 0 to length(moves) - 1 do {
+    c = coeff(p, first + i);
+    place = 2^(exponent(c) + precision(c) - 53);
+    display = decimal!;
+    print_constant(name @ (first + i), c * (1 + moves[i] * place / abs(c)));
+  };
+};

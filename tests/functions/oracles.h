@@ -116,6 +116,7 @@ inline double selu_near(double x) {
 
 #define ANYDML_ORACLE(name, near, bits, exact, ...) \
   { name, near, bits, exact, run_many<__VA_ARGS__>, run_half<__VA_ARGS__> }
+// clang-format off
 inline const Oracle kOracles[] = {
     ANYDML_ORACLE("exp", std::exp, 46, mpfr_exp, ExpOf),
     ANYDML_ORACLE("sigmoid", sigmoid_near, 46, sigmoid_exact, SigmoidOf),
@@ -127,7 +128,11 @@ inline const Oracle kOracles[] = {
     ANYDML_ORACLE("celu", elu_near, 46, elu_exact, CeluOf, 1.0f),
     ANYDML_ORACLE("selu", selu_near, 46, selu_exact, ScaledEluOf, kSeluAlpha, kSeluGamma),
     ANYDML_ORACLE("scaled_tanh", std::tanh, 46, mpfr_tanh, ScaledTanhOf, 1.0f, 1.0f),
+    ANYDML_ORACLE("sin", std::sin, 46, mpfr_sin, SinOf),
+    ANYDML_ORACLE("cos", std::cos, 46, mpfr_cos, CosOf),
+    ANYDML_ORACLE("tan", std::tan, 46, mpfr_tan, TanOf),
 };
+// clang-format on
 #undef ANYDML_ORACLE
 
 }  // namespace anydml::functions

@@ -16,6 +16,7 @@
 #include "ops/elementwise/scalar/floor.h"
 #include "ops/elementwise/scalar/functions/exponential.h"
 #include "ops/elementwise/scalar/functions/hyperbolic.h"
+#include "ops/elementwise/scalar/functions/trigonometric.h"
 #include "ops/elementwise/scalar/gradients.h"
 #include "ops/elementwise/scalar/identity.h"
 #include "ops/elementwise/scalar/if.h"

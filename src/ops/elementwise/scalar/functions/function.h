@@ -35,6 +35,14 @@ template <class T>
   }
 }
 
+// A sum of two in FLOAT64, the second less than the last place of the first, to the odd neighbour likewise: so that
+// what lies near a midpoint of two FLOAT32 is not taken for it.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
+  const u64 follows = more != 0;
+  const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
+  return from_bits<f64>((to_bits(y) - below) | follows);
+}
+
 template <class Of, class... Inputs>
 concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
