@@ -68,10 +68,20 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   return mpfr_ui_div(to, 1, e, rounding);
 }
 
+// x / (1 + |x|); the sum is exact.
+inline int softsign_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number sum;
+  mpfr_abs(sum, x, MPFR_RNDN);
+  mpfr_add_ui(sum, sum, 1, MPFR_RNDN);
+  return mpfr_div(to, x, sum, rounding);
+}
+inline double softsign_near(double x) { return x / (1 + std::abs(x)); }
+
 #define ANYDML_ORACLE(name, near, bits, exact, Of) \
   { name, near, bits, exact, run_many<Of>, run_half<Of> }
 inline const Oracle kOracles[] = {
     ANYDML_ORACLE("exp", std::exp, 46, mpfr_exp, ExpOf),
+    ANYDML_ORACLE("softsign", softsign_near, 51, softsign_exact, SoftsignOf),
 };
 #undef ANYDML_ORACLE
 
