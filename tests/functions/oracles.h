@@ -5,6 +5,7 @@
 
 #include <mpfr.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -32,25 +33,34 @@ Of make() {
   }
 }
 
+// As the library does it (cpu/function_loops-inl.h).
 template <class Of, f32... kValues>
-void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
+void run_many(const f32* from, f32* to, std::size_t count) {
   const Of of = make<Of, kValues...>();
-  // Sixteen at a time: compilers then mix their instructions, and no chain of them is waited for.
-  constexpr std::size_t kTogether = 16;
-  std::size_t done = 0;
-  for (; done + kTogether <= count; done += kTogether) {
-    for (std::size_t i = done; i < done + kTogether; ++i) {
-      to[i] = static_cast<f32>(of.ordinary(from[i]));
-    }
-  }
-  for (std::size_t i = done; i < count; ++i) {
-    to[i] = static_cast<f32>(of.ordinary(from[i]));
-  }
   if constexpr (HasHard<Of, f32>) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (of.is_hard(from[i])) {
-        to[i] = static_cast<f32>(of.hard(from[i]));
+    constexpr std::size_t kStretch = 512;
+    u32 flags[kStretch];
+    for (std::size_t first = 0; first < count; first += kStretch) {
+      const std::size_t end = std::min(first + kStretch, count);
+      u32 any = 0;
+#pragma GCC ivdep
+      for (std::size_t i = first; i < end; ++i) {
+        const f64 y = of.ordinary(from[i]);
+        const u32 flag = asks_for_more(of, y, from[i]) ? 1 : 0;
+        to[i] = static_cast<f32>(y);
+        flags[i - first] = flag;
+        any |= flag;
       }
+      for (std::size_t i = first; any != 0 && i < end; ++i) {
+        if (flags[i - first] != 0) {
+          to[i] = static_cast<f32>(of.hard(from[i]));
+        }
+      }
+    }
+  } else {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] = static_cast<f32>(of.ordinary(from[i]));
     }
   }
 }
@@ -114,6 +124,35 @@ inline double selu_near(double x) {
   return x > 0 ? f64{kSeluGamma} * x : f64{kSeluGamma} * (f64{kSeluAlpha} * std::expm1(x) + 0.0);
 }
 
+// x / (1 + |x|); the sum is exact.
+inline int softsign_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number sum;
+  mpfr_abs(sum, x, MPFR_RNDN);
+  mpfr_add_ui(sum, sum, 1, MPFR_RNDN);
+  return mpfr_div(to, x, sum, rounding);
+}
+inline double softsign_near(double x) { return x / (1 + std::abs(x)); }
+
+// 0.5 x erfc(-x / sqrt(2)). Where x is tiny, its first two terms: there are millions of subnormals to ask for.
+inline int gelu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number factor;
+  Number half;
+  mpfr_div_ui(half, x, 2, MPFR_RNDN);
+  if (mpfr_regular_p(x) != 0 && mpfr_get_exp(x) < -100) {
+    static const double kSlope = std::sqrt(2 / std::acos(-1.0));
+    mpfr_set_d(factor, kSlope, MPFR_RNDN);
+    mpfr_mul(factor, factor, x, MPFR_RNDN);
+    mpfr_add_ui(factor, factor, 1, MPFR_RNDN);
+  } else {
+    mpfr_sqrt_ui(factor, 2, MPFR_RNDN);
+    mpfr_div(factor, x, factor, MPFR_RNDN);
+    mpfr_neg(factor, factor, MPFR_RNDN);
+    mpfr_erfc(factor, factor, MPFR_RNDN);
+  }
+  return mpfr_mul(to, half, factor, rounding);
+}
+inline double gelu_near(double x) { return 0.5 * x * std::erfc(-x * std::sqrt(0.5)); }
+
 #define ANYDML_ORACLE(name, near, bits, exact, ...) \
   { name, near, bits, exact, run_many<__VA_ARGS__>, run_half<__VA_ARGS__> }
 // clang-format off
@@ -131,6 +170,9 @@ inline const Oracle kOracles[] = {
     ANYDML_ORACLE("sin", std::sin, 46, mpfr_sin, SinOf),
     ANYDML_ORACLE("cos", std::cos, 46, mpfr_cos, CosOf),
     ANYDML_ORACLE("tan", std::tan, 46, mpfr_tan, TanOf),
+    ANYDML_ORACLE("softsign", softsign_near, 51, softsign_exact, SoftsignOf),
+    ANYDML_ORACLE("erf", std::erf, 46, mpfr_erf, ErfOf),
+    ANYDML_ORACLE("gelu", gelu_near, 42, gelu_exact, GeluOf),
 };
 // clang-format on
 #undef ANYDML_ORACLE

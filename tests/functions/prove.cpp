@@ -5,14 +5,17 @@
 //   prove NAME...                      every FLOAT32 and every FLOAT16
 //   prove --write-hard FILE NAME       the same, and keeps the inputs for which MPFR was asked
 //   prove --read-hard FILE NAME        only those inputs: a moment, for who changes a coefficient
+//   prove --near BITS ...              asks MPFR wherever a midpoint is within 2^-BITS of the value
+//   prove --write-hardest FILE ...     besides, keeps the inputs that are nearest to a midpoint
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "oracles.h"
@@ -24,6 +27,7 @@ using functions::Oracle;
 
 constexpr std::size_t kBlock = 1 << 16;
 constexpr int kShown = 8;
+constexpr std::size_t kHardest = 20;
 
 bool same(f32 a, f32 b) { return (a != a && b != b) || to_bits(a) == to_bits(b); }
 
@@ -32,8 +36,15 @@ struct Findings {
   std::uint64_t wrong = 0;
   std::uint64_t asked = 0;
   std::vector<std::uint32_t> hard;
-  double nearest = 1;  // to a midpoint, in units of the last place
-  f32 nearest_at = 0;
+  // Nearest to a midpoint, by units of the last place; separately where the result is subnormal, since halves of
+  // subnormals are ties, or almost.
+  std::vector<std::pair<double, std::uint32_t>> nearest[2];
+};
+struct Options {
+  const char* read_hard = nullptr;
+  const char* write_hard = nullptr;
+  std::FILE* hardest = nullptr;
+  int near_bits = 99;
 };
 
 // MPFR in a format's range: `precision` bits, least exponent of a subnormal, greatest exponent.
@@ -112,21 +123,23 @@ void ask(const Oracle& oracle, f32 x, f32 ours, Findings& findings) {
   const std::scoped_lock lock(findings.mutex);
   ++findings.asked;
   findings.hard.push_back(to_bits(x));
-  if (distance < findings.nearest) {
-    findings.nearest = distance;
-    findings.nearest_at = x;
+  auto& nearest = findings.nearest[magnitude_of(right) < 0x1p-126f ? 1 : 0];
+  const std::pair<double, std::uint32_t> one(distance, to_bits(x));
+  if (nearest.size() < kHardest || one < nearest.back()) {
+    nearest.insert(std::ranges::upper_bound(nearest, one), one);
+    nearest.resize(std::min(nearest.size(), kHardest));
   }
 }
 
-void prove_block(const Oracle& oracle, std::uint32_t block, Findings& findings) {
+void prove_block(const Oracle& oracle, int near_bits, std::uint32_t block, Findings& findings) {
   std::vector<f32> from(kBlock);
   std::vector<f32> ours(kBlock);
   for (std::size_t i = 0; i < kBlock; ++i) {
     from[i] = from_bits<f32>(static_cast<std::uint32_t>(block * kBlock + i));
   }
   oracle.ours(from.data(), ours.data(), kBlock);
-  const double less = 1 - std::ldexp(1.0, -oracle.near_bits);
-  const double more = 1 + std::ldexp(1.0, -oracle.near_bits);
+  const double less = 1 - std::ldexp(1.0, -near_bits);
+  const double more = 1 + std::ldexp(1.0, -near_bits);
   for (std::size_t i = 0; i < kBlock; ++i) {
     const double near = oracle.near(static_cast<double>(from[i]));
     const f32 below = static_cast<f32>(near * less);
@@ -153,11 +166,24 @@ void prove_halves(const Oracle& oracle, Findings& findings) {
   }
 }
 
-int prove(const Oracle& oracle, const char* read_hard, const char* write_hard) {
+void write_hardest(const Oracle& oracle, const Findings& findings, std::FILE* file) {
+  for (const auto& nearest : findings.nearest) {
+    for (const auto& [distance, bits] : nearest) {
+      const auto right = static_cast<f32>(exact(oracle, static_cast<double>(from_bits<f32>(bits)), kSingle));
+      std::fprintf(file, "%.*s %08x %08x %.3g\n", static_cast<int>(oracle.name.size()), oracle.name.data(), bits,
+                   to_bits(right), distance);
+    }
+  }
+  std::fflush(file);
+}
+
+int prove(const Oracle& oracle, const Options& options) {
   Findings findings;
-  if (read_hard != nullptr) {
+  // The nearest twenty are found only where MPFR is asked often enough.
+  const int near_bits = std::min({options.near_bits, oracle.near_bits, options.hardest != nullptr ? 46 : 99});
+  if (options.read_hard != nullptr) {
     std::vector<std::uint32_t> hard;
-    if (std::FILE* const file = std::fopen(read_hard, "rb")) {
+    if (std::FILE* const file = std::fopen(options.read_hard, "rb")) {
       std::uint32_t bits = 0;
       while (std::fread(&bits, sizeof(bits), 1, file) == 1) {
         hard.push_back(bits);
@@ -174,7 +200,7 @@ int prove(const Oracle& oracle, const char* read_hard, const char* write_hard) {
     std::atomic<std::uint32_t> next{0};
     const auto work = [&] {
       for (std::uint32_t block = next++; block < 65536; block = next++) {
-        prove_block(oracle, block, findings);
+        prove_block(oracle, near_bits, block, findings);
         if (block % 8192 == 0) {
           std::fprintf(stderr, "%.*s: %u %%\n", static_cast<int>(oracle.name.size()), oracle.name.data(),
                        block * 100 / 65536);
@@ -192,19 +218,26 @@ int prove(const Oracle& oracle, const char* read_hard, const char* write_hard) {
   }
   const std::uint64_t wrong_singles = findings.wrong;
   prove_halves(oracle, findings);
-  if (write_hard != nullptr) {
+  if (options.write_hard != nullptr) {
     std::ranges::sort(findings.hard);
-    if (std::FILE* const file = std::fopen(write_hard, "wb")) {
+    if (std::FILE* const file = std::fopen(options.write_hard, "wb")) {
       std::fwrite(findings.hard.data(), sizeof(std::uint32_t), findings.hard.size(), file);
       std::fclose(file);
     }
+  }
+  if (options.hardest != nullptr) {
+    write_hardest(oracle, findings, options.hardest);
+  }
+  std::pair<double, std::uint32_t> nearest(1, 0);
+  for (const auto& some : findings.nearest) {
+    nearest = some.empty() ? nearest : std::min(nearest, some.front());
   }
   std::printf(
       "%-12.*s FLOAT32: %llu wrong, FLOAT16: %llu wrong; MPFR was asked %llu times; nearest to a midpoint: %.3g "
       "of the last place at %a (%08x)\n",
       static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<unsigned long long>(wrong_singles),
       static_cast<unsigned long long>(findings.wrong - wrong_singles), static_cast<unsigned long long>(findings.asked),
-      findings.nearest, static_cast<double>(findings.nearest_at), to_bits(findings.nearest_at));
+      nearest.first, static_cast<double>(from_bits<f32>(nearest.second)), nearest.second);
   std::fflush(stdout);
   return findings.wrong == 0 ? 0 : 1;
 }
@@ -212,20 +245,34 @@ int prove(const Oracle& oracle, const char* read_hard, const char* write_hard) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const char* read_hard = nullptr;
-  const char* write_hard = nullptr;
+  Options options;
   int status = 0;
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
-    if ((argument == "--read-hard" || argument == "--write-hard") && i + 1 < count) {
-      (argument == "--read-hard" ? read_hard : write_hard) = arguments[++i];
+    if (argument.starts_with("--") && i + 1 < count) {
+      const char* const value = arguments[++i];
+      if (argument == "--read-hard") {
+        options.read_hard = value;
+      } else if (argument == "--write-hard") {
+        options.write_hard = value;
+      } else if (argument == "--near") {
+        options.near_bits = std::atoi(value);
+      } else if (argument == "--write-hardest" && (options.hardest = std::fopen(value, "w")) != nullptr) {
+        std::fputs(
+            "# SPDX-License-Identifier: MIT\n# function, input, result, distance to a midpoint in units of the last "
+            "place; made by prove --write-hardest\n",
+            options.hardest);
+      } else {
+        std::fprintf(stderr, "%s %s is not understood\n", arguments[i - 1], value);
+        return 2;
+      }
       continue;
     }
     bool known = false;
     for (const Oracle& oracle : functions::kOracles) {
       if (argument == "all" || argument == oracle.name) {
         known = true;
-        status |= prove(oracle, read_hard, write_hard);
+        status |= prove(oracle, options);
       }
     }
     if (!known) {

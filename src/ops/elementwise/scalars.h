@@ -14,6 +14,7 @@
 #include "ops/elementwise/scalar/divide.h"
 #include "ops/elementwise/scalar/extrema.h"
 #include "ops/elementwise/scalar/floor.h"
+#include "ops/elementwise/scalar/functions/error_function.h"
 #include "ops/elementwise/scalar/functions/exponential.h"
 #include "ops/elementwise/scalar/functions/hyperbolic.h"
 #include "ops/elementwise/scalar/functions/trigonometric.h"

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Finds the polynomials of error_function.sollya: error_function_search.py erf|gelu|tail [HARD]
+
+Each is a weighted least-squares fit with many digits. For erf and gelu a linear program then moves it within its error,
+so that it passes on the right side of every midpoint of two FLOAT32 that a true value is near: HARD holds those inputs,
+as tests/functions/prove --near 40 --write-hard HARD NAME keeps them. FLOAT64's own rounding is what remains: of gelu's
+coefficients gelu_search.cpp changes last bits until that does no harm. Needs mpmath, numpy and scipy."""
+
+import math
+import sys
+
+import numpy as np
+from mpmath import cos, erf, erfc, exp, floor, frexp, ldexp, mp, mpf, pi, sqrt
+from scipy.optimize import linprog
+
+mp.dps = 45
+UNIT = 2.0**-50
+
+
+def fit(function, low, high, degree, tolerance):
+    """Chebyshev coefficients over [low, high]; the error in units of the tolerance is about the same everywhere."""
+    nodes = [cos(pi * (2 * i + 1) / (8 * degree)) for i in range(4 * degree)]
+    rows, values = [], []
+    for u in nodes:
+        t = (low + high) / 2 + (high - low) / 2 * u
+        terms = [mpf(1), u]
+        while len(terms) <= degree:
+            terms.append(2 * u * terms[-1] - terms[-2])
+        rows.append([term / tolerance(t) for term in terms])
+        values.append(function(t) / tolerance(t))
+    mp.dps = 70
+    matrix, right = mp.matrix(rows), mp.matrix(values)
+    result = mp.lu_solve(matrix.T * matrix, matrix.T * right)
+    mp.dps = 45
+    return list(result)
+
+
+def value_of(coefficients, u):
+    first = second = mpf(0)
+    for c in reversed(coefficients[1:]):
+        first, second = 2 * u * first - second + c, first
+    return u * first - second + coefficients[0]
+
+
+def powers(coefficients, low, high, centre):
+    """The same polynomial in powers of what is left when `centre` is taken away."""
+    slope = 2 / (high - low)
+    offset = (centre - (low + high) / 2) * slope
+    result = [mpf(0)] * len(coefficients)
+    now, after = [mpf(1)], [offset, slope]
+    for c in coefficients:
+        for i, x in enumerate(now):
+            result[i] += c * x
+        following = [mpf(0)] * (len(after) + 1)
+        for i, x in enumerate(after):
+            following[i] += 2 * offset * x
+            following[i + 1] += 2 * slope * x
+        for i, x in enumerate(now):
+            following[i] -= x
+        now, after = after, following
+    return result
+
+
+class Erf:
+    """erf(x) / x over x^2. Towards the end fewer inputs come near a midpoint, and the error may grow."""
+    low, high, centre, degree = mpf(0), mpf("15.6"), mpf("7.5"), 23
+
+    def function(self, s):
+        return erf(sqrt(s)) / sqrt(s) if s > mpf(2) ** -60 else 2 / sqrt(pi)
+
+    def tolerance(self, s):
+        return self.function(s) * exp(mpf("0.28") * s)
+
+    def place(self, x):
+        return x * x
+
+    def true_value(self, x):
+        return erf(x)
+
+    # How much the result moves, relatively, when the polynomial does; how far it may where nothing is near.
+    def effect(self, x):
+        return 1
+
+    def limit(self, s):
+        return 2.0**-45.3 if s < 1 else 2.0**-41.3
+
+    def at_zero(self):
+        return -0.5, 0.5
+
+
+class Gelu:
+    """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. From a = 4.5 on only x above 0 needs it."""
+    low, high, centre, degree, last = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5")
+
+    def q(self, a):
+        return erfc(a / sqrt(mpf(2))) / 2
+
+    def function(self, a):
+        return self.q(a) ** mpf("0.25")
+
+    def tolerance(self, a):
+        return self.function(a) * (1 + self.q(self.last) / self.q(a)) / 4
+
+    def place(self, x):
+        return abs(x)
+
+    def true_value(self, x):
+        q = self.q(abs(x))
+        return abs(x) * (q if x < 0 else 1 - q)
+
+    def effect(self, x):
+        q = self.q(abs(x))
+        return 4 * (1 if x < 0 else -q / (1 - q))
+
+    def limit(self, a):
+        return (2.0**-43.2 if a < 1 else 2.0**-40.2) * max(1.0, float(self.q(self.last) / self.q(a)))
+
+    # A little too small, never too great, for the sake of subnormals.
+    def at_zero(self):
+        return -1, 0
+
+
+class Tail:
+    """a exp(a^2 / 2) erfc(a / sqrt(2)) / 2 over 1 / a^2."""
+    low, high, centre, degree = 1 / mpf("14.6") ** 2, 1 / mpf("3.98") ** 2, mpf(0), 15
+
+    def function(self, v):
+        a = 1 / sqrt(v)
+        return a * erfc(a / sqrt(mpf(2))) / 2 * exp(a * a / 2)
+
+    tolerance = function
+
+
+def moved(kind, coefficients, hard):
+    """The linear program: each input that is near a midpoint wants up to one unit of distance from it."""
+    middle, half = (kind.low + kind.high) / 2, (kind.high - kind.low) / 2
+    scale = getattr(kind, "q", None) and 4 or 1
+
+    def row(t):
+        u = float((t - middle) / half)
+        return np.polynomial.chebyshev.chebvander(np.array([u]), kind.degree)[0] / float(kind.function(t))
+
+    def error(t):
+        return value_of(coefficients, (t - middle) / half) / kind.function(t) - 1
+
+    rows, rights, margins = [], [], 0
+    for x in hard:
+        t = kind.place(mpf(float(x)))
+        true = abs(kind.true_value(mpf(float(x))))
+        unit = ldexp(mpf(1), int(frexp(true)[1]) - 24)
+        distance = (true - (floor(true / unit) + mpf(1) / 2) * unit) / true
+        side, effect = (1 if distance > 0 else -1), float(kind.effect(mpf(float(x))))
+        room = float(side * (distance + effect * error(t)) / UNIT)
+        rows.append((-side * effect * row(t), margins if room < 40 else None))
+        margins += room < 40
+        rights.append(room)
+    for i in range(500):
+        t = middle + half * mpf(math.cos(math.pi * (i + 0.5) / 500))
+        here, limit = scale * float(error(t)) / UNIT, kind.limit(t) / UNIT
+        for side in (1, -1):
+            rows.append((side * scale * row(t), None))
+            rights.append(limit - side * here)
+    here = scale * float(error(mpf(2) ** -70)) / UNIT
+    for side, limit in zip((-1, 1), kind.at_zero()):
+        rows.append((side * scale * row(mpf(2) ** -70), None))
+        rights.append(side * limit - side * here)
+    count = kind.degree + 1
+    matrix = np.zeros((len(rows), count + margins))
+    for i, (values, margin) in enumerate(rows):
+        matrix[i, :count] = values
+        if margin is not None:
+            matrix[i, count + margin] = 1
+    result = linprog(np.append(np.zeros(count), -np.ones(margins)), A_ub=matrix, b_ub=np.array(rights),
+                     bounds=[(None, None)] * count + [(0.02, 1)] * margins, method="highs")
+    if result.x is None:
+        raise SystemExit("no polynomial of this degree passes all midpoints on the right side")
+    return [c + mpf(float(move)) * UNIT for c, move in zip(coefficients, result.x)]
+
+
+def main():
+    kind = {"erf": Erf, "gelu": Gelu, "tail": Tail}[sys.argv[1]]()
+    coefficients = fit(kind.function, kind.low, kind.high, kind.degree, kind.tolerance)
+    if len(sys.argv) > 2:
+        hard = np.fromfile(sys.argv[2], dtype=np.float32)
+        hard = [x for x in hard if x > 2.0**-33 and x * x < kind.high or kind.__class__ is Gelu and
+                (2.0**-33 < x < 5.5 or -kind.last < x < -(2.0**-33))]
+        coefficients = moved(kind, coefficients, hard)
+    for c in powers(coefficients, kind.low, kind.high, kind.centre):
+        print(float(c).hex())
+
+
+if __name__ == "__main__":
+    main()

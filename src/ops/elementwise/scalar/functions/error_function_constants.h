@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Made by data/generate_functions.py from data/functions/error_function.sollya.
+#pragma once
+
+#include "base/float_bits.h"
+
+// clang-format off
+namespace anydml::error_function {
+
+inline constexpr f64 kErf0 = 0x1.75df29e2cb361p-2;
+inline constexpr f64 kErf1 = -0x1.8e1d6663b2ffep-6;
+inline constexpr f64 kErf2 = 0x1.3bc3e36c6735bp-9;
+inline constexpr f64 kErf3 = -0x1.1168b4954640dp-12;
+inline constexpr f64 kErf4 = 0x1.e14761251f70fp-16;
+inline constexpr f64 kErf5 = -0x1.9f7e0302312e2p-19;
+inline constexpr f64 kErf6 = 0x1.58363ad2b4862p-22;
+inline constexpr f64 kErf7 = -0x1.0e05c0f9c988p-25;
+inline constexpr f64 kErf8 = 0x1.8e38ed9ebd7dcp-29;
+inline constexpr f64 kErf9 = -0x1.131baa462855bp-32;
+inline constexpr f64 kErf10 = 0x1.63da4db9df6ddp-36;
+inline constexpr f64 kErf11 = -0x1.af413d11ac2dbp-40;
+inline constexpr f64 kErf12 = 0x1.ea728e6e5d458p-44;
+inline constexpr f64 kErf13 = -0x1.0656ad5f1bcf4p-47;
+inline constexpr f64 kErf14 = 0x1.08ca907e7741dp-51;
+inline constexpr f64 kErf15 = -0x1.f849c8bf1d5d5p-56;
+inline constexpr f64 kErf16 = 0x1.c40121c4642abp-60;
+inline constexpr f64 kErf17 = -0x1.85cc8d6be1cfbp-64;
+inline constexpr f64 kErf18 = 0x1.4ca8770ce1387p-68;
+inline constexpr f64 kErf19 = -0x1.f401ccf723e65p-73;
+inline constexpr f64 kErf20 = 0x1.1ce2041d75111p-77;
+inline constexpr f64 kErf21 = -0x1.d9b66c6539722p-82;
+inline constexpr f64 kErf22 = 0x1.33889428bf681p-85;
+inline constexpr f64 kErf23 = -0x1.5875e86b18782p-90;
+inline constexpr f64 kGelu0 = 0x1.888f29b5b3c1ep-3;
+inline constexpr f64 kGelu1 = -0x1.4233e230f71e1p-3;
+inline constexpr f64 kGelu2 = 0x1.5a7b35ea44dc9p-5;
+inline constexpr f64 kGelu3 = 0x1.7c153df038f0ep-12;
+inline constexpr f64 kGelu4 = -0x1.328c6f1c5b27p-9;
+inline constexpr f64 kGelu5 = 0x1.3e4e30def0981p-12;
+inline constexpr f64 kGelu6 = 0x1.ed2879b8cbda5p-15;
+inline constexpr f64 kGelu7 = -0x1.1e04ec749be4dp-16;
+inline constexpr f64 kGelu8 = -0x1.602bb43167c1cp-23;
+inline constexpr f64 kGelu9 = 0x1.fea60835fd543p-22;
+inline constexpr f64 kGelu10 = -0x1.1803b4d52493ap-25;
+inline constexpr f64 kGelu11 = -0x1.16ef37dd29383p-27;
+inline constexpr f64 kGelu12 = 0x1.385ac3cf14b06p-30;
+inline constexpr f64 kGelu13 = 0x1.936b2e773980dp-34;
+inline constexpr f64 kGelu14 = -0x1.b9f528bd1792p-36;
+inline constexpr f64 kGelu15 = -0x1.4b38112e74109p-42;
+inline constexpr f64 kGelu16 = 0x1.db7d353f7ca14p-42;
+inline constexpr f64 kGelu17 = -0x1.16b43b41f215fp-46;
+inline constexpr f64 kGelu18 = -0x1.5fdd4b2e338f4p-48;
+inline constexpr f64 kGelu19 = 0x1.d06ef457e246cp-56;
+inline constexpr f64 kGelu20 = 0x1.054d7540c17aep-54;
+inline constexpr f64 kGelu21 = 0x1.8d0d0fbccac82p-57;
+inline constexpr f64 kGeluTail0 = 0x1.9884533d428ecp-2;
+inline constexpr f64 kGeluTail1 = -0x1.9884533a227a5p-2;
+inline constexpr f64 kGeluTail2 = 0x1.32633d2381c7p0;
+inline constexpr f64 kGeluTail3 = -0x1.7efbbddc71e3ep2;
+inline constexpr f64 kGeluTail4 = 0x1.4f161cc444da8p5;
+inline constexpr f64 kGeluTail5 = -0x1.78a2ae2fc6688p8;
+inline constexpr f64 kGeluTail6 = 0x1.013bc65c0f7cp12;
+inline constexpr f64 kGeluTail7 = -0x1.953df0ce3d18fp15;
+inline constexpr f64 kGeluTail8 = 0x1.5800f8be13e82p19;
+inline constexpr f64 kGeluTail9 = -0x1.21171d507d32dp23;
+inline constexpr f64 kGeluTail10 = 0x1.b8aa57c026fb1p26;
+inline constexpr f64 kGeluTail11 = -0x1.1959f3bb005f8p30;
+inline constexpr f64 kGeluTail12 = 0x1.177c07a046a17p33;
+inline constexpr f64 kGeluTail13 = -0x1.8d30111dc58ddp35;
+inline constexpr f64 kGeluTail14 = 0x1.6333964c7f37dp37;
+inline constexpr f64 kGeluTail15 = -0x1.2a5a47ea56799p38;
+inline constexpr f64 kPower2 = 0x1.0000000000011p-1;
+inline constexpr f64 kPower3 = 0x1.55555555554bp-3;
+inline constexpr f64 kPower4 = 0x1.555555554f003p-5;
+inline constexpr f64 kPower5 = 0x1.111111112e672p-7;
+inline constexpr f64 kPower6 = 0x1.6c16c1880acdfp-10;
+inline constexpr f64 kPower7 = 0x1.a01a011bd039bp-13;
+inline constexpr f64 kPower8 = 0x1.a01991a72f1abp-16;
+inline constexpr f64 kPower9 = 0x1.71df2d84f0cfep-19;
+inline constexpr f64 kPower10 = 0x1.28b3f9cd6798ep-22;
+inline constexpr f64 kPower11 = 0x1.ad899d2f16cc1p-26;
+
+}  // namespace anydml::error_function
+// clang-format on
