@@ -25,6 +25,8 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 inline constexpr std::size_t kFunctionStage = 512;  // elements, in the first-level cache
+inline constexpr std::size_t kTogether = 16;
+static_assert(kFunctionStage % kTogether == 0);
 
 // As floats that are rounded once: FLOAT16 results go through FLOAT32 to the odd neighbour.
 template <class T>
@@ -36,31 +38,29 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// One stretch; says whether any element is hard. An output that is an input lies at the same address, so no element
-// waits for another's (ivdep).
+// One stretch; says whether any element is hard. Sixteen elements at a time: compilers then mix the instructions of
+// several vectors, and no chain of them is waited for. What is beyond the count is computed too, and nobody looks at
+// it.
 template <class T, class Of, class... Inputs>
-HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* to, u32* flags, std::size_t count, const Inputs*... from) {
+HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
+                                         const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
-  if constexpr (HasHard<Of, Inputs...>) {
-    u32 any = 0;
-#pragma GCC ivdep
-#pragma GCC unroll 2
-    for (std::size_t i = 0; i < count; ++i) {
+  u32 any = 0;
+  for (std::size_t first = 0; first < count; first += kTogether) {
+    for (std::size_t i = first; i < first + kTogether; ++i) {
       const f64 y = own.ordinary(from[i]...);
-      const u32 flag = asks_for_more(own, y, from[i]...) ? 1 : 0;
       to[i] = stage_result<T>(y);
-      flags[i] = flag;
-      any |= flag;
+      if constexpr (HasHard<Of, Inputs...>) {
+        flags[i] = asks_for_more(own, y, from[i]...) ? 1 : 0;
+      }
     }
-    return any != 0;
-  } else {
-#pragma GCC ivdep
-#pragma GCC unroll 2
-    for (std::size_t i = 0; i < count; ++i) {
-      to[i] = stage_result<T>(own.ordinary(from[i]...));
-    }
-    return false;
   }
+  if constexpr (HasHard<Of, Inputs...>) {
+    for (std::size_t i = 0; i < count; ++i) {
+      any |= flags[i];
+    }
+  }
+  return any != 0;
 }
 
 // The hard elements of a stretch, packed, so that they are vectors too.
@@ -104,6 +104,7 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
       } else {
         std::memcpy(staged[i], from, part * sizeof(f32));
       }
+      std::fill(staged[i] + part, staged[i] + hwy::RoundUpTo(part, kTogether), 0.0F);
     };
     (stage.template operator()<kInputs>(), ...);
     [[maybe_unused]] const bool any = run_ordinary<T>(scalar.of, results, flags, part, &staged[kInputs][0]...);

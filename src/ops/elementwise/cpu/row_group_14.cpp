@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#define ANYDML_ROW_GROUP 14
+#include "ops/elementwise/cpu/row_group-inl.h"
