@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,7 +56,52 @@ def _compare(*results: int) -> Example:
     return _binary(f32(1, 2, 3), f32(2, 2, 2), u8(*results))
 
 
+def _single(*values: float) -> Tensor:
+    """The nearest of FLOAT32, so that values are written as short as NumPy shows them."""
+    return f32(*struct.unpack(f"{len(values)}f", struct.pack(f"{len(values)}f", *values)))
+
+
+def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
+    return Example((x,), _single(*results), attributes)
+
+
+# Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
+_UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
+_FUNCTIONS: dict[str, Example] = {
+    "ELEMENT_WISE_EXP": _function(0.082085, 0.60653067, 4.481689, 20.085537),
+    "ELEMENT_WISE_LOG": _function(-0.6931472, 0, 0.6931472, 2.3025851, x=_POSITIVE),
+    "ELEMENT_WISE_SIN": _function(-0.5984721, -0.47942555, 0.997495, 0.14112),
+    "ELEMENT_WISE_COS": _function(-0.8011436, 0.87758255, 0.0707372, -0.9899925),
+    "ELEMENT_WISE_TAN": _function(0.7470223, -0.5463025, 14.10142, -0.14254655),
+    "ELEMENT_WISE_ASIN": _function(-1.5707964, -0.5235988, 0.25268024, 1.5707964, x=_UNIT),
+    "ELEMENT_WISE_ACOS": _function(3.1415927, 2.0943952, 1.3181161, 0, x=_UNIT),
+    "ELEMENT_WISE_ATAN": _function(-1.19029, -0.4636476, 0.98279375, 1.2490457),
+    "ELEMENT_WISE_SINH": _function(-6.0502043, -0.5210953, 2.1292794, 10.017875),
+    "ELEMENT_WISE_COSH": _function(6.1322894, 1.127626, 2.3524096, 10.067662),
+    "ELEMENT_WISE_TANH": _function(-0.9866143, -0.46211717, 0.90514827, 0.9950548),
+    "ELEMENT_WISE_ASINH": _function(-1.6472311, -0.4812118, 1.1947632, 1.8184465),
+    "ELEMENT_WISE_ACOSH": _function(0, 0.9624236, 1.7627472, 2.993223, x=_FROM_ONE),
+    "ELEMENT_WISE_ATANH": _function(-0.97295505, -0.54930615, 0.25541282, 0.54930615, x=f32(-0.75, -0.5, 0.25, 0.5)),
+    "ELEMENT_WISE_ERF": _function(-0.999593, -0.5204999, 0.96610516, 0.9999779),
+    "ELEMENT_WISE_POW": _binary(f32(2, 10, 1.5, 0), f32(0.5, -1, 3.25, 2), _single(1.4142135, 0.1, 3.7350514, 0)),
+    "ELEMENT_WISE_CONSTANT_POW": _function(1.4142135, 1, 0.70710677, 0.31622776, x=_POSITIVE, Exponent=-0.5),
+    "ELEMENT_WISE_ATAN_YX": _binary(f32(1, -1, 3, -0.5), f32(1, 2, -1, -2),
+                                    _single(0.7853982, -0.4636476, 1.8925469, -2.896614)),
+    "ACTIVATION_SIGMOID": _function(0.07585818, 0.37754068, 0.8175745, 0.95257413),
+    "ACTIVATION_TANH": _function(-0.9866143, -0.46211717, 0.90514827, 0.9950548),
+    "ACTIVATION_GELU": _function(-0.015524163, -0.15426877, 1.3997892, 2.9959502),
+    "ACTIVATION_SOFTSIGN": _function(-0.71428573, -0.33333334, 0.6, 0.75),
+    "ACTIVATION_SOFTPLUS": _function(0.0033576742, 0.15663084, 1.5242937, 3.0012379, Steepness=2),
+    "ACTIVATION_ELU": _function(-0.4589575, -0.19673467, 1.5, 3, Alpha=0.5),
+    "ACTIVATION_CELU": _function(-1.4269904, -0.44239843, 1.5, 3, Alpha=2),
+    "ACTIVATION_SWISH": _function(-0.016732126, -0.13447072, 1.4288611, 2.992582, SigmoidInputScale=2),
+    "ACTIVATION_SCALED_ELU": _function(-2.753745, -1.180408, 3, 6, Alpha=1.5, Gamma=2),
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": _function(0.50385815, 1.1518788, 2.273742, 3.4028265, Alpha=2, Beta=0.5),
+    "ACTIVATION_SCALED_TANH": _function(-1.6965673, -0.48983732, 1.2702979, 1.8102965, Alpha=2, Beta=0.5),
+}
+
 EXAMPLES: dict[str, Example] = {
+    **{name: example for name, example in _FUNCTIONS.items() if name in python.built_names()},
     "ELEMENT_WISE_IDENTITY": _unary(-2.5, -0.5, 1.5, 3),
     "ELEMENT_WISE_ABS": _unary(2.5, 0.5, 1.5, 3),
     "ELEMENT_WISE_NEGATE": _unary(2.5, 0.5, -1.5, -3),

@@ -12,8 +12,8 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (HAND_WRITTEN, ROOT, built_names, exported_names, list_text, notes, options, read_operators,
-                         signature, wrapped)
+from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, english, exported_names, list_text, notes, options,
+                         read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import stub_module_text
 
 
@@ -29,10 +29,29 @@ def first_line(op):
     return f"DirectML's {op.name}: {formula}{each}." if formula else f"DirectML's {op.name}."
 
 
+def ufunc_first_line(op):
+    formula = op.formula
+    for one, name in zip(op.inputs, ufunc_inputs(op)):
+        formula = re.sub(rf"\b{one.name}\b", name, formula)
+    return f"DirectML's {op.name}: {formula}, element by element and correctly rounded."
+
+
+def ufunc_notes(op):
+    if len(op.inputs) == 1:
+        yield f"Of {types_text(op.inputs[0].types)}: the nearest of the type to the true value."
+    else:
+        yield "Of float16 and float32: the nearest of the type to the true value."
+    yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
+           "libraries, GPUs and ``device`` are as for `modulus_floor`.")
+    if op.attributes:
+        yield f"DirectML's ScaleBias is taken by `run`: run({op.name!r}, {', '.join(ufunc_inputs(op))}, Scale=2, Bias=1)."
+
+
 def docstring(op):
     """With the example of an operator that is built; tests make the functions of the others too."""
-    lines = textwrap.wrap(first_line(op), 112, break_long_words=False, break_on_hyphens=False)
-    body = [line for note in notes(op)
+    first, rest = (ufunc_first_line(op), ufunc_notes(op)) if op.name in UFUNCS else (first_line(op), notes(op))
+    lines = textwrap.wrap(first, 112, break_long_words=False, break_on_hyphens=False)
+    body = [line for note in rest
             for line in textwrap.wrap(note, 116, break_long_words=False, break_on_hyphens=False)]
     if op.name in EXAMPLES:
         body += ["", *python_session(op, EXAMPLES[op.name])]
@@ -43,6 +62,10 @@ def docstring(op):
 # ---- The files ------------------------------------------------------------------------------------------------------
 
 def function_text(op):
+    if op.name in UFUNCS:
+        head = f"def {op.python}("
+        parts = [part.replace("'same_kind'", "_CASTING").replace("'K'", "_ORDER") for part in ufunc_signature(op)]
+        return f'@_ufunc("{op.name}")\n' + wrapped(head, parts, "):\n", len(head)) + docstring(op)
     inputs = ", ".join(f"*{one.name}" if one.array else one.name for one in op.inputs)
     required = [f"{one.field}={one.name}" for one in op.attributes if not one.optional]
     optional = [f"{one.field}={one.name}" for one in op.attributes if one.optional]
@@ -77,7 +100,8 @@ def module_text(operators):
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
              'and the rows\nin src/ops: edit those.\n"""\n',
-             "from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run\n\n",
+             "from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run\n",
+             "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# Python's own names: never by import *\n",
              list_text("SHADOWING", shadowing)]
     lines.append("\n_SPECS.update({\n")
@@ -102,13 +126,11 @@ def page_text(operators, built):
     lines = ["# DirectML's operators in Python", "",
              "Made by `data/generate_python.py`; [python.md](python.md#a-function-for-each-operator) states the rule. "
              "anydml has a function for", f"each operator that is built: {len(built)} of {len(operators)}. The others will have "
-             "these names and signatures.", "",
+             "these names and signatures. Those that end", "with `…` take every argument of a NumPy ufunc, and `device`.", "",
              "| DirectML | Python | built |", "|---|---|---|"]
     for op in operators:
-        call = f"{op.python}({', '.join(signature(op))})"
-        if op.name in HAND_WRITTEN:
-            call = (f"{op.python}(a, b, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, "
-                    "device=None)")
+        parts = [*ufunc_inputs(op), "/", "out=None", "*", "…"] if op.name in UFUNCS | HAND_WRITTEN else signature(op)
+        call = f"{op.python}({', '.join(parts)})"
         lines.append(f"| {op.name} | `{call}` | {'yes' if op.name in built else ''} |")
     return "\n".join(lines) + "\n"
 

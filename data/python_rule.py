@@ -26,6 +26,14 @@ SAME_MEANING = {
 OTHER_MEANING = {"identity", "max", "mean", "min", "round", "slice"}
 
 HAND_WRITTEN = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"}  # in python/anydml/__init__.py
+# Functions that are correctly rounded and have no attribute but DirectML's ScaleBias: they are ufuncs of NumPy's.
+UFUNCS = {
+    *(f"ELEMENT_WISE_{name}" for name in ("EXP", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "SINH", "COSH",
+                                          "TANH", "ASINH", "ACOSH", "ATANH", "ERF", "POW", "ATAN_YX")),
+    *(f"ACTIVATION_{name}" for name in ("SIGMOID", "TANH", "GELU", "SOFTSIGN")),
+}
+UFUNC_OPTIONS = ("where=True", "casting='same_kind'", "order='K'", "dtype=None", "subok=True", "signature=None",
+                 "device=None")
 TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
          "compare"}  # names of the package
 OPTIONS = ("out", "dtype", "shape", "device")
@@ -68,12 +76,14 @@ def is_free(name):
 
 
 def python_names(names):
-    """Of all operators together, since two may have one short name."""
+    """Of all operators together, since two may have one short name. If NumPy has it too, and for the same, it belongs
+    to the element-wise one."""
     short = collections.Counter(map(short_name, names))
     result = {}
     for name in names:
         python = short_name(name)
-        if not is_free(python) or short[python] > 1:
+        is_numpys = python in SAME_MEANING and name.startswith("ELEMENT_WISE_")
+        if not is_free(python) or (short[python] > 1 and not is_numpys):
             python = name.lower()
         if not is_free(python):
             python += "_"
@@ -181,6 +191,15 @@ def built_names():
 
 
 # ---- Signatures -----------------------------------------------------------------------------------------------------
+
+def ufunc_inputs(op):
+    """What the parameters of a ufunc are called, which have no names for callers."""
+    return ("x",) if len(op.inputs) == 1 else ("a", "b")
+
+
+def ufunc_signature(op):
+    return [*ufunc_inputs(op), "/", "out=None", "*", *UFUNC_OPTIONS]
+
 
 def options(op):
     """Whichever of the options the operator has."""

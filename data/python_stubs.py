@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What type checkers see of the operators' functions: python/anydml/_operators.pyi, which generate_python.py writes."""
-from python_rule import HAND_WRITTEN, exported_names, last_required, list_text, options, signature, wrapped
+from python_rule import HAND_WRITTEN, UFUNCS, exported_names, last_required, list_text, options, signature, wrapped
 
 KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsIndex", "boolean": "bool",
          "reals": "Sequence[_Number]", "naturals": "Sequence[SupportsIndex]", "integers": "Sequence[SupportsIndex]",
@@ -77,6 +77,8 @@ def ways_of_several(op):
 
 
 def stub_text(op):
+    if op.name in UFUNCS:
+        return f"{op.python}: _UfuncOf{'One' if len(op.inputs) == 1 else 'Two'}\n"
     ways = list(ways_of_several(op) if is_several(op) else ways_of_one(op))
     return "".join(f"@overload\n{text}" for text in ways)
 
@@ -94,6 +96,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._calls import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 '''
     start = "_OneResult: TypeAlias = Literal["

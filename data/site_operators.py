@@ -262,9 +262,13 @@ class Pages:
             return [f"[`anydml.{op.python}`](../python.md#anydml{op.python}) is a function of the package. It takes every "
                     "argument of a NumPy ufunc.", ""]
         head = f"anydml.{op.python}("
-        lines = ["```python", python.wrapped(head, python.signature(op), ")", len(head)), "```", ""]
+        is_ufunc = op.name in python.UFUNCS
+        parts = python.ufunc_signature(op) if is_ufunc else python.signature(op)
+        lines = ["```python", python.wrapped(head, parts, ")", len(head)), "```", ""]
         if op.name not in self.built:
             lines += ["The function will have this signature once the operator is built.", ""]
+        if is_ufunc:
+            return [*lines, "It is correctly rounded, and takes every argument of a NumPy ufunc.", ""]
         return lines + [re.sub(r"``([^`]+)``", r"`\1`", f"- {note}") for note in python.notes(op)] + [""]
 
     def example_part(self, op: python.Operator) -> list[str]:

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -24,91 +23,15 @@
 #include "device_arrays.h"
 #include "device_call.h"
 #include "facts/facts.h"
-#include "faults.h"
 #include "gil.h"
 #include "graph.h"
 #include "layout.h"
-#include "modulus.h"
 #include "operand.h"
+#include "short_way.h"
+#include "ufunc.h"
 
 namespace anydml::python {
 namespace {
-
-// ---- The ufuncs ----------------------------------------------------------------------------------------------------
-
-struct Loop {
-  ModulusFunction function;
-  DataType type;
-};
-Loop loops[2][kTypeCount];
-
-void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, void* which) {
-  const Loop& loop = *static_cast<const Loop*>(which);
-  const auto size = static_cast<npy_intp>(element_size(loop.type));
-  const npy_intp count = dimensions[0];
-  std::fexcept_t flags;
-  std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-  const auto run = [&](npy_intp first, npy_intp many) {
-    const std::int64_t sizes[] = {many};
-    std::int64_t strides[3][1];
-    anydml_tensor tensors[3];
-    for (int i = 0; i < 3; ++i) {
-      strides[i][0] = steps[i] / size;
-      tensors[i] = {static_cast<anydml_type>(loop.type), 1, sizes, strides[i], data[i] + first * steps[i]};
-    }
-    return loop.function(&tensors[0], &tensors[1], &tensors[2]);
-  };
-  // Reductions and accumulations read a result as the next operand: NumPy lets results lie over operands in no other
-  // case, but for the same places. Odd steps are no strides of ours.
-  const auto reads_results = [&](int operand) {
-    const auto low = [&](int i) {
-      return reinterpret_cast<std::intptr_t>(data[i]) + std::min<npy_intp>(0, (count - 1) * steps[i]);
-    };
-    const auto high = [&](int i) {
-      return reinterpret_cast<std::intptr_t>(data[i]) + std::max<npy_intp>(0, (count - 1) * steps[i]) + size;
-    };
-    return low(operand) < high(2) && low(2) < high(operand) &&
-           !(data[operand] == data[2] && steps[operand] == steps[2]);
-  };
-  const bool whole = steps[2] != 0 && steps[0] % size == 0 && steps[1] % size == 0 && steps[2] % size == 0 &&
-                     !reads_results(0) && !reads_results(1);
-  const npy_intp many = whole ? most_elements.load(std::memory_order_relaxed) : 1;
-  bool faulty = false;
-  int code = ANYDML_OK;
-  for (npy_intp i = 0; i < count && code == ANYDML_OK; i += many) {
-    const npy_intp next = std::min(many, count - i);
-    // Before it runs, since results may lie over the operands; and not earlier, since an operand may be a result.
-    faulty =
-        faulty || find_faulty(loop.type, data[0] + i * steps[0], steps[0], data[1] + i * steps[1], steps[1], next) >= 0;
-    code = run(i, next);
-  }
-  if (code != ANYDML_OK) {
-    const GilHeld held;
-    PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
-  }
-  // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
-  // one stay. Ours to add are these two, whatever was raised meanwhile.
-  std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
-  if (faulty) {
-    std::feraiseexcept(is_float_type(loop.type) ? FE_INVALID : FE_DIVBYZERO);
-  }
-}
-
-nb::object make_ufunc(int which) {
-  static PyUFuncGenericFunction functions[2][kTypeCount];
-  static void* data[2][kTypeCount];
-  static char types[3 * kTypeCount];
-  for (std::size_t i = 0; i < kTypeCount; ++i) {
-    functions[which][i] = run_loop;
-    loops[which][i] = {kFunctions[which], kTypes[i].type};
-    data[which][i] = &loops[which][i];
-    for (std::size_t j = 0; j < 3; ++j) {
-      types[3 * i + j] = static_cast<char>(kTypes[i].numpy);
-    }
-  }
-  return nb::steal(PyUFunc_FromFuncAndData(functions[which], data[which], types, kTypeCount, 2, 1, PyUFunc_None,
-                                           kNames[which], "the ufunc behind the function of that name", 0));
-}
 
 // ---- Any operator --------------------------------------------------------------------------------------------------
 
@@ -415,9 +338,28 @@ NB_MODULE(_core, module) {
   // What a daemon thread held when Python ended is still there afterwards, and nobody's mistake.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
-  module.attr("floor_ufunc") = make_ufunc(0);
-  module.attr("truncate_ufunc") = make_ufunc(1);
-  module.def("try_modulus", try_modulus, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  nb::class_<Ufunc>(module, "Ufunc")
+      .def_ro("name", &Ufunc::name)
+      .def_ro("op", &Ufunc::op)
+      .def_ro("inputs", &Ufunc::inputs)
+      .def_ro("ufunc", &Ufunc::ufunc)
+      .def(
+          "try_one",
+          [](const Ufunc& of, nb::handle x, nb::handle out) {
+            return of.inputs == 1 ? try_short(of, &x, out) : not_here();
+          },
+          nb::arg().none(), nb::arg().none())
+      .def(
+          "try_two",
+          [](const Ufunc& of, nb::handle a, nb::handle b, nb::handle out) {
+            const nb::handle inputs[] = {a, b};
+            return of.inputs == 2 ? try_short(of, inputs, out) : not_here();
+          },
+          nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def(
+      "make_ufunc",
+      [](const std::string& name, const std::string& op, int inputs) { return new Ufunc(name, op, inputs); },
+      nb::rv_policy::reference);
   module.def("operator_name", operator_name, nb::arg("op").none());
   module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"),
              nb::arg("device").none());

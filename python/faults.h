@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What NumPy warns of: pairs without an answer, and how they are looked for in long rows.
+// What NumPy warns of, told from operands and results, and how it is looked for in long rows.
 #pragma once
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -35,65 +36,23 @@ using Unsigned =
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 template <class T>
+constexpr auto magnitude(T value) {
+  return static_cast<Unsigned<T>>(to_bits(value) & FloatParts<T>::kMagnitude);
+}
+template <class T>
 constexpr bool is_infinite(T value) {
-  return (to_bits(value) & FloatParts<T>::kMagnitude) == FloatParts<T>::kInfinity;
+  return magnitude(value) == FloatParts<T>::kInfinity;
 }
 template <class T>
 constexpr bool is_zero(T value) {
   if constexpr (is_float<T>) {
-    return (to_bits(value) & FloatParts<T>::kMagnitude) == 0;
+    return magnitude(value) == 0;
   } else {
     return value == 0;
   }
 }
 
-// Whether a pair has no answer: division by zero for integers, an invalid operation for floats.
-template <class T>
-bool is_faulty(T a, T b) {
-  if constexpr (is_float<T>) {
-    return !is_nan(a) & !is_nan(b) & (is_zero(b) | is_infinite(a));  // without branches
-  } else {
-    return is_zero(b);
-  }
-}
-
-// The first pair of a row that has no answer, or -1. Without early ends, so that compilers make vectors of it.
-template <class T>
-npy_intp find_faulty(const char* a, npy_intp a_step, const char* b, npy_intp b_step, npy_intp count) {
-  constexpr npy_intp kBlock = 1024;
-  if (b_step == 0 && (a_step == 0 || !is_float<T>)) {
-    count = std::min<npy_intp>(count, 1);  // the same pair again, or the same divisor, which alone decides
-  }
-  for (npy_intp start = 0; start < count; start += kBlock) {
-    const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
-    if (a_step == sizeof(T) && b_step == sizeof(T)) {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= is_faulty(load<T>(a + i * static_cast<npy_intp>(sizeof(T))),
-                         load<T>(b + i * static_cast<npy_intp>(sizeof(T))))
-                   ? Unsigned<T>{1}
-                   : Unsigned<T>{0};
-      }
-    } else {
-      for (npy_intp i = start; i < end; ++i) {
-        any |= is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step)) ? Unsigned<T>{1} : Unsigned<T>{0};
-      }
-    }
-    for (npy_intp i = start; any != 0 && i < end; ++i) {
-      if (is_faulty(load<T>(a + i * a_step), load<T>(b + i * b_step))) {
-        return i;
-      }
-    }
-  }
-  return -1;
-}
-
-inline npy_intp find_faulty(DataType type, const char* a, npy_intp a_step, const char* b, npy_intp b_step,
-                            npy_intp count) {
-  return visit_type(type, [&]<class T>() { return find_faulty<T>(a, a_step, b, b_step, count); });
-}
-
-// Whether a row of results has a NaN, and whether a row of divisors has a 0.
+// Whether an element of a row passes a test.
 template <class T, class Test>
 bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
@@ -152,6 +111,130 @@ bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) 
       },
       &search);
   return search.found.load();
+}
+
+// ---- Faults --------------------------------------------------------------------------------------------------------
+
+// Which of an operator's results are faults, by what NumPy says of its own functions. A NaN is an invalid operation
+// wherever no operand is one; of the modulus nothing else counts. An infinite result of finite operands is a division
+// by zero at a pole, and an overflow elsewhere. One that is 0 or subnormal is an underflow, unless the first operand is
+// 0 or 1, where a 0 is exact: that a subnormal is exact now and then is not looked into.
+enum class Faults { modulus, function, function_with_poles, pow };
+
+template <class T>
+constexpr Unsigned<T> one_bits() {
+  return static_cast<Unsigned<T>>(Unsigned<T>{FloatParts<T>::kBias} << FloatParts<T>::kFractionBits);
+}
+
+// Whether a result may be one.
+template <class T>
+bool may_be_fault(Faults of, T result) {
+  if (of == Faults::modulus) {
+    return is_nan(result);
+  }
+  constexpr Unsigned<T> kNormal = FloatParts<T>::kHidden;  // the least
+  return static_cast<Unsigned<T>>(magnitude(result) - kNormal) >=
+         static_cast<Unsigned<T>>(FloatParts<T>::kInfinity - kNormal);
+}
+
+// Whether a fault cannot be told from the result alone where it is an operand.
+template <class T>
+bool has_a_say(T operand) {
+  const Unsigned<T> of = magnitude(operand);
+  return of == 0 || of == one_bits<T>() || of >= FloatParts<T>::kInfinity;
+}
+
+// A row of operands, one or two, and of results.
+struct Row {
+  const char* data[3];
+  npy_intp steps[3];
+  int inputs;
+  npy_intp count;
+
+  [[nodiscard]] Row part(npy_intp first, npy_intp many) const {
+    Row part = *this;
+    for (int i = 0; i <= inputs; ++i) {
+      part.data[i] += first * steps[i];
+    }
+    part.count = many;
+    return part;
+  }
+};
+
+// Faults as a mask of the machine's flags. Without branches, so that compilers make vectors of it.
+template <class T, bool kTwo>
+int faults_of_part(Faults of, const Row& row) {
+  using Bits = Unsigned<T>;
+  constexpr Bits kInfinity = FloatParts<T>::kInfinity;
+  Bits invalid = 0, infinite = 0, pole = 0, tiny = 0;
+  const auto as_bits = [](bool is) { return static_cast<Bits>(is ? 1 : 0); };
+  const auto look = [&](npy_intp a_step, npy_intp b_step, npy_intp step) {
+    for (npy_intp i = 0; i < row.count; ++i) {
+      const Bits a = magnitude(load<T>(row.data[0] + i * a_step));
+      const Bits b = kTwo ? magnitude(load<T>(row.data[1] + i * b_step)) : Bits{0};
+      const Bits r = magnitude(load<T>(row.data[row.inputs] + i * step));
+      const Bits finite = as_bits(a < kInfinity) & as_bits(b < kInfinity);
+      const Bits zero = as_bits(a == 0);
+      invalid |= as_bits(r > kInfinity) & as_bits(a <= kInfinity) & as_bits(b <= kInfinity);
+      infinite |= as_bits(r == kInfinity) & finite & (zero ^ 1);
+      pole |= as_bits(r == kInfinity) & finite & zero;
+      tiny |= as_bits(r < FloatParts<T>::kHidden) & finite & (zero ^ 1) & as_bits(a != one_bits<T>());
+    }
+  };
+  constexpr npy_intp kSize = sizeof(T);
+  if (row.steps[row.inputs] == kSize && row.steps[0] == kSize && (!kTwo || row.steps[1] == kSize)) {
+    look(kSize, kSize, kSize);
+  } else {
+    look(row.steps[0], row.steps[1], row.steps[row.inputs]);
+  }
+  const int invalids = invalid != 0 ? FE_INVALID : 0;
+  if (of == Faults::modulus) {
+    return invalids;
+  }
+  const int at_zero = of == Faults::function ? FE_OVERFLOW : FE_DIVBYZERO;
+  const int elsewhere = of == Faults::function_with_poles ? FE_DIVBYZERO : FE_OVERFLOW;
+  return invalids | (pole != 0 ? at_zero : 0) | (infinite != 0 ? elsewhere : 0) | (tiny != 0 ? FE_UNDERFLOW : 0);
+}
+
+// The faults of a row, long or short. Operands are looked at where a result is suspicious alone.
+template <class T>
+int faults_of_row(Faults of, const Row& row) {
+  const auto faults_of_chunk = [](Faults of, const Row& part) {
+    const auto test = [of](T result) { return may_be_fault(of, result); };
+    if (!any_of_row<T>(part.data[part.inputs], part.steps[part.inputs], part.count, test)) {
+      return 0;
+    }
+    return part.inputs == 2 ? faults_of_part<T, true>(of, part) : faults_of_part<T, false>(of, part);
+  };
+  if (row.count < 4 * kChunk) {
+    return faults_of_chunk(of, row);
+  }
+  struct Search {
+    Faults of;
+    const Row& row;
+    decltype(faults_of_chunk) chunk;
+    std::atomic<int> found;
+  } search{of, row, faults_of_chunk, 0};
+  pool().run(
+      static_cast<std::uint64_t>((row.count + kChunk - 1) / kChunk),
+      [](void* context, std::uint64_t chunk) noexcept {
+        Search& all = *static_cast<Search*>(context);
+        const npy_intp start = static_cast<npy_intp>(chunk) * kChunk;
+        all.found.fetch_or(all.chunk(all.of, all.row.part(start, std::min(kChunk, all.row.count - start))),
+                           std::memory_order_relaxed);
+      },
+      &search);
+  return search.found.load();
+}
+
+inline int faults_of_row(Faults of, DataType type, const Row& row) {
+  return visit_type(type, [&]<class T>() {
+    if constexpr (is_float<T>) {
+      return faults_of_row<T>(of, row);
+    } else {
+      return 0;
+    }
+  });
 }
 
 }  // namespace anydml::python

@@ -18,80 +18,115 @@ namespace anydml::python {
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
-// Whether an element passes a test. Neither order nor repetition matters, so the memory is walked upwards, in as few
-// rows as there are.
+// Whether a row passes a test: of operands of one type, of which the last has the shape that the others are broadcast
+// to. Neither order nor repetition matters, so the memory of the last is walked upwards, in as few rows as there are.
+// test(data, steps, count): where each operand's row begins, its step in bytes, and the number of elements.
 template <class Test>
-bool any_in_array(const Operand& of, Test test) {
-  return visit_type(static_cast<DataType>(of.tensor.type), [&]<class T>() {
-    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-    struct Loop {
-      std::int64_t size;
-      std::int64_t stride;
-    };
-    Loop loops[kMostDimensions];  // the largest stride first
-    int count = 0;
-    const char* start = static_cast<const char*>(of.tensor.data);
-    for (int i = 0; i < of.tensor.rank; ++i) {
-      Loop loop{of.sizes[i], of.strides[i]};
-      if (loop.size == 0) {
-        return false;
-      }
-      if (loop.size == 1 || loop.stride == 0) {
-        continue;  // a single place, or the same one again
-      }
-      if (loop.stride < 0) {
-        start += (loop.size - 1) * loop.stride * kSize;
-        loop.stride = -loop.stride;
-      }
-      int at = count++;
-      for (; at > 0 && loops[at - 1].stride < loop.stride; --at) {
-        loops[at] = loops[at - 1];
-      }
-      loops[at] = loop;
-    }
-    // Loops that follow each other in memory are one. The last is the row.
-    int outer = 0;
-    for (int i = 0; i < count; ++i) {
-      if (outer > 0 && loops[outer - 1].stride == loops[i].stride * loops[i].size) {
-        loops[outer - 1] = {loops[outer - 1].size * loops[i].size, loops[i].stride};
-      } else {
-        loops[outer++] = loops[i];
-      }
-    }
-    const Loop row = outer > 0 ? loops[--outer] : Loop{1, 1};
-    std::int64_t index[kMostDimensions] = {};
-    for (;;) {
-      if (any_of_long_row<T>(start, row.stride * kSize, row.size, test)) {
-        return true;
-      }
-      int i = outer - 1;
-      for (; i >= 0; --i) {
-        start += loops[i].stride * kSize;
-        if (++index[i] < loops[i].size) {
-          break;
-        }
-        start -= index[i] * loops[i].stride * kSize;
-        index[i] = 0;
-      }
-      if (i < 0) {
-        return false;
-      }
-    }
-  });
-}
-
-inline bool any_nan(const Operand& of) {
-  return any_in_array(of, [](auto value) {
-    if constexpr (is_float<decltype(value)>) {
-      return is_nan(value);
-    } else {
+bool any_row(const Operand* const* operands, int count, Test test) {
+  constexpr int kMost = 3;
+  const Operand& last = *operands[count - 1];
+  const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(last.tensor.type)));
+  struct Loop {
+    std::int64_t size;
+    std::int64_t strides[kMost];
+  };
+  Loop loops[kMostDimensions];  // the largest stride first
+  int depth = 0;
+  const char* data[kMost];
+  for (int k = 0; k < count; ++k) {
+    data[k] = static_cast<const char*>(operands[k]->tensor.data);
+  }
+  for (int i = 0; i < last.tensor.rank; ++i) {
+    Loop loop{last.sizes[i], {}};
+    if (loop.size == 0) {
       return false;
     }
-  });
+    bool moves = false;
+    for (int k = 0; k < count; ++k) {
+      const int at = i - (last.tensor.rank - operands[k]->tensor.rank);
+      loop.strides[k] = at < 0 || operands[k]->sizes[at] == 1 ? 0 : operands[k]->strides[at];
+      moves |= loop.strides[k] != 0;
+    }
+    if (loop.size == 1 || !moves) {
+      continue;  // a single place, or the same one again
+    }
+    if (loop.strides[count - 1] < 0) {
+      for (int k = 0; k < count; ++k) {
+        data[k] += (loop.size - 1) * loop.strides[k] * size;
+        loop.strides[k] = -loop.strides[k];
+      }
+    }
+    int at = depth++;
+    for (; at > 0 && loops[at - 1].strides[count - 1] < loop.strides[count - 1]; --at) {
+      loops[at] = loops[at - 1];
+    }
+    loops[at] = loop;
+  }
+  // Loops that follow each other in the memory of all are one. The last is the row.
+  int outer = 0;
+  for (int i = 0; i < depth; ++i) {
+    const auto follows = [&](std::int64_t before, std::int64_t stride) { return before == stride * loops[i].size; };
+    if (outer > 0 &&
+        std::equal(loops[outer - 1].strides, loops[outer - 1].strides + count, loops[i].strides, follows)) {
+      loops[i].size *= loops[outer - 1].size;
+      --outer;
+    }
+    loops[outer++] = loops[i];
+  }
+  const Loop row = outer > 0 ? loops[--outer] : Loop{1, {}};
+  npy_intp steps[kMost];
+  for (int k = 0; k < count; ++k) {
+    steps[k] = static_cast<npy_intp>(row.strides[k] * size);
+  }
+  std::int64_t index[kMostDimensions] = {};
+  for (;;) {
+    if (test(data, steps, static_cast<npy_intp>(row.size))) {
+      return true;
+    }
+    int i = outer - 1;
+    const auto move = [&](std::int64_t by) {
+      for (int k = 0; k < count; ++k) {
+        data[k] += by * loops[i].strides[k] * size;
+      }
+    };
+    for (; i >= 0; --i) {
+      move(1);
+      if (++index[i] < loops[i].size) {
+        break;
+      }
+      move(-index[i]);
+      index[i] = 0;
+    }
+    if (i < 0) {
+      return false;
+    }
+  }
 }
 
 inline bool any_zero(const Operand& of) {
-  return any_in_array(of, [](auto value) { return is_zero(value); });
+  const Operand* const operands[] = {&of};
+  return visit_type(static_cast<DataType>(of.tensor.type), [&]<class T>() {
+    return any_row(operands, 1, [](const char* const* data, const npy_intp* steps, npy_intp count) {
+      return any_of_long_row<T>(data[0], steps[0], count, [](T value) { return is_zero(value); });
+    });
+  });
+}
+
+// The faults of a call, as a mask; the result is the last operand.
+inline int faults_of(Faults of, const Operand* operands, int inputs) {
+  const Operand* each[3];
+  for (int i = 0; i <= inputs; ++i) {
+    each[i] = &operands[i];
+  }
+  int found = 0;
+  any_row(each, inputs + 1, [&](const char* const* data, const npy_intp* steps, npy_intp count) {
+    Row row{{}, {}, inputs, count};
+    std::copy_n(data, inputs + 1, row.data);
+    std::copy_n(steps, inputs + 1, row.steps);
+    found |= faults_of_row(of, static_cast<DataType>(operands[inputs].tensor.type), row);
+    return false;
+  });
+  return found;
 }
 
 // ---- Shared memory -------------------------------------------------------------------------------------------------

@@ -288,10 +288,13 @@ def count_different(actual, expected):
 
 
 def check(library, name, inputs, attributes, expected):
+    """expected is an array, or a tuple of them where one of several answers is right."""
     given = [array for array in inputs if array is not None]
+    answers = expected if isinstance(expected, tuple) else (expected,)
+    expected = answers[0]
     out = np.empty(np.broadcast_shapes(*(array.shape for array in given)), dtype=expected.dtype)
     library.run(name, inputs, out, attributes)
-    different = count_different(out, expected)
+    different = np.logical_and.reduce([count_different(out, answer) for answer in answers])
     if different.any():
         place = tuple(np.argwhere(different)[0])
         operands = [np.broadcast_to(array, out.shape)[place] for array in given]
@@ -341,12 +344,17 @@ def main(path):
         total += compared
         print(f"  {name:32} {compared:9} elements of {len(names):2} types, none different")
     compared, variants = {}, {}
+    def shaped(x):
+        if isinstance(x, tuple):
+            return tuple(map(shaped, x))
+        return x if x is None or x.size == 1 else x[:ELEMENTS // 8 // 8 * 8].reshape(-1, 4, 2)[::-1].transpose(
+            1, 0, 2)[:, ::3]
+
     for name, inputs, attributes, expected in typed_cases(lambda kind: random_values(random, kind.type, ELEMENTS // 8)):
+        if name not in typed:  # answers to operators that are not built yet
+            continue
         count = check(library, name, inputs, attributes, expected)
-        large = [None if x is None or x.size == 1 else x[:ELEMENTS // 8 // 8 * 8].reshape(-1, 4, 2)[::-1].transpose(
-            1, 0, 2)[:, ::3] for x in (*inputs, expected)]
-        shaped = [given if x is None else x for given, x in zip((*inputs, expected), large)]
-        count += check(library, name, shaped[:-1], attributes, shaped[-1])
+        count += check(library, name, [shaped(x) for x in inputs], attributes, shaped(expected))
         compared[name] = compared.get(name, 0) + count
         variants[name] = variants.get(name, 0) + 1
     for name in sorted(typed - set(compared)):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What NumPy says of element-wise operators: for each its attributes and a function, in the type that is computed in."""
+import function_oracles
 import numpy as np
 
 
@@ -117,8 +118,10 @@ def added(activation):
     return of
 
 
-# For each operator one or more pairs: the attributes, and the function.
+# For each operator one or more pairs: the attributes, and the function, which gives the answer, or a tuple where one of
+# several is right.
 ROWS = {
+    **function_oracles.ROWS,
     "ELEMENT_WISE_MAX": [((), greater)],
     "ELEMENT_WISE_MIN": [((), less)],
     "ELEMENT_WISE_MEAN": [((), mean)],
@@ -195,6 +198,8 @@ def typed_rows(draw, dtypes):
                 infinite = [np.isinf(a), np.isposinf(a), np.isneginf(a)]
                 for mode, answer in enumerate(infinite):
                     yield "ELEMENT_WISE_IS_INFINITY", [a], (("InfinityMode", mode),), answer.astype(truth)
+        if dtype.kind == "f" and dtype.itemsize < 8:
+            yield "ELEMENT_WISE_POW", [a, b], (), ROWS["ELEMENT_WISE_POW"][0][1](a, b)
     for to in (np.dtype(np.int8), np.dtype(np.uint8)):
         zero_point = draw(to)
         none = np.zeros_like(zero_point)

@@ -3,16 +3,18 @@
 in src/ops: edit those.
 """
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
+from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count", "bit_not", "bit_or",
            "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1", "clip_grad", "clip_grad1",
            "dequantize_linear", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "fill_value_constant",
-           "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu",
-           "linear", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
-           "relu_grad", "shrink", "sign", "sqrt", "subtract", "threshold", "thresholded_relu"]
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan",
+           "leaky_relu", "linear", "logical_and", "logical_equals", "logical_greater_than",
+           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
+           "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "shrink", "sign", "sqrt", "subtract",
+           "threshold", "thresholded_relu"]
 # Python's own names: never by import *
 SHADOWING = ["abs"]
 
@@ -23,6 +25,7 @@ _SPECS.update({
     "ELEMENT_WISE_CEIL": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_CLIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_EXP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_LOGICAL_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_LOGICAL_EQUALS": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
@@ -186,6 +189,24 @@ def divide(a, b, /, *, out=None, device=None):
     [3.5, -3.5, -0.25]
     """
     return _run("ELEMENT_WISE_DIVIDE", a, b, out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_EXP")
+def exp(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_EXP: exp(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_EXP', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.exp(x).tolist()
+    [0.08208499848842621, 0.6065306663513184, 4.481688976287842, 20.08553695678711]
+    """
 
 
 def floor(input, /, *, scale=None, bias=None, out=None, device=None):

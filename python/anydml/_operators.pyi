@@ -7,24 +7,26 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._calls import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count", "bit_not", "bit_or",
            "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1", "clip_grad", "clip_grad1",
            "dequantize_linear", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "fill_value_constant",
-           "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu",
-           "linear", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
-           "relu_grad", "shrink", "sign", "sqrt", "subtract", "threshold", "thresholded_relu"]
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan",
+           "leaky_relu", "linear", "logical_and", "logical_equals", "logical_greater_than",
+           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
+           "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "shrink", "sign", "sqrt", "subtract",
+           "threshold", "thresholded_relu"]
 SHADOWING = ["abs"]
 
 _OneResult: TypeAlias = Literal["ELEMENT_WISE_IDENTITY", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_ABS",
     "DML_OPERATOR_ELEMENT_WISE_ABS", "ELEMENT_WISE_ADD", "DML_OPERATOR_ELEMENT_WISE_ADD", "ELEMENT_WISE_CEIL",
     "DML_OPERATOR_ELEMENT_WISE_CEIL", "ELEMENT_WISE_CLIP", "DML_OPERATOR_ELEMENT_WISE_CLIP", "ELEMENT_WISE_DIVIDE",
-    "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_FLOOR", "DML_OPERATOR_ELEMENT_WISE_FLOOR",
-    "ELEMENT_WISE_LOGICAL_AND", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_EQUALS",
-    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_LOGICAL_GREATER_THAN",
+    "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_EXP", "DML_OPERATOR_ELEMENT_WISE_EXP", "ELEMENT_WISE_FLOOR",
+    "DML_OPERATOR_ELEMENT_WISE_FLOOR", "ELEMENT_WISE_LOGICAL_AND", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND",
+    "ELEMENT_WISE_LOGICAL_EQUALS", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_LOGICAL_GREATER_THAN",
     "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN", "ELEMENT_WISE_LOGICAL_LESS_THAN",
     "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN", "ELEMENT_WISE_LOGICAL_NOT", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT",
     "ELEMENT_WISE_LOGICAL_OR", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
@@ -138,6 +140,8 @@ def divide(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out
            device: str | None = None) -> _Library: ...
 @overload
 def divide(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+exp: _UfuncOfOne
 
 @overload
 def floor(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None, out: None = None,

@@ -98,8 +98,9 @@ def table():
     yield "compile of many", lambda: anydml.compile(ABS, *[X] * 100), (), ValueError, "number of input tensors is 100"
     for built in ("yes", 1, 0, [], X):
         yield f"operators({type(built).__name__})", anydml.operators, (built,), TypeError, "^built is "
-    yield "_core.try_modulus", lambda: _core.try_modulus(2, X, X, None), (), ValueError, "unknown modulus 2"
-    yield "_core.try_modulus", lambda: _core.try_modulus(-1, X, X, None), (), ValueError, "unknown modulus -1"
+    for op, inputs in (("ELEMENT_WISE_ABS", 2), ("ELEMENT_WISE_IF", 3), ("CONVOLUTION", 1), ("NOTHING", 1)):
+        yield f"_core.make_ufunc({op})", lambda op=op, inputs=inputs: _core.make_ufunc("f", op, inputs), (), ValueError, (
+            f"^{op} is no operator of {inputs} inputs that is built")
 
 
 def frozen():

@@ -56,14 +56,14 @@ def test_dask_arrays_go_straight_in(ours, numpy):
 
 def test_pickle():
     import cloudpickle
-    for thing in (anydml.modulus_floor, anydml.modulus_truncate, anydml.run, anydml._core.floor_ufunc,
-                  anydml._core.truncate_ufunc):
+    for thing in (anydml.modulus_floor, anydml.modulus_truncate, anydml.run, anydml.modulus_floor.ufunc,
+                  anydml.modulus_truncate.ufunc):
         for module in (pickle, cloudpickle):
             assert module.loads(module.dumps(thing)) is thing
 
 
 def test_pickled_is_found_by_another_process():
-    text = pickle.dumps((anydml.modulus_floor, anydml._core.truncate_ufunc)).hex()
+    text = pickle.dumps((anydml.modulus_floor, anydml.modulus_truncate.ufunc)).hex()
     code = f"import pickle; f, t = pickle.loads(bytes.fromhex('{text}')); print(int(f(-7, 3)), int(t(-7, 3)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "2 -1\n", done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import anydml
+from anydml import _ufuncs
 
 SOURCE = Path(__file__).resolve().parents[2]
 PAGES = {"docs/python.md": 7, "README.md": 1}  # and how many blocks they have at least
@@ -41,8 +42,8 @@ def is_here(module):
 @pytest.mark.parametrize("page", PAGES)
 def test_page_runs_as_one_script(page, monkeypatch):
     if "anydml.torch" in sys.modules:  # imported by another test: once more has no effect
-        monkeypatch.setattr(anydml, "_torch", None)
-        monkeypatch.setattr(anydml, "_is_traced", None)
+        monkeypatch.setattr(_ufuncs, "torch", None)
+        monkeypatch.setattr(_ufuncs, "is_traced", None)
         sys.modules["anydml.torch"].hook()
     namespace, ran = {}, 0
     for line, modules, code, expected in blocks(page):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from against_numpy import assert_same_outcome, both
 
-from anydml import _core
+import anydml
 
 BUFFER = 8192  # elements that NumPy gives to a loop at a time where it has to convert them
 SIZES = [1, 2, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER, 3 * BUFFER + 5]
-UFUNCS = [(_core.floor_ufunc, np.remainder), (_core.truncate_ufunc, np.fmod)]
+UFUNCS = [(anydml.modulus_floor.ufunc, np.remainder), (anydml.modulus_truncate.ufunc, np.fmod)]
 ufuncs = pytest.mark.parametrize("ours, numpys", UFUNCS, ids=["floor", "truncate"])
 
 

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import anydml
+from anydml import _ufuncs
 
 
 def documented():
@@ -25,8 +26,8 @@ def documented():
 def test_example_runs(module, name, needs, monkeypatch):
     pytest.importorskip(needs)
     if needs == "torch":  # the other tests are of anydml as it is without it
-        monkeypatch.setattr(anydml, "_torch", None)
-        monkeypatch.setattr(anydml, "_is_traced", None)
+        monkeypatch.setattr(_ufuncs, "torch", None)
+        monkeypatch.setattr(_ufuncs, "is_traced", None)
         importlib.import_module(module).hook()
     described = importlib.import_module(module)
     described = described if name is None else getattr(described, name)

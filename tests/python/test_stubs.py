@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import anydml
@@ -22,14 +23,16 @@ HAS = {name: importlib.util.find_spec(name) is not None for name in ("mypy", "py
 PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_program", *["typed_torch"] * HAS["torch"])]
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
-# are besides, objects with the attributes of a ufunc: test_the_modulus_functions_are_described looks at those.
+# are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
 ALLOWED = r"""anydml\.(_libraries|compare)\..*
 anydml\._calls\.(OF_NUMPY|OF_LIBRARY|ON_GPU|Output|SPECS|Spec|given)
 anydml\._graphs\.(ElementsNeeded|Recorder|Recording|record|regular)
 anydml\.(_graphs\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
-anydml\.modulus_(floor|truncate)
 anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
+anydml\._ufuncs\..*
 """
+UFUNCS = {name: one for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}
+ALLOWED += "".join(rf"anydml\.(_operators\.)?{name}" + "\n" for name in UFUNCS)
 
 
 def check(*command, cwd):
@@ -51,7 +54,7 @@ def test_programs_run():
 @needs_mypy
 def test_mypy(cache):
     # The package by its modules' names: a path would make mypy take the whole environment for the program's own.
-    modules = ["anydml", "anydml._operators", "anydml._calls", "anydml._graphs",
+    modules = ["anydml", "anydml._operators", "anydml._calls", "anydml._graphs", "anydml._ufuncs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
     check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
     check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
@@ -77,15 +80,17 @@ def test_stubs_agree_with_the_modules(tmp_path):
           "--ignore-unused-allowlist", "anydml", cwd=tmp_path)
 
 
-def test_the_modulus_functions_are_described():
+def test_ufuncs_are_described():
     """What stubtest does not compare: the parameters, and that the attributes are those of the ufunc that it carries."""
-    tree = ast.parse((Path(anydml.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
-    members = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "_Modulus").body
-    calls = [one.args for one in members if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
-    names = {one.name if isinstance(one, ast.FunctionDef) else one.target.id for one in members}
-    for function in (anydml.modulus_floor, anydml.modulus_truncate):
+    tree = ast.parse((Path(anydml.__file__).parent / "_ufuncs.pyi").read_text(encoding="utf-8"))
+    classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
+    for function in UFUNCS.values():
+        members = classes["_Ufunc"] + classes["_UfuncOfOne" if function.nin == 1 else "_UfuncOfTwo"]
+        calls = [one.args for one in members if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
+        names = {one.name if isinstance(one, ast.FunctionDef) else one.target.id for one in members}
         assert names - {"__call__", "resolve_dtypes"} == set(vars(function)) - {"resolve_dtypes"}  # new in NumPy 1.25
         parameters = inspect.signature(function).parameters.values()
+        assert calls
         for call in calls:
             assert [one.arg for one in call.posonlyargs[1:] + call.args] == [one.name for one in parameters
                                                                              if one.kind != one.KEYWORD_ONLY]
@@ -106,7 +111,7 @@ def test_stubs_of_operators_to_come(cache):
     (folder / "_operators.pyi").write_text(text)
     (folder / "__init__.pyi").write_text("")
     package = Path(anydml.__file__).parent
-    for module in ("_calls.pyi", "_graphs.pyi"):
+    for module in ("_calls.pyi", "_graphs.pyi", "_ufuncs.pyi"):
         (folder / module).write_text((package / module).read_text(encoding="utf-8"))
-    assert text.count("\ndef ") > 2 * len(operators) and "Any" not in text.replace("_Array", "")
+    assert text.count("\ndef ") > 2 * len(operators) - 60 and "Any" not in text.replace("_Array", "")
     check("mypy", "--strict", "--cache-dir", cache / "everything.cache", folder / "_operators.pyi", cwd=folder.parent)

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 import anydml
+from anydml import _ufuncs
 
 torch = pytest.importorskip("torch")
 import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
 
 # The other tests are of anydml as it is without it.
-anydml._torch = anydml._is_traced = None
+_ufuncs.torch = _ufuncs.is_traced = None
 
 
 @pytest.fixture(autouse=True)
 def hooked(monkeypatch):
-    monkeypatch.setattr(anydml, "_torch", None)  # as it is to be again
-    monkeypatch.setattr(anydml, "_is_traced", None)
+    monkeypatch.setattr(_ufuncs, "torch", None)  # as it is to be again
+    monkeypatch.setattr(_ufuncs, "is_traced", None)
     anydml.torch.hook()
 
 
@@ -111,3 +112,37 @@ def test_a_compiler_takes_it_whole(function):
 def test_further_arguments_are_refused_with_gradients():
     with pytest.raises(TypeError, match="expected a and b alone"):
         anydml.modulus_floor(torch.ones(2, requires_grad=True), 2, dtype="float32")
+
+
+# PyTorch's own, and a range that they have.
+OTHERS = {"exp": torch.exp, "log": torch.log, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin,
+          "acos": torch.acos, "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh,
+          "activation_tanh": torch.tanh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
+          "erf": torch.erf, "sigmoid": torch.sigmoid, "gelu": torch.nn.functional.gelu,
+          "softsign": torch.nn.functional.softsign, "pow": torch.pow, "atan_yx": torch.atan2}
+BUILT = sorted(name for name in OTHERS if hasattr(anydml, name))
+
+
+def test_each_function_is_an_operator_of_pytorch():
+    mine = {name for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}
+    assert mine == set(BUILT) | {"modulus_floor", "modulus_truncate"} == set(anydml.torch._operators)
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_gradients_of_functions(name):
+    function, other = getattr(anydml, name), OTHERS[name]
+    first = torch.linspace(1.1, 3, 24) if name == "acosh" else torch.linspace(0.05, 0.95, 24)
+    shapes = [(6, 4), (4,)] if function.nin == 2 else [(6, 4)]
+    gradients = []
+    for one in (function, other):
+        inputs = [first.flip(0)[:torch.Size(shape).numel()].reshape(shape).clone().requires_grad_() for shape in shapes]
+        result = one(*inputs)
+        (result * torch.arange(24.0).reshape(6, 4)).sum().backward()
+        gradients.append([result.detach(), *(x.grad for x in inputs)])
+    for mine, theirs in zip(*gradients):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
+    same(torch.compile(lambda *x: function(*x) * 2, fullgraph=True, backend="aot_eager")(*(x.detach() for x in inputs)),
+         function(*(x.detach() for x in inputs)) * 2)
+    torch.library.opcheck(getattr(torch.ops.anydml, name).default, tuple(x.detach() for x in inputs))
+    with pytest.raises(TypeError, match="alone"):
+        function(*inputs, dtype="f4")

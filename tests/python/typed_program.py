@@ -56,6 +56,7 @@ is_a(np.ndarray, assert_type(anydml.argmax(singles, axes=[0], axis_direction="IN
 def twice(target: NDArray[np.float32]) -> None:
     is_a(np.ndarray, assert_type(anydml.multiply(target, 2, out=target), NDArray[np.float32]), np.float32)
     is_a(np.ndarray, assert_type(anydml.modulus_floor([7, 8, 9], 4, out=target), NDArray[np.float32]), np.float32)
+    is_a(np.ndarray, assert_type(anydml.exp(singles, out=target), NDArray[np.float32]), np.float32)
 
 
 twice(np.empty(3, np.float32))
@@ -77,6 +78,14 @@ is_a(np.ndarray, assert_type(anydml.modulus_floor.reduce([[70, 8]], keepdims=Tru
 is_a(np.ufunc, assert_type(anydml.modulus_floor.ufunc, np.ufunc))
 is_a(int, assert_type(anydml.modulus_floor.nin, int))
 
+# The functions that are ufuncs as well: float16 and float32, and what NumPy converts to these.
+is_a(np.ndarray, assert_type(anydml.exp(singles), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.exp(bytes_), NDArray[Any]), np.float16)
+is_a(np.ndarray, assert_type(anydml.exp([1.0, 2.0], dtype="f4"), NDArray[Any]), np.float32)
+is_a(np.float32, assert_type(anydml.exp(np.float32(1)), np.float32))
+is_a(np.floating, assert_type(anydml.exp(1, dtype=np.float16), "np.floating[Any]"), np.float16)
+is_a(np.ufunc, assert_type(anydml.exp.ufunc, np.ufunc))
+
 # By name.
 is_a(np.ndarray, assert_type(anydml.run("ELEMENT_WISE_ADD", doubles, doubles), NDArray[Any]), np.float64)
 step = assert_type(anydml.compile("DML_OPERATOR_ELEMENT_WISE_ADD", doubles, doubles), "anydml.Compiled[NDArray[Any]]")
@@ -95,7 +104,7 @@ def scaled(x: anydml.Symbol, factor: float) -> anydml.Symbol:
 
 @anydml.graph(device="cpu")
 def parts(x: anydml.Symbol) -> tuple[anydml.Symbol, anydml.Symbol]:
-    return x.reshape(3, 1), assert_type(anydml.add(x, 1), anydml.Symbol)
+    return x.reshape(3, 1), assert_type(anydml.exp(assert_type(anydml.add(x, 1), anydml.Symbol)), anydml.Symbol)
 
 
 is_a(np.ndarray, assert_type(scaled(singles, 2.0), NDArray[Any]), np.float32)

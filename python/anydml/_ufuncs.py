@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Functions that are NumPy's ufuncs, and take the arrays of other libraries besides.
+
+Each carries its ufunc. The short way of _core gives it whole arrays; the long way is here.
+"""
+import numpy as _np
+
+from . import _core, _libraries
+from ._calls import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, run as _run
+from ._graphs import Symbol as _Symbol
+
+# What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
+CASTING, ORDER = "same_kind", "K"
+
+torch = None      # anydml.torch, once it is imported: it takes tensors that are differentiated or traced
+is_traced = None  # then: whether a compiler is looking
+
+# What else a ufunc has: each function carries its own. They take NumPy's arrays, and what NumPy makes arrays of.
+_OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
+_OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
+
+
+def ufunc(op):
+    """Makes of a function without a body, of one or two parameters before /, the ufunc of an operator."""
+
+    def make(described):
+        name, inputs = described.__name__, described.__code__.co_posonlyargcount
+        core = _core.make_ufunc(name, op, inputs)
+        setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in whichever module has it
+        function = (_of_one if inputs == 1 else _of_two)(core)
+        function.__name__ = function.__qualname__ = name
+        function.__doc__, function.__module__ = described.__doc__, "anydml"
+        function.ufunc = core.ufunc
+        for one in _OF_EACH + _OF_TWO * (inputs == 2):
+            if hasattr(core.ufunc, one):
+                setattr(function, one, getattr(core.ufunc, one))
+        return function
+
+    return make
+
+
+def _of_one(core):
+    short, name = core.try_one, core.name  # which compilers of PyTorch do not look up in _core
+
+    def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
+                 device=None):
+        if is_traced is not None and is_traced():
+            return torch.call(name, (x,), (out, dtype, signature, device), (where, subok), casting, order)
+        if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
+                and subok is True and signature is None):
+            result = short(x, out)
+            if result is not NotImplemented:
+                return result
+        return _by_numpy(core, function, (x,), out, where, casting, order, dtype, subok, signature, device)
+
+    return function
+
+
+def _of_two(core):
+    short, name = core.try_two, core.name
+
+    def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
+                 device=None):
+        if is_traced is not None and is_traced():
+            return torch.call(name, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
+        if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
+                and subok is True and signature is None):
+            result = short(a, b, out)
+            if result is not NotImplemented:
+                return result
+        return _by_numpy(core, function, (a, b), out, where, casting, order, dtype, subok, signature, device)
+
+    return function
+
+
+def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
+    """The long way: arrays of other libraries, devices by name, and all that NumPy itself sees to."""
+    # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
+    options = {} if where is True else {"where": where}
+    if not (isinstance(casting, str) and casting == CASTING):
+        options["casting"] = casting
+    if not (isinstance(order, str) and order == ORDER):
+        options["order"] = order
+    if dtype is not None:
+        options["dtype"] = dtype
+    if subok is not True:
+        options["subok"] = subok
+    if signature is not None:
+        options["signature"] = signature
+    give = None
+    if _Symbol in map(type, inputs):
+        if options:
+            raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
+        return _run(core.op, *inputs, out=out, device=device)
+    place = _core.place_of(*inputs, out)
+    if torch is not None and torch.takes(inputs):
+        return torch.call(core.name, inputs, (out, dtype, signature, device), (where, subok), casting, order)
+    if place != _OF_NUMPY:
+        given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
+        result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)
+        if result is not NotImplemented:
+            return result
+        if place == _ON_GPU:
+            if options:
+                raise TypeError(f"{', '.join(options)}: for arrays in the CPU's memory alone")
+            every = list(range(len(inputs)))
+            return _core.run_on_device(core.op, inputs, [out], {}, device, [every], [(True, every, "", None)])[0]
+        inputs, (out,), give = _libraries.borrow(inputs, [out])
+    if device is not None and not _core.is_default_device(device):
+        if options:
+            raise ValueError(f"{', '.join(options)}: taken on the default device alone")
+        arrays = [_np.asarray(one) for one in inputs]
+        kind = _np.result_type(*arrays)
+        result = _run(core.op, *(one.astype(kind, copy=False) for one in arrays), out=out, device=device)
+    else:
+        result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
+    return result if give is None else give([result])[0]

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// The short way of the functions that are ufuncs: whole arrays are given to the core at once, where NumPy has nothing
+// to see to. NumPy's arrays, and PyTorch's tensors in the CPU's memory, of one type, or one of them beside a Python
+// number.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <algorithm>
+
+#include "device_arrays.h"
+#include "device_call.h"
+#include "gil.h"
+#include "layout.h"
+#include "operand.h"
+#include "ufunc.h"
+
+namespace anydml::python {
+
+inline constexpr npy_intp kWorthReleasing = 4096;  // elements from which others may run Python meanwhile
+
+inline bool numpy_two = false;  // before it, the value of a number took part in choosing the type
+
+// The shape that inputs are broadcast to.
+inline bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
+  rank = 0;
+  for (int k = 0; k < count; ++k) {
+    rank = std::max(rank, inputs[k].tensor.rank);
+  }
+  std::fill_n(sizes, rank, 1);
+  for (int k = 0; k < count; ++k) {
+    for (int i = 0; i < inputs[k].tensor.rank; ++i) {
+      npy_intp& size = sizes[rank - inputs[k].tensor.rank + i];
+      if (inputs[k].sizes[i] != size && inputs[k].sizes[i] != 1 && size != 1) {
+        return false;
+      }
+      size = size == 1 ? inputs[k].sizes[i] : size;
+    }
+  }
+  return true;
+}
+
+inline nb::object not_here() { return nb::borrow(Py_NotImplemented); }
+
+// Runs over the inputs and the result's array, which was given or made. NotImplemented where the ufunc has to see to
+// it.
+inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result,
+                            bool given) {
+  const Operand& output = operands[of.inputs];
+  const auto type = static_cast<DataType>(output.tensor.type);
+  const bool large = is_too_large(count);
+  if (given) {
+    for (int i = 0; i < of.inputs; ++i) {
+      const bool over = share_memory(output, operands[i]);
+      if (over && is_float_type(type)) {
+        return not_here();  // which of the NaNs were there before could not be told
+      }
+      // A part must not be written where another is still to be read, or written. NumPy sees to it.
+      if (large && over && !is_in_place(operands[i], output)) {
+        return not_here();
+      }
+    }
+    if (large && !has_nested_places(output)) {
+      return not_here();
+    }
+  }
+  int faults = 0;
+  int code = ANYDML_OK;
+  const auto run = [&] {
+    if (of.faults == Faults::modulus && !is_float_type(type) && count > 0 && any_zero(operands[1])) {
+      faults = FE_DIVBYZERO;
+    }
+    anydml_tensor tensors[kMostOperands + 1];
+    std::transform(operands, operands + of.inputs + 1, tensors, [](const Operand& one) { return one.tensor; });
+    if (large) {
+      Part whole;
+      whole.take(tensors, static_cast<std::size_t>(of.inputs) + 1);  // they were broadcast
+      code = whole.run([&](const anydml_tensor* part) { return of.run(part); });
+    } else {
+      code = of.run(tensors);
+    }
+    if (code == ANYDML_OK && is_float_type(type)) {
+      faults = faults_of(of.faults, operands, of.inputs);
+    }
+  };
+  if (count >= kWorthReleasing) {
+    const GilReleased released;
+    run();
+  } else {
+    run();
+  }
+  if (code != ANYDML_OK) {
+    if (large) {
+      raise_last(code);  // a part may be written already, over an operand
+    }
+    return not_here();  // the ufunc says what NumPy would
+  }
+  of.warn(faults);
+  return result;
+}
+
+// At least one is an array of NumPy's own type.
+inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+  Operand operands[kMostOperands + 1];
+  PyArrayObject* first = nullptr;
+  for (int i = 0; i < of.inputs; ++i) {
+    if (PyArray_CheckExact(inputs[i].ptr())) {
+      PyArrayObject* const array = as_array(inputs[i].ptr());
+      if (!operands[i].take(array) || (first != nullptr && PyArray_TYPE(array) != PyArray_TYPE(first))) {
+        return not_here();
+      }
+      first = first == nullptr ? array : first;
+    }
+  }
+  const int numpy_type = PyArray_TYPE(first);
+  const DataType type = type_of(numpy_type);
+  if (!of.takes(type)) {
+    return not_here();
+  }
+  for (int i = 0; i < of.inputs; ++i) {
+    if (!PyArray_CheckExact(inputs[i].ptr()) && (!numpy_two || !operands[i].take_number(inputs[i].ptr(), type))) {
+      return not_here();
+    }
+  }
+  int rank = 0;
+  npy_intp sizes[kMostDimensions];
+  if (!broadcast(operands, of.inputs, rank, sizes) || rank == 0) {
+    return not_here();
+  }
+  nb::object result;
+  if (out.is_none()) {
+    // Packed as the first operand of so many dimensions is, C order otherwise.
+    int like = 0;
+    while (like < of.inputs - 1 && operands[like].tensor.rank != rank) {
+      ++like;
+    }
+    PyArrayObject* const array = as_array(inputs[like].ptr());  // numbers have no dimensions
+    const bool same = PyArray_CompareLists(PyArray_DIMS(array), sizes, rank);
+    const bool fortran = same && PyArray_IS_F_CONTIGUOUS(array) && !PyArray_IS_C_CONTIGUOUS(array);
+    result = nb::steal(PyArray_EMPTY(rank, sizes, numpy_type, fortran ? 1 : 0));
+    if (!result.is_valid()) {
+      throw nb::python_error();
+    }
+  } else {
+    PyArrayObject* given = as_array(out.ptr());
+    if (!PyArray_CheckExact(out.ptr()) || PyArray_TYPE(given) != numpy_type || PyArray_NDIM(given) != rank ||
+        !PyArray_CompareLists(PyArray_DIMS(given), sizes, rank) || !PyArray_ISWRITEABLE(given)) {
+      return not_here();
+    }
+    result = nb::borrow(out);
+  }
+  if (!operands[of.inputs].take(as_array(result.ptr()))) {
+    return not_here();
+  }
+  return run_whole(of, operands, PyArray_SIZE(as_array(result.ptr())), result, !out.is_none());
+}
+
+// A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory. Others go the long way, which says
+// what is wrong with them.
+inline bool take_tensor(DeviceOperand& one) {
+  if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
+      one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
+      one.view.rank > kMostDimensions || !(one.fresh || one.is_plain_torch())) {
+    return false;
+  }
+  one.read_plain();
+  return true;
+}
+
+// No array is NumPy's. The operands are located: the inputs, then out.
+inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
+  bool is_tensor[kMostOperands] = {};
+  const DeviceOperand* first = nullptr;
+  DataType type = DataType::unknown;
+  for (int i = 0; i < of.inputs; ++i) {
+    DeviceOperand& one = call.operand(static_cast<std::size_t>(i));
+    is_tensor[i] = take_tensor(one);
+    if (is_tensor[i]) {
+      const auto its = static_cast<DataType>(one.operand.tensor.type);
+      if (first != nullptr && its != type) {
+        return not_here();
+      }
+      type = its;
+      first = first == nullptr ? &one : first;
+    }
+  }
+  if (first == nullptr || !of.takes(type)) {
+    return not_here();
+  }
+  Operand operands[kMostOperands + 1];
+  for (int i = 0; i < of.inputs; ++i) {
+    DeviceOperand& one = call.operand(static_cast<std::size_t>(i));
+    if (!is_tensor[i] && (!numpy_two || !one.operand.take_number(one.given.ptr(), type))) {
+      return not_here();
+    }
+    operands[i] = one.operand;
+  }
+  int rank = 0;
+  npy_intp sizes[kMostDimensions];
+  if (!broadcast(operands, of.inputs, rank, sizes)) {
+    return not_here();
+  }
+  const auto has_shape = [&](const DeviceOperand& one) {
+    return one.operand.tensor.rank == rank && std::equal(sizes, sizes + rank, one.operand.sizes);
+  };
+  DeviceOperand& out = call.operand(static_cast<std::size_t>(of.inputs));
+  nb::object result = nb::borrow(out.given);
+  const bool given = !out.given.is_none();
+  if (!given) {
+    const DeviceOperand* like = first;
+    for (int i = of.inputs - 1; i >= 0; --i) {
+      const DeviceOperand& one = call.operand(static_cast<std::size_t>(i));
+      like = is_tensor[i] && has_shape(one) ? &one : like;
+    }
+    result = has_shape(*like) ? in_python([&] { return like->library->empty_like(like->given); })
+                              : call.new_array(*like, type, rank, sizes);
+    out.fresh = true;
+    out.locate(result);
+  }
+  if (!take_tensor(out) || static_cast<DataType>(out.operand.tensor.type) != type || !has_shape(out)) {
+    return not_here();
+  }
+  operands[of.inputs] = out.operand;
+  npy_intp count = 1;
+  for (int i = 0; i < rank; ++i) {
+    count *= sizes[i];
+  }
+  for (int i = 0; i <= of.inputs; ++i) {  // those of this copy of it
+    Operand& one = operands[i];
+    one.tensor.sizes = one.sizes;
+    one.tensor.strides = one.strides;
+    one.tensor.data = i < of.inputs && !is_tensor[i] ? one.scalar : one.tensor.data;
+  }
+  return run_whole(of, operands, count, result, given);
+}
+
+// The result; NotImplemented where the ufunc has to see to it.
+inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+  const nb::handle* const end = inputs + of.inputs;
+  if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
+    return try_numpy(of, inputs, out);
+  }
+  const auto is_torch_subclass = [](nb::handle array) {  // which PyTorch has to be asked of first
+    const Library* library = library_of(array.ptr());
+    return library != nullptr && library->is_subclass;
+  };
+  if (std::any_of(inputs, end, is_torch_subclass) || is_torch_subclass(out)) {
+    return not_here();
+  }
+  DeviceCall call;
+  return call.locate(inputs, static_cast<std::size_t>(of.inputs), &out, 1)
+             ? call.run(of.op.c_str(), Attributes(), nb::none())[0]
+             : try_torch(of, call);
+}
+
+}  // namespace anydml::python

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What NumPy's FLOAT64 says of the functions that are correctly rounded, and what of it may be the nearest FLOAT32 or
+FLOAT16. A FLOAT64 that lies within its own error of the middle between two of them does not say which: then both count.
+"""
+import math
+
+import numpy as np
+
+# The error that the FLOAT64 is trusted with, relative to it. Of activations with attributes the library promises a
+# little less than the nearest: 0.5001 units of the last place.
+ERROR, ERROR_WITH_ATTRIBUTES = 2.0**-45, 2.0**-36
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+def nearest(value, dtype, error):
+    """What may be the nearest of the type: the answer to be expected first."""
+    off = np.where(np.isfinite(value), np.abs(value) * error, 0)
+    return tuple(one.astype(dtype) for one in (value, value - off, value + off))
+
+
+def gelu(x):
+    """Of the rounding of x / sqrt(2), which counts in the tail, the first order is taken back."""
+    precise = x.astype(np.longdouble) / np.sqrt(np.longdouble(2))
+    t = precise.astype(np.float64)
+    off = np.where(np.isfinite(t), precise - t, 0).astype(np.float64)
+    return x / 2 * (_erfc(-t) + 2 / math.sqrt(math.pi) * np.exp(-t * t) * off)
+
+
+def elu(x, alpha):
+    return np.where(x >= 0, x, alpha * np.expm1(x))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _softplus(x):
+    return np.logaddexp(0, x)
+
+
+# For each operator one or more pairs: the attributes, and the function of FLOAT64 and the attributes' values.
+FUNCTIONS = {
+    "ELEMENT_WISE_EXP": [((), np.exp)],
+    "ELEMENT_WISE_LOG": [((), np.log)],
+    "ELEMENT_WISE_SIN": [((), np.sin)],
+    "ELEMENT_WISE_COS": [((), np.cos)],
+    "ELEMENT_WISE_TAN": [((), np.tan)],
+    "ELEMENT_WISE_ASIN": [((), np.arcsin)],
+    "ELEMENT_WISE_ACOS": [((), np.arccos)],
+    "ELEMENT_WISE_ATAN": [((), np.arctan)],
+    "ELEMENT_WISE_SINH": [((), np.sinh)],
+    "ELEMENT_WISE_COSH": [((), np.cosh)],
+    "ELEMENT_WISE_TANH": [((), np.tanh)],
+    "ELEMENT_WISE_ASINH": [((), np.arcsinh)],
+    "ELEMENT_WISE_ACOSH": [((), np.arccosh)],
+    "ELEMENT_WISE_ATANH": [((), np.arctanh)],
+    "ELEMENT_WISE_ERF": [((), _erf)],
+    "ELEMENT_WISE_POW": [((), np.power)],
+    "ELEMENT_WISE_CONSTANT_POW": [((("Exponent", value),), np.power) for value in (0.3, -0.5, 3.0, 0.0)],
+    "ELEMENT_WISE_ATAN_YX": [((), np.arctan2)],
+    "ACTIVATION_SIGMOID": [((), sigmoid)],
+    "ACTIVATION_TANH": [((), np.tanh)],
+    "ACTIVATION_GELU": [((), gelu)],
+    "ACTIVATION_SOFTSIGN": [((), lambda x: x / (1 + np.abs(x)))],
+    "ACTIVATION_SOFTPLUS": [((("Steepness", value),), lambda x, steepness: _softplus(steepness * x) / steepness)
+                            for value in (1.0, 2.3)],
+    "ACTIVATION_ELU": [((("Alpha", value),), elu) for value in (1.0, 0.3)],
+    "ACTIVATION_CELU": [((("Alpha", value),), lambda x, alpha: np.where(x >= 0, x, alpha * np.expm1(x / alpha)))
+                        for value in (1.0, 0.3)],
+    "ACTIVATION_SWISH": [((("SigmoidInputScale", value),), lambda x, scale: x / (1 + np.exp(-scale * x)))
+                         for value in (1.0, 1.7)],
+    "ACTIVATION_SCALED_ELU": [((("Alpha", 1.6732632), ("Gamma", 1.050701)), lambda x, alpha, gamma: np.where(
+        x > 0, gamma * x, gamma * alpha * np.expm1(x)))],
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": [((("Alpha", 0.3), ("Beta", 1.7)),
+                                        lambda x, alpha, beta: alpha * _softplus(beta * x))],
+    "ACTIVATION_SCALED_TANH": [((("Alpha", 0.3), ("Beta", 1.7)), lambda x, alpha, beta: alpha * np.tanh(beta * x))],
+}
+
+
+def oracle(attributes, function):
+    """Of arrays: what may be the nearest, as nearest() gives it. Attributes are FLOAT32, as DirectML has them."""
+    values = [np.float64(np.float32(value)) for _, value in attributes]
+    error = ERROR_WITH_ATTRIBUTES if values else ERROR
+
+    def of(*inputs):
+        with np.errstate(all="ignore"):
+            return nearest(function(*(x.astype(np.float64) for x in inputs), *values), inputs[0].dtype, error)
+    return of
+
+
+ROWS = {name: [(attributes, oracle(attributes, function)) for attributes, function in rows]
+        for name, rows in FUNCTIONS.items()}
