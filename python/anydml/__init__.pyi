@@ -10,16 +10,17 @@ from ._ufuncs import _UfuncOfTwo
 __version__: str
 # Without the names that Python itself has. What follows the version is made by data/generate_python.py.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "operators", "__version__", "activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count",
-           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1",
-           "clip_grad", "clip_grad1", "dequantize_linear", "difference_square", "divide", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan",
-           "leaky_relu", "linear", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "shrink", "sign", "sqrt", "subtract",
-           "threshold", "thresholded_relu"]
+           "operators", "__version__", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin",
+           "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil",
+           "celu", "clip", "clip1", "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square",
+           "divide", "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean",
+           "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence",
+           "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear",
+           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
+           "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
+           "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 
 class _Adapter(TypedDict):
     name: str

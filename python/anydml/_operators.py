@@ -5,16 +5,17 @@ in src/ops: edit those.
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
-__all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count", "bit_not", "bit_or",
-           "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1", "clip_grad", "clip_grad1",
-           "dequantize_linear", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan",
-           "leaky_relu", "linear", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "shrink", "sign", "sqrt", "subtract",
-           "threshold", "thresholded_relu"]
+__all__ = ["activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "bit_and", "bit_count",
+           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
+           "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
+           "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply", "negate",
+           "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
+           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 # Python's own names: never by import *
 SHADOWING = ["abs"]
 
@@ -24,6 +25,7 @@ _SPECS.update({
     "ELEMENT_WISE_ADD": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_CEIL": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_CLIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_COS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_EXP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -39,22 +41,34 @@ _SPECS.update({
     "ELEMENT_WISE_MIN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_RECIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_SIN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_SQRT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_SUBTRACT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_TAN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_THRESHOLD": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_QUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(2,), sizes=(0, 1, 2))]),
     "ELEMENT_WISE_DEQUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(1,), sizes=(0, 1, 2))], same=[(0, 2)]),
+    "ACTIVATION_ELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_HARD_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_LEAKY_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_LINEAR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_PARAMETERIZED_RELU": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ACTIVATION_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SCALED_ELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SCALED_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SOFTSIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_THRESHOLDED_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "REDUCE": _Spec(1, [_Output("output", like=(0,))]),
     "CAST": _Spec(1, [_Output("output", sizes=(0,))]),
     "ELEMENT_WISE_SIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_IS_NAN": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
+    "ELEMENT_WISE_ERF": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_SINH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_COSH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_IF": _Spec(3, [_Output("output", like=(1, 2), sizes=(0, 1, 2))], same=[(1, 2)], truths=(0,)),
     "ELEMENT_WISE_ADD1": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ACTIVATION_SHRINK": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -75,6 +89,7 @@ _SPECS.update({
                                                         same=[(0, 1)]),
     "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))],
                                                      same=[(0, 1)]),
+    "ACTIVATION_CELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_RELU_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ARGMIN": _Spec(1, [_Output("output")]),
     "ARGMAX": _Spec(1, [_Output("output")]),
@@ -85,6 +100,8 @@ _SPECS.update({
     "ELEMENT_WISE_CLIP1": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_CLIP_GRAD1": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_NEGATE": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_GELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SWISH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_HARD_SWISH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
 })
 
@@ -171,6 +188,24 @@ def clip(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
     [-1.0, -0.5, 1.5, 2.0]
     """
     return _run("ELEMENT_WISE_CLIP", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_COS")
+def cos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_COS: cos(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_COS', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.cos(x).tolist()
+    [-0.8011435866355896, 0.8775825500488281, 0.07073719799518585, -0.9899924993515015]
+    """
 
 
 def divide(a, b, /, *, out=None, device=None):
@@ -436,6 +471,24 @@ def recip(input, /, *, scale=None, bias=None, out=None, device=None):
     return _run("ELEMENT_WISE_RECIP", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
 
+@_ufunc("ELEMENT_WISE_SIN")
+def sin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_SIN: sin(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_SIN', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.sin(x).tolist()
+    [-0.5984721183776855, -0.4794255495071411, 0.9974949955940247, 0.14112000167369843]
+    """
+
+
 def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_SQRT: sqrt(input), element by element.
 
@@ -468,6 +521,24 @@ def subtract(a, b, /, *, out=None, device=None):
     [4.0, -10.0, 10.0, -4.0]
     """
     return _run("ELEMENT_WISE_SUBTRACT", a, b, out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_TAN")
+def tan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_TAN: tan(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_TAN', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.tan(x).tolist()
+    [0.747022271156311, -0.5463024973869324, 14.101420402526855, -0.14254654943943024]
+    """
 
 
 def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
@@ -524,6 +595,22 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
     [-1.0, 0.0, 1.5, 99.0]
     """
     return _run("ELEMENT_WISE_DEQUANTIZE_LINEAR", input, scale, zero_point, out=out, device=device)
+
+
+def elu(input, /, *, alpha, out=None, device=None):
+    """DirectML's ACTIVATION_ELU: input >= 0 ? input : Alpha * (exp(input) - 1).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.elu(x, alpha=0.5).tolist()
+    [-0.4589574933052063, -0.19673466682434082, 1.5, 3.0]
+    """
+    return _run("ACTIVATION_ELU", input, Alpha=alpha, out=out, device=device)
 
 
 def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
@@ -624,6 +711,91 @@ def relu(input, /, *, out=None, device=None):
     return _run("ACTIVATION_RELU", input, out=out, device=device)
 
 
+def scaled_elu(input, /, *, alpha, gamma, out=None, device=None):
+    """DirectML's ACTIVATION_SCALED_ELU: input > 0 ? Gamma * input : Gamma * (Alpha * exp(input) - Alpha).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``gamma``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.scaled_elu(x, alpha=1.5, gamma=2).tolist()
+    [-2.7537450790405273, -1.180408000946045, 3.0, 6.0]
+    """
+    return _run("ACTIVATION_SCALED_ELU", input, Alpha=alpha, Gamma=gamma, out=out, device=device)
+
+
+def scaled_tanh(input, /, *, alpha, beta, out=None, device=None):
+    """DirectML's ACTIVATION_SCALED_TANH: Alpha * tanh(Beta * input).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``beta``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.scaled_tanh(x, alpha=2, beta=0.5).tolist()
+    [-1.6965672969818115, -0.48983731865882874, 1.270297884941101, 1.8102965354919434]
+    """
+    return _run("ACTIVATION_SCALED_TANH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+@_ufunc("ACTIVATION_SIGMOID")
+def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+            device=None):
+    """DirectML's ACTIVATION_SIGMOID: 1 / (1 + exp(-x)), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.sigmoid(x).tolist()
+    [0.07585818320512772, 0.3775406777858734, 0.8175745010375977, 0.9525741338729858]
+    """
+
+
+@_ufunc("ACTIVATION_SOFTSIGN")
+def softsign(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+             device=None):
+    """DirectML's ACTIVATION_SOFTSIGN: x / (1 + abs(x)), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.softsign(x).tolist()
+    [-0.7142857313156128, -0.3333333432674408, 0.6000000238418579, 0.75]
+    """
+
+
+@_ufunc("ACTIVATION_TANH")
+def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True,
+                    signature=None, device=None):
+    """DirectML's ACTIVATION_TANH: (1 - exp(-2 * x)) / (1 + exp(-2 * x)), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.activation_tanh(x).tolist()
+    [-0.9866142868995667, -0.46211716532707214, 0.9051482677459717, 0.9950547814369202]
+    """
+
+
 def thresholded_relu(input, /, *, alpha, out=None, device=None):
     """DirectML's ACTIVATION_THRESHOLDED_RELU: input > Alpha ? input : 0.
 
@@ -703,6 +875,79 @@ def is_nan(input, /, *, out=None, dtype=None, device=None):
     [0, 1, 0]
     """
     return _run("ELEMENT_WISE_IS_NAN", input, out=out, dtype=dtype, device=device)
+
+
+@_ufunc("ELEMENT_WISE_ERF")
+def erf(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_ERF: 2 / sqrt(pi) * integrate( i = 0 to x, exp(-(i^2)) ), element by element and
+    correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ERF', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.erf(x).tolist()
+    [-0.9995930194854736, -0.5204998850822449, 0.9661051630973816, 0.9999778866767883]
+    """
+
+
+@_ufunc("ELEMENT_WISE_SINH")
+def sinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_SINH: sinh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_SINH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.sinh(x).tolist()
+    [-6.050204277038574, -0.5210952758789062, 2.129279375076294, 10.017874717712402]
+    """
+
+
+@_ufunc("ELEMENT_WISE_COSH")
+def cosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_COSH: cosh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_COSH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.cosh(x).tolist()
+    [6.132289409637451, 1.1276259422302246, 2.352409601211548, 10.067662239074707]
+    """
+
+
+@_ufunc("ELEMENT_WISE_TANH")
+def tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_TANH: tanh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_TANH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.tanh(x).tolist()
+    [-0.9866142868995667, -0.46211716532707214, 0.9051482677459717, 0.9950547814369202]
+    """
 
 
 def element_wise_if(condition, a, b, /, *, out=None, device=None):
@@ -978,6 +1223,22 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
     return _run("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
 
 
+def celu(input, /, *, alpha, out=None, device=None):
+    """DirectML's ACTIVATION_CELU: max(0, input) + min(0, Alpha * (exp(input / Alpha) - 1)).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.celu(x, alpha=2).tolist()
+    [-1.4269903898239136, -0.44239842891693115, 1.5, 3.0]
+    """
+    return _run("ACTIVATION_CELU", input, Alpha=alpha, out=out, device=device)
+
+
 def relu_grad(input, input_gradient, /, *, out=None, device=None):
     """DirectML's ACTIVATION_RELU_GRAD: x > 0 ? dY : 0   (x = InputTensor, dY = InputGradientTensor).
 
@@ -1152,6 +1413,39 @@ def negate(input, /, *, out=None, device=None):
     [2.5, 0.5, -1.5, -3.0]
     """
     return _run("ELEMENT_WISE_NEGATE", input, out=out, device=device)
+
+
+@_ufunc("ACTIVATION_GELU")
+def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ACTIVATION_GELU: 0.5 * x * (1.0 + erf(x / sqrt(2))), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.gelu(x).tolist()
+    [-0.015524162910878658, -0.1542687714099884, 1.3997892141342163, 2.995950222015381]
+    """
+
+
+def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
+    """DirectML's ACTIVATION_SWISH: input * Sigmoid(SigmoidInputScale * input).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``sigmoid_input_scale``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.swish(x, sigmoid_input_scale=2).tolist()
+    [-0.016732126474380493, -0.13447071611881256, 1.428861141204834, 2.992582082748413]
+    """
+    return _run("ACTIVATION_SWISH", input, SigmoidInputScale=sigmoid_input_scale, out=out, device=device)
 
 
 def hard_swish(input, /, *, alpha, beta, out=None, device=None):

@@ -9,40 +9,48 @@ from numpy.typing import DTypeLike, NDArray
 from ._calls import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
-__all__ = ["activation_identity", "add", "add1", "argmax", "argmin", "bit_and", "bit_count", "bit_not", "bit_or",
-           "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "clip", "clip1", "clip_grad", "clip_grad1",
-           "dequantize_linear", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan",
-           "leaky_relu", "linear", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "shrink", "sign", "sqrt", "subtract",
-           "threshold", "thresholded_relu"]
+__all__ = ["activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "bit_and", "bit_count",
+           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
+           "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
+           "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply", "negate",
+           "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
+           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 SHADOWING = ["abs"]
 
 _OneResult: TypeAlias = Literal["ELEMENT_WISE_IDENTITY", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_ABS",
     "DML_OPERATOR_ELEMENT_WISE_ABS", "ELEMENT_WISE_ADD", "DML_OPERATOR_ELEMENT_WISE_ADD", "ELEMENT_WISE_CEIL",
-    "DML_OPERATOR_ELEMENT_WISE_CEIL", "ELEMENT_WISE_CLIP", "DML_OPERATOR_ELEMENT_WISE_CLIP", "ELEMENT_WISE_DIVIDE",
-    "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_EXP", "DML_OPERATOR_ELEMENT_WISE_EXP", "ELEMENT_WISE_FLOOR",
-    "DML_OPERATOR_ELEMENT_WISE_FLOOR", "ELEMENT_WISE_LOGICAL_AND", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND",
-    "ELEMENT_WISE_LOGICAL_EQUALS", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_LOGICAL_GREATER_THAN",
+    "DML_OPERATOR_ELEMENT_WISE_CEIL", "ELEMENT_WISE_CLIP", "DML_OPERATOR_ELEMENT_WISE_CLIP", "ELEMENT_WISE_COS",
+    "DML_OPERATOR_ELEMENT_WISE_COS", "ELEMENT_WISE_DIVIDE", "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_EXP",
+    "DML_OPERATOR_ELEMENT_WISE_EXP", "ELEMENT_WISE_FLOOR", "DML_OPERATOR_ELEMENT_WISE_FLOOR",
+    "ELEMENT_WISE_LOGICAL_AND", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_EQUALS",
+    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_LOGICAL_GREATER_THAN",
     "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN", "ELEMENT_WISE_LOGICAL_LESS_THAN",
     "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN", "ELEMENT_WISE_LOGICAL_NOT", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT",
     "ELEMENT_WISE_LOGICAL_OR", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
     "DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR", "ELEMENT_WISE_MAX", "DML_OPERATOR_ELEMENT_WISE_MAX", "ELEMENT_WISE_MEAN",
     "DML_OPERATOR_ELEMENT_WISE_MEAN", "ELEMENT_WISE_MIN", "DML_OPERATOR_ELEMENT_WISE_MIN", "ELEMENT_WISE_MULTIPLY",
-    "DML_OPERATOR_ELEMENT_WISE_MULTIPLY", "ELEMENT_WISE_RECIP", "DML_OPERATOR_ELEMENT_WISE_RECIP", "ELEMENT_WISE_SQRT",
-    "DML_OPERATOR_ELEMENT_WISE_SQRT", "ELEMENT_WISE_SUBTRACT", "DML_OPERATOR_ELEMENT_WISE_SUBTRACT",
-    "ELEMENT_WISE_THRESHOLD", "DML_OPERATOR_ELEMENT_WISE_THRESHOLD", "ELEMENT_WISE_QUANTIZE_LINEAR",
-    "DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_DEQUANTIZE_LINEAR",
-    "DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR", "ACTIVATION_HARD_SIGMOID", "DML_OPERATOR_ACTIVATION_HARD_SIGMOID",
+    "DML_OPERATOR_ELEMENT_WISE_MULTIPLY", "ELEMENT_WISE_RECIP", "DML_OPERATOR_ELEMENT_WISE_RECIP", "ELEMENT_WISE_SIN",
+    "DML_OPERATOR_ELEMENT_WISE_SIN", "ELEMENT_WISE_SQRT", "DML_OPERATOR_ELEMENT_WISE_SQRT", "ELEMENT_WISE_SUBTRACT",
+    "DML_OPERATOR_ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_TAN", "DML_OPERATOR_ELEMENT_WISE_TAN", "ELEMENT_WISE_THRESHOLD",
+    "DML_OPERATOR_ELEMENT_WISE_THRESHOLD", "ELEMENT_WISE_QUANTIZE_LINEAR", "DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR",
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR", "DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR", "ACTIVATION_ELU",
+    "DML_OPERATOR_ACTIVATION_ELU", "ACTIVATION_HARD_SIGMOID", "DML_OPERATOR_ACTIVATION_HARD_SIGMOID",
     "ACTIVATION_IDENTITY", "DML_OPERATOR_ACTIVATION_IDENTITY", "ACTIVATION_LEAKY_RELU",
     "DML_OPERATOR_ACTIVATION_LEAKY_RELU", "ACTIVATION_LINEAR", "DML_OPERATOR_ACTIVATION_LINEAR",
     "ACTIVATION_PARAMETERIZED_RELU", "DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU", "ACTIVATION_RELU",
-    "DML_OPERATOR_ACTIVATION_RELU", "ACTIVATION_THRESHOLDED_RELU", "DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU", "REDUCE",
+    "DML_OPERATOR_ACTIVATION_RELU", "ACTIVATION_SCALED_ELU", "DML_OPERATOR_ACTIVATION_SCALED_ELU",
+    "ACTIVATION_SCALED_TANH", "DML_OPERATOR_ACTIVATION_SCALED_TANH", "ACTIVATION_SIGMOID",
+    "DML_OPERATOR_ACTIVATION_SIGMOID", "ACTIVATION_SOFTSIGN", "DML_OPERATOR_ACTIVATION_SOFTSIGN", "ACTIVATION_TANH",
+    "DML_OPERATOR_ACTIVATION_TANH", "ACTIVATION_THRESHOLDED_RELU", "DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU", "REDUCE",
     "DML_OPERATOR_REDUCE", "CAST", "DML_OPERATOR_CAST", "ELEMENT_WISE_SIGN", "DML_OPERATOR_ELEMENT_WISE_SIGN",
-    "ELEMENT_WISE_IS_NAN", "DML_OPERATOR_ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IF", "DML_OPERATOR_ELEMENT_WISE_IF",
+    "ELEMENT_WISE_IS_NAN", "DML_OPERATOR_ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_ERF", "DML_OPERATOR_ELEMENT_WISE_ERF",
+    "ELEMENT_WISE_SINH", "DML_OPERATOR_ELEMENT_WISE_SINH", "ELEMENT_WISE_COSH", "DML_OPERATOR_ELEMENT_WISE_COSH",
+    "ELEMENT_WISE_TANH", "DML_OPERATOR_ELEMENT_WISE_TANH", "ELEMENT_WISE_IF", "DML_OPERATOR_ELEMENT_WISE_IF",
     "ELEMENT_WISE_ADD1", "DML_OPERATOR_ELEMENT_WISE_ADD1", "ACTIVATION_SHRINK", "DML_OPERATOR_ACTIVATION_SHRINK",
     "ELEMENT_WISE_BIT_SHIFT_LEFT", "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT", "ELEMENT_WISE_BIT_SHIFT_RIGHT",
     "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT", "ELEMENT_WISE_ROUND", "DML_OPERATOR_ELEMENT_WISE_ROUND",
@@ -55,13 +63,14 @@ _OneResult: TypeAlias = Literal["ELEMENT_WISE_IDENTITY", "DML_OPERATOR_ELEMENT_W
     "DML_OPERATOR_ELEMENT_WISE_BIT_NOT", "ELEMENT_WISE_BIT_COUNT", "DML_OPERATOR_ELEMENT_WISE_BIT_COUNT",
     "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL",
     "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL",
-    "ACTIVATION_RELU_GRAD", "DML_OPERATOR_ACTIVATION_RELU_GRAD", "ARGMIN", "DML_OPERATOR_ARGMIN", "ARGMAX",
-    "DML_OPERATOR_ARGMAX", "ELEMENT_WISE_CLIP_GRAD", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD",
-    "ELEMENT_WISE_DIFFERENCE_SQUARE", "DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE",
-    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "ELEMENT_WISE_CLIP1",
-    "DML_OPERATOR_ELEMENT_WISE_CLIP1", "ELEMENT_WISE_CLIP_GRAD1", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1",
-    "ELEMENT_WISE_NEGATE", "DML_OPERATOR_ELEMENT_WISE_NEGATE", "ACTIVATION_HARD_SWISH",
-    "DML_OPERATOR_ACTIVATION_HARD_SWISH"]
+    "ACTIVATION_CELU", "DML_OPERATOR_ACTIVATION_CELU", "ACTIVATION_RELU_GRAD", "DML_OPERATOR_ACTIVATION_RELU_GRAD",
+    "ARGMIN", "DML_OPERATOR_ARGMIN", "ARGMAX", "DML_OPERATOR_ARGMAX", "ELEMENT_WISE_CLIP_GRAD",
+    "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_DIFFERENCE_SQUARE",
+    "DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE", "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
+    "DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "ELEMENT_WISE_CLIP1", "DML_OPERATOR_ELEMENT_WISE_CLIP1",
+    "ELEMENT_WISE_CLIP_GRAD1", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1", "ELEMENT_WISE_NEGATE",
+    "DML_OPERATOR_ELEMENT_WISE_NEGATE", "ACTIVATION_GELU", "DML_OPERATOR_ACTIVATION_GELU", "ACTIVATION_SWISH",
+    "DML_OPERATOR_ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH", "DML_OPERATOR_ACTIVATION_HARD_SWISH"]
 
 @overload
 def element_wise_identity(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None,
@@ -127,6 +136,8 @@ def clip(input: _Library, /, *, min: _Number, max: _Number, scale: _Number | Non
 @overload
 def clip(input: _Operand, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
          out: _Out, device: str | None = None) -> _Out: ...
+
+cos: _UfuncOfOne
 
 @overload
 def divide(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -317,6 +328,8 @@ def recip(input: _Library, /, *, scale: _Number | None = None, bias: _Number | N
 def recip(input: _Operand, /, *, scale: _Number | None = None, bias: _Number | None = None, out: _Out,
           device: str | None = None) -> _Out: ...
 
+sin: _UfuncOfOne
+
 @overload
 def sqrt(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None, out: None = None,
          device: str | None = None) -> NDArray[_Element]: ...
@@ -342,6 +355,8 @@ def subtract(a: _Library | _Array | float, b: _Library | _Array | float, /, *, o
              device: str | None = None) -> _Library: ...
 @overload
 def subtract(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+tan: _UfuncOfOne
 
 @overload
 def threshold(input: _Typed[_Element], /, *, min: _Number, scale: _Number | None = None, bias: _Number | None = None,
@@ -386,6 +401,16 @@ def dequantize_linear(input: _Library | _Array | float, scale: _Library | _Array
 @overload
 def dequantize_linear(input: _Operand, scale: _Operand, /, zero_point: _Operand | None = None, *, out: _Out,
                       device: str | None = None) -> _Out: ...
+
+@overload
+def elu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+        device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def elu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def elu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def elu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def hard_sigmoid(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
@@ -455,6 +480,36 @@ def relu(input: _Library, /, *, out: None = None, device: str | None = None) -> 
 def relu(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def scaled_elu(input: _Typed[_Element], /, *, alpha: _Number, gamma: _Number, out: None = None,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def scaled_elu(input: _NumPys, /, *, alpha: _Number, gamma: _Number, out: None = None,
+               device: str | None = None) -> _Array: ...
+@overload
+def scaled_elu(input: _Library, /, *, alpha: _Number, gamma: _Number, out: None = None,
+               device: str | None = None) -> _Library: ...
+@overload
+def scaled_elu(input: _Operand, /, *, alpha: _Number, gamma: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def scaled_tanh(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def scaled_tanh(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+                device: str | None = None) -> _Array: ...
+@overload
+def scaled_tanh(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def scaled_tanh(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+sigmoid: _UfuncOfOne
+
+softsign: _UfuncOfOne
+
+activation_tanh: _UfuncOfOne
+
+@overload
 def thresholded_relu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
                      device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -513,6 +568,14 @@ def is_nan(input: _Library, /, *, out: None = None, dtype: DTypeLike | None = No
            device: str | None = None) -> _Library: ...
 @overload
 def is_nan(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
+
+erf: _UfuncOfOne
+
+sinh: _UfuncOfOne
+
+cosh: _UfuncOfOne
+
+tanh: _UfuncOfOne
 
 @overload
 def element_wise_if(condition: _NumPys, a: float, b: float, /, *, out: None = None,
@@ -722,6 +785,16 @@ def logical_less_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype:
                                device: str | None = None) -> _Out: ...
 
 @overload
+def celu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def celu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def celu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def celu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def relu_grad(input: float, input_gradient: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def relu_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *, out: None = None,
@@ -853,6 +926,20 @@ def negate(input: _NumPys, /, *, out: None = None, device: str | None = None) ->
 def negate(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
 @overload
 def negate(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+gelu: _UfuncOfOne
+
+@overload
+def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,
+          device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def swish(input: _NumPys, /, *, sigmoid_input_scale: _Number, out: None = None,
+          device: str | None = None) -> _Array: ...
+@overload
+def swish(input: _Library, /, *, sigmoid_input_scale: _Number, out: None = None,
+          device: str | None = None) -> _Library: ...
+@overload
+def swish(input: _Operand, /, *, sigmoid_input_scale: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def hard_swish(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
