@@ -68,10 +68,26 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   return mpfr_ui_div(to, 1, e, rounding);
 }
 
+// ln(1 + exp(x))
+inline double softplus_near(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
+inline int softplus_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number e;
+  mpfr_exp(e, x, MPFR_RNDN);
+  return mpfr_log1p(to, e, rounding);
+}
+struct PlainSoftplus : SoftplusOf {
+  PlainSoftplus() : SoftplusOf(Attributes{{Scalar(1.0)}}) {}
+};
+
 #define ANYDML_ORACLE(name, near, bits, exact, Of) \
   { name, near, bits, exact, run_many<Of>, run_half<Of> }
 inline const Oracle kOracles[] = {
     ANYDML_ORACLE("exp", std::exp, 46, mpfr_exp, ExpOf),
+    ANYDML_ORACLE("log", std::log, 46, mpfr_log, LogOf),
+    ANYDML_ORACLE("softplus", softplus_near, 46, softplus_exact, PlainSoftplus),
+    ANYDML_ORACLE("asinh", std::asinh, 46, mpfr_asinh, AsinhOf),
+    ANYDML_ORACLE("acosh", std::acosh, 46, mpfr_acosh, AcoshOf),
+    ANYDML_ORACLE("atanh", std::atanh, 46, mpfr_atanh, AtanhOf),
 };
 #undef ANYDML_ORACLE
 
