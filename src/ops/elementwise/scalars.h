@@ -16,6 +16,7 @@
 #include "ops/elementwise/scalar/floor.h"
 #include "ops/elementwise/scalar/functions/exponential.h"
 #include "ops/elementwise/scalar/functions/logarithm.h"
+#include "ops/elementwise/scalar/functions/power.h"
 #include "ops/elementwise/scalar/gradients.h"
 #include "ops/elementwise/scalar/identity.h"
 #include "ops/elementwise/scalar/if.h"
