@@ -187,7 +187,14 @@ struct PowOf {
   // Whether the result of `ordinary` is so near to a midpoint of two T that it does not decide.
   template <class T>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f64 result) const {
-    return to_bits(narrow_once<T>(result * (1.0 - kError))) != to_bits(narrow_once<T>(result * (1.0 + kError)));
+    // A sum whose last place is that of T's numbers near the result: both ends of what it may be round to one sum, or a
+    // midpoint is between them. NaN is not hard.
+    constexpr f64 kNormal = from_bits<f64>(u64{1024 - FloatParts<T>::kBias} << 52);
+    constexpr u64 kExponent = u64{FloatParts<f64>::kInfinity};
+    constexpr u64 kDropped = u64{52 - FloatParts<T>::kFractionBits} << 52;
+    const f64 size = magnitude_of(result);
+    const f64 large = from_bits<f64>((to_bits(select(size < kNormal, kNormal, size)) & kExponent) + kDropped);
+    return fused(size, 1.0 - kError, large) < fused(size, 1.0 + kError, large);
   }
 
   // For x and y that `ordinary` found hard, so that the result is finite and not 0, and neither x nor y is 0 or
