@@ -55,6 +55,19 @@ void scaled_tanh(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
   mpfr_mul_d(to, to, f64{alpha}, MPFR_RNDN);
 }
 
+// Alpha ln(1 + exp(Beta x))
+void parametric_softplus(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
+  mpfr_set_d(to, f64{x}, MPFR_RNDN);
+  mpfr_mul_d(to, to, f64{beta}, MPFR_RNDN);
+  mpfr_exp(to, to, MPFR_RNDN);
+  mpfr_log1p(to, to, MPFR_RNDN);
+  mpfr_mul_d(to, to, f64{alpha}, MPFR_RNDN);
+}
+void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {
+  parametric_softplus(to, x, 1, steepness);
+  mpfr_div_d(to, to, f64{steepness}, MPFR_RNDN);
+}
+
 // The distance in units of the last place of the true value's FLOAT32.
 double distance(f32 ours, mpfr_ptr exact) {
   constexpr double kGreatest = std::numeric_limits<f32>::max();
@@ -110,9 +123,11 @@ int main() {
     good &= check<EluOf>("elu", elu, a, 0);
     good &= check<CeluOf>("celu", celu, a, 0);
     good &= check<SwishOf>("swish", swish, a, 0);
+    good &= check<SoftplusOf>("softplus", softplus, a, 0);
     for (const f32 b : {1.0f, 0.3f, 7.5f, -1.5f, 1e-10f}) {
       good &= check<ScaledEluOf>("scaled_elu", scaled_elu, a, b);
       good &= check<ScaledTanhOf>("scaled_tanh", scaled_tanh, a, b);
+      good &= check<ParametricSoftplusOf>("parametric_softplus", parametric_softplus, a, b);
     }
   }
   std::printf("worst: %.6f units of the last place\n", worst);

@@ -153,6 +153,14 @@ inline int gelu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 }
 inline double gelu_near(double x) { return 0.5 * x * std::erfc(-x * std::sqrt(0.5)); }
 
+// ln(1 + exp(x))
+inline double softplus_near(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
+inline int softplus_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
+  Number e;
+  mpfr_exp(e, x, MPFR_RNDN);
+  return mpfr_log1p(to, e, rounding);
+}
+
 #define ANYDML_ORACLE(name, near, bits, exact, ...) \
   { name, near, bits, exact, run_many<__VA_ARGS__>, run_half<__VA_ARGS__> }
 // clang-format off
@@ -173,6 +181,11 @@ inline const Oracle kOracles[] = {
     ANYDML_ORACLE("softsign", softsign_near, 51, softsign_exact, SoftsignOf),
     ANYDML_ORACLE("erf", std::erf, 46, mpfr_erf, ErfOf),
     ANYDML_ORACLE("gelu", gelu_near, 42, gelu_exact, GeluOf),
+    ANYDML_ORACLE("log", std::log, 46, mpfr_log, LogOf),
+    ANYDML_ORACLE("softplus", softplus_near, 46, softplus_exact, SoftplusOf, 1.0f),
+    ANYDML_ORACLE("asinh", std::asinh, 46, mpfr_asinh, AsinhOf),
+    ANYDML_ORACLE("acosh", std::acosh, 46, mpfr_acosh, AcoshOf),
+    ANYDML_ORACLE("atanh", std::atanh, 46, mpfr_atanh, AtanhOf),
 };
 // clang-format on
 #undef ANYDML_ORACLE

@@ -17,6 +17,8 @@
 #include "ops/elementwise/scalar/functions/error_function.h"
 #include "ops/elementwise/scalar/functions/exponential.h"
 #include "ops/elementwise/scalar/functions/hyperbolic.h"
+#include "ops/elementwise/scalar/functions/logarithm.h"
+#include "ops/elementwise/scalar/functions/power.h"
 #include "ops/elementwise/scalar/functions/trigonometric.h"
 #include "ops/elementwise/scalar/gradients.h"
 #include "ops/elementwise/scalar/identity.h"
