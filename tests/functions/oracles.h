@@ -173,6 +173,9 @@ inline const Oracle kOracles[] = {
     ANYDML_ORACLE("softsign", softsign_near, 51, softsign_exact, SoftsignOf),
     ANYDML_ORACLE("erf", std::erf, 46, mpfr_erf, ErfOf),
     ANYDML_ORACLE("gelu", gelu_near, 42, gelu_exact, GeluOf),
+    ANYDML_ORACLE("asin", std::asin, 46, mpfr_asin, AsinOf),
+    ANYDML_ORACLE("acos", std::acos, 46, mpfr_acos, AcosOf),
+    ANYDML_ORACLE("atan", std::atan, 46, mpfr_atan, AtanOf),
 };
 // clang-format on
 #undef ANYDML_ORACLE
