@@ -186,6 +186,9 @@ inline const Oracle kOracles[] = {
     ANYDML_ORACLE("asinh", std::asinh, 46, mpfr_asinh, AsinhOf),
     ANYDML_ORACLE("acosh", std::acosh, 46, mpfr_acosh, AcoshOf),
     ANYDML_ORACLE("atanh", std::atanh, 46, mpfr_atanh, AtanhOf),
+    ANYDML_ORACLE("asin", std::asin, 46, mpfr_asin, AsinOf),
+    ANYDML_ORACLE("acos", std::acos, 46, mpfr_acos, AcosOf),
+    ANYDML_ORACLE("atan", std::atan, 46, mpfr_atan, AtanOf),
 };
 // clang-format on
 #undef ANYDML_ORACLE

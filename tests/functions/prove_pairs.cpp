@@ -1,137 +1,95 @@
 // SPDX-License-Identifier: MIT
-// Proves that POW is correctly rounded for every pair of FLOAT16, and tests pairs of FLOAT32: those whose power is
-// exact or a midpoint, special values, and as many random ones as are asked for. The oracle is glibc's FLOAT64 pow
-// where it lies so far from a midpoint that its error cannot matter, and MPFR elsewhere.
+// What prove.cpp does, for functions of two elements: every pair of FLOAT16, and of FLOAT32 as many as one likes, of
+// kinds that are known to be difficult.
 //
-//   prove_pairs halves      every pair of FLOAT16
-//   prove_pairs exact       FLOAT32 pairs that are special, exact or a midpoint, and the neighbours of those
-//   prove_pairs COUNT       random pairs of FLOAT32
-//   prove_pairs time        nanoseconds an element on one core
-#include <mpfr.h>
-
+//   prove_pairs halves NAME            every pair of FLOAT16 (a few minutes)
+//   prove_pairs singles NAME COUNT     COUNT pairs of FLOAT32 of each kind
+//   prove_pairs hard NAME COUNT        the same for `hard` alone, which has to be right everywhere
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <mutex>
-#include <random>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "ops/elementwise/scalars.h"
+#include "pair_oracles.h"
 
 namespace {
 
 using namespace anydml;
+using functions::PairOracle;
 
-constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kBlock = 1 << 14;
 constexpr int kShown = 8;
-constexpr double kNear = 0x1p-50;  // glibc's pow is off by less than 2^-52.9 of the value
 
-std::mutex g_mutex;
-std::uint64_t g_wrong = 0;
-std::uint64_t g_asked = 0;
-std::atomic<std::uint64_t> g_hard{0};
-std::atomic<std::uint64_t> g_pairs{0};
-
-// As a loop over rows does it: vectors first, then what they did not decide.
-template <class T>
-__attribute__((flatten)) void ours(const f32* x, const f32* y, f32* to, std::size_t count) {
-  const PowOf of{};
-  f64 results[kBlock];
-  u8 is_hard[kBlock];
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) {
-    results[i] = of.ordinary(x[i], y[i]);
-  }
-  u8 any = 0;
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) {
-    is_hard[i] = static_cast<u8>(of.is_hard<T>(results[i]));
-    any = static_cast<u8>(any | is_hard[i]);
-    to[i] = widen(narrow_once<T>(results[i]));
-  }
-  if (any != 0) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_hard[i] != 0) {
-        to[i] = widen(narrow_once<T>(of.hard(x[i], y[i])));
-        ++g_hard;
-      }
-    }
-  }
-}
+struct Findings {
+  std::mutex mutex;
+  std::uint64_t wrong = 0;
+  std::atomic<std::uint64_t> asked{0};
+  std::atomic<std::uint64_t> hard{0};
+};
 
 bool same(f32 a, f32 b) { return (a != a && b != b) || to_bits(a) == to_bits(b); }
+bool same(f16 a, f16 b) { return same(widen(a), widen(b)); }
 
-bool has_no_power(double x, double y) { return x < 0 && std::rint(y) != y; }
-
+// MPFR in T's range.
 template <class T>
-f32 exact(double x, double y) {
-  if (has_no_power(x, y)) {
-    return std::numeric_limits<f32>::quiet_NaN();
-  }
-  constexpr bool kHalf = sizeof(T) == 2;
-  mpfr_set_emin(kHalf ? -23 : -148);
-  mpfr_set_emax(kHalf ? 16 : 128);
-  mpfr_t a;
-  mpfr_t b;
-  mpfr_t to;
-  mpfr_init2(a, 53);
-  mpfr_init2(b, 53);
-  mpfr_init2(to, kHalf ? 11 : 24);
+T exact(const PairOracle& oracle, double a, double b) {
+  using Parts = FloatParts<T>;
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
-  mpfr_set_d(a, x, MPFR_RNDN);
-  mpfr_set_d(b, y, MPFR_RNDN);
-  int ternary = mpfr_pow(to, a, b, MPFR_RNDN);
-  mpfr_set_emin(kHalf ? -23 : -148);
-  mpfr_set_emax(kHalf ? 16 : 128);
+  mpfr_t first;
+  mpfr_t second;
+  mpfr_t to;
+  mpfr_init2(first, 53);
+  mpfr_init2(second, 53);
+  mpfr_init2(to, Parts::kFractionBits + 1);
+  mpfr_set_d(first, a, MPFR_RNDN);
+  mpfr_set_d(second, b, MPFR_RNDN);
+  int ternary = oracle.exact(to, first, second, MPFR_RNDN);
+  mpfr_set_emin(2 - Parts::kBias - Parts::kFractionBits);
+  mpfr_set_emax(Parts::kBias + 1);
   ternary = mpfr_check_range(to, ternary, MPFR_RNDN);
   mpfr_subnormalize(to, ternary, MPFR_RNDN);
   const double result = mpfr_get_d(to, MPFR_RNDN);
-  mpfr_clear(a);
-  mpfr_clear(b);
+  mpfr_clear(first);
+  mpfr_clear(second);
   mpfr_clear(to);
-  return static_cast<f32>(result);
+  return narrow<T>(static_cast<f32>(result));
 }
 
 template <class T>
-void check(const f32* x, const f32* y, std::size_t count) {
-  f32 results[kBlock];
-  ours<T>(x, y, results, count);
-  std::uint64_t asked = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto a = static_cast<double>(x[i]);
-    const auto b = static_cast<double>(y[i]);
-    const double near = has_no_power(a, b) ? std::numeric_limits<double>::quiet_NaN() : std::pow(a, b);
-    f32 right = widen(narrow_once<T>(near * (1 - kNear)));
-    if (!same(right, widen(narrow_once<T>(near * (1 + kNear))))) {
-      right = exact<T>(a, b);
-      ++asked;
-    }
-    if (!same(results[i], right)) {
-      const std::scoped_lock lock(g_mutex);
-      if (++g_wrong <= kShown) {
-        std::printf("pow(%a, %a) is %a, not %a\n", a, b, static_cast<double>(results[i]), static_cast<double>(right));
-      }
+void check(const PairOracle& oracle, T a, T b, T ours, Findings& findings) {
+  const double first = static_cast<double>(widen(a));
+  const double second = static_cast<double>(widen(b));
+  const double near = oracle.near(first, second);
+  T right = narrow_once<T>(near * (1 - std::ldexp(1.0, -oracle.near_bits)));
+  if (!same(right, narrow_once<T>(near * (1 + std::ldexp(1.0, -oracle.near_bits))))) {
+    ++findings.asked;
+    right = exact<T>(oracle, first, second);
+  }
+  if (!same(ours, right)) {
+    const std::scoped_lock lock(findings.mutex);
+    if (++findings.wrong <= kShown) {
+      std::printf("%.*s(%a, %a) is %a, not %a\n", static_cast<int>(oracle.name.size()), oracle.name.data(), first,
+                  second, static_cast<double>(widen(ours)), static_cast<double>(widen(right)));
     }
   }
-  g_pairs += count;
-  const std::scoped_lock lock(g_mutex);
-  g_asked += asked;
 }
 
-// Runs work(i) for every i below `count`, on all cores.
+// Work for blocks 0 to count - 1, on all cores.
 template <class Work>
-void everywhere(std::uint64_t count, const Work& work) {
+void share(std::uint64_t count, const Work& work) {
   std::atomic<std::uint64_t> next{0};
   const auto run = [&] {
-    for (std::uint64_t i = next++; i < count; i = next++) {
-      work(i);
+    for (std::uint64_t block = next++; block < count; block = next++) {
+      work(block);
     }
     mpfr_free_cache();
   };
@@ -145,180 +103,120 @@ void everywhere(std::uint64_t count, const Work& work) {
   }
 }
 
-void prove_halves() {
-  std::vector<f32> y(65536);
-  for (std::uint32_t i = 0; i < 65536; ++i) {
-    y[i] = widen(from_bits<f16>(static_cast<std::uint16_t>(i)));
-  }
-  everywhere(65536, [&](std::uint64_t i) {
-    const std::vector<f32> x(kBlock, y[i]);
-    for (std::size_t first = 0; first < y.size(); first += kBlock) {
-      check<f16>(x.data(), y.data() + first, kBlock);
+void prove_halves(const PairOracle& oracle, Findings& findings) {
+  share(65536, [&](std::uint64_t block) {
+    const f16 a = from_bits<f16>(static_cast<u16>(block));
+    for (u32 bits = 0; bits < 65536; ++bits) {
+      const f16 b = from_bits<f16>(static_cast<u16>(bits));
+      check(oracle, a, b, oracle.ours_half(a, b), findings);
     }
   });
 }
 
-// FLOAT32 pairs, a block at a time.
-class Pairs {
+// xorshift64*
+class Random {
  public:
-  void add(double x, double y) {
-    if (static_cast<double>(static_cast<f32>(x)) == x && static_cast<double>(static_cast<f32>(y)) == y) {
-      add_single(static_cast<f32>(x), static_cast<f32>(y));
-    }
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15U + 1) {}
+  u32 bits() {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return static_cast<u32>((state_ * 0x2545f4914f6cdd1dU) >> 32);
   }
-  void add_single(f32 x, f32 y) {
-    x_.push_back(x);
-    y_.push_back(y);
-    if (x_.size() == kBlock) {
-      flush();
-    }
-  }
-  void flush() {
-    check<f32>(x_.data(), y_.data(), x_.size());
-    x_.clear();
-    y_.clear();
+  f32 any() { return from_bits<f32>(bits()); }
+  // With an exponent within `range` of 1.
+  f32 moderate(u32 range) {
+    return from_bits<f32>((bits() & 0x807fffffU) | ((127 - range + bits() % (2 * range + 1)) << 23));
   }
 
  private:
-  std::vector<f32> x_;
-  std::vector<f32> y_;
+  std::uint64_t state_;
 };
 
-void test_exact() {
-  Pairs pairs;
-  // Specials with everything, signs included.
-  std::vector<f32> special = {0,
-                              1,
-                              2,
-                              3,
-                              0.5f,
-                              1.5f,
-                              0.25f,
-                              150,
-                              149,
-                              128,
-                              127,
-                              126,
-                              0x1p24f,
-                              0x1p25f,
-                              0x1.8p1f,
-                              0x1.000002p0f,
-                              16777215,
-                              0x1p-126f,
-                              0x1p-149f,
-                              0x1.fffffcp-127f,
-                              0x1.fffffep127f,
-                              0x1.fffffep-1f,
-                              2.5f,
-                              1e30f,
-                              std::numeric_limits<f32>::infinity(),
-                              std::numeric_limits<f32>::quiet_NaN()};
-  for (std::size_t i = special.size(); i-- > 0;) {
-    special.push_back(-special[i]);
-  }
-  for (const f32 x : special) {
-    for (const f32 y : special) {
-      pairs.add_single(x, y);
-    }
-  }
-  // (odd 2^e)^(2^j), to the power n / 2^j: every one whose result has at most 26 bits, and their neighbours.
-  for (int j = 0; j <= 3; ++j) {
-    for (int odd = 1; odd < 8192; odd += 2) {
-      const double base = std::pow(odd, 1 << j);
-      if (base >= 0x1p24) {
-        break;
-      }
-      for (int n = 1; n < 160 && (odd == 1 || std::pow(odd, n) < 0x1p26); ++n) {
-        for (int e = -150; e <= 128; ++e) {
-          const double x = std::ldexp(base, e);
-          const double y = std::ldexp(n, -j);
-          if (std::abs(std::log2(x) * y) > 152) {
-            continue;
-          }
-          pairs.add(x, y);
-          pairs.add(-x, y);
-          pairs.add(x, -y);
-          pairs.add(std::nextafter(static_cast<f32>(x), 0.0f), y);
-          pairs.add(std::nextafter(static_cast<f32>(x), 1e38f), y);
-          pairs.add(x, std::nextafter(static_cast<f32>(y), 0.0f));
-          pairs.add(x, std::nextafter(static_cast<f32>(y), 1e38f));
-        }
-      }
-    }
-  }
-  pairs.flush();
+using Pair = std::array<f32, 2>;
+Pair any_bits(Random& random) { return {random.any(), random.any()}; }
+Pair near_one(Random& random) { return {random.moderate(2), random.moderate(2)}; }
+Pair not_far(Random& random) { return {random.moderate(13), random.moderate(13)}; }
+// Few bits, so that quotients, products and powers are exact or halfway.
+Pair few_bits(Random& random) {
+  const u32 keep = ~0U << (8 + random.bits() % 16);
+  return {from_bits<f32>(to_bits(random.moderate(60)) & keep), from_bits<f32>(to_bits(random.moderate(60)) & keep)};
 }
-
-// x of any exponent, y so that most results are in range.
-void random_block(std::uint64_t seed, std::vector<f32>& x, std::vector<f32>& y) {
-  std::mt19937_64 random(seed);
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const std::uint64_t bits = random();
-    std::uint32_t from = static_cast<std::uint32_t>(bits) & 0x7fffffff;
-    if ((bits >> 32 & 3) == 0) {  // near 1
-      from = 0x3f800000 + static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> (bits >> 34 & 31));
-      from &= 0x7fffffff;
-    }
-    x[i] = from_bits<f32>(from);
-    const double log = std::abs(std::log2(static_cast<double>(x[i])));
-    const double most = log > 0 && log < 1000 ? 152 / log : 1;
-    const std::uint64_t more = random();
-    const double share = std::ldexp(static_cast<double>(more >> 12), -52);
-    y[i] = static_cast<f32>(std::ldexp(most * share, -static_cast<int>(more & 15)));
-    if ((more >> 4 & 1) != 0) {
-      y[i] = -y[i];
-    }
-    if ((more >> 5 & 15) == 0) {
-      y[i] = std::rint(y[i]);
-      x[i] = -x[i];
-    }
-  }
+// Quotients among the subnormal numbers and next to midpoints of them.
+Pair tiny_quotients(Random& random) {
+  const f32 divisor = std::ldexp(1.0F, static_cast<int>(random.bits() % 128));
+  const u32 scale = random.bits() % 4 == 0 ? random.bits() & 0x7fffffU : 0;
+  return {from_bits<f32>((random.bits() & 0x80000000U) | (random.bits() >> (4 + random.bits() % 28))),
+          from_bits<f32>(to_bits(divisor) | scale)};
 }
+constexpr f32 kSpecial[] = {0.0F,
+                            1.0F,
+                            2.0F,
+                            3.0F,
+                            0.5F,
+                            1.5F,
+                            0x1p-149F,
+                            0x1.8p-148F,
+                            0x1p-126F,
+                            0x1.fffffcp-127F,
+                            0x1.000002p0F,
+                            0x1.fffffep-1F,
+                            0x1p23F,
+                            0x1p24F,
+                            0x1.fffffep23F,
+                            0x1.fffffep127F,
+                            std::numeric_limits<f32>::infinity(),
+                            std::numeric_limits<f32>::quiet_NaN()};
+Pair specials(Random& random) {
+  const auto pick = [&] {
+    const f32 value = kSpecial[random.bits() % std::size(kSpecial)];
+    return from_bits<f32>(to_bits(value) ^ (random.bits() & 0x80000000U));
+  };
+  return random.bits() % 4 == 0 ? Pair{pick(), random.any()} : Pair{pick(), pick()};
+}
+constexpr Pair (*kKinds[])(Random&) = {any_bits, near_one, not_far, few_bits, tiny_quotients, specials};
 
-void measure() {
-  std::vector<f32> x(kBlock);
-  std::vector<f32> y(kBlock);
-  std::vector<f32> to(kBlock);
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    x[i] = static_cast<f32>(static_cast<double>(i + 1) / 500.0);
-    y[i] = static_cast<f32>(std::sin(static_cast<double>(i)) * 3);
-  }
-  double best = 1;
-  for (int round = 0; round < 50; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 30; ++i) {
-      ours<f32>(x.data(), y.data(), to.data(), kBlock);
+void prove_singles(const PairOracle& oracle, std::uint64_t count, bool hard_alone, Findings& findings) {
+  share((count / kBlock + 1) * std::size(kKinds), [&](std::uint64_t block) {
+    Random random(block + 1);
+    std::vector<f32> a(kBlock);
+    std::vector<f32> b(kBlock);
+    std::vector<f32> ours(kBlock);
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const Pair pair = kKinds[block % std::size(kKinds)](random);
+      a[i] = pair[0];
+      b[i] = pair[1];
     }
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::printf("pow %.2f ns an element\n", best / 30 / kBlock * 1e9);
+    if (hard_alone) {
+      oracle.ours_hard(a.data(), b.data(), ours.data(), kBlock);
+    } else {
+      findings.hard += oracle.ours(a.data(), b.data(), ours.data(), kBlock);
+    }
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      check(oracle, a[i], b[i], ours[i], findings);
+    }
+  });
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (int i = 1; i < count; ++i) {
-    const std::string_view argument = arguments[i];
-    if (argument == "time") {
-      measure();
-      continue;
+  const std::string_view what = count > 2 ? arguments[1] : "";
+  for (const PairOracle& oracle : functions::kPairOracles) {
+    if (count > 2 && oracle.name == arguments[2]) {
+      Findings findings;
+      if (what == "halves") {
+        prove_halves(oracle, findings);
+      } else {
+        const std::uint64_t pairs = count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 1000000;
+        prove_singles(oracle, pairs, what == "hard", findings);
+      }
+      std::printf("%s %s: %llu wrong; MPFR was asked %llu times; %llu were hard\n", arguments[1], arguments[2],
+                  static_cast<unsigned long long>(findings.wrong), static_cast<unsigned long long>(findings.asked),
+                  static_cast<unsigned long long>(findings.hard));
+      return findings.wrong == 0 ? 0 : 1;
     }
-    if (argument == "halves") {
-      prove_halves();
-    } else if (argument == "exact") {
-      test_exact();
-    } else {
-      everywhere(std::strtoull(arguments[i], nullptr, 10) / kBlock, [&](std::uint64_t block) {
-        std::vector<f32> x(kBlock);
-        std::vector<f32> y(kBlock);
-        random_block(block, x, y);
-        check<f32>(x.data(), y.data(), kBlock);
-      });
-    }
-    std::printf("pow of %.*s: %llu pairs, %llu wrong; %llu were hard, MPFR was asked %llu times\n",
-                static_cast<int>(argument.size()), argument.data(), static_cast<unsigned long long>(g_pairs.load()),
-                static_cast<unsigned long long>(g_wrong), static_cast<unsigned long long>(g_hard.load()),
-                static_cast<unsigned long long>(g_asked));
   }
-  return g_wrong == 0 ? 0 : 1;
+  std::fprintf(stderr, "usage: prove_pairs halves|singles|hard NAME [COUNT]\n");
+  return 2;
 }

@@ -17,6 +17,7 @@
 #include "ops/elementwise/scalar/functions/error_function.h"
 #include "ops/elementwise/scalar/functions/exponential.h"
 #include "ops/elementwise/scalar/functions/hyperbolic.h"
+#include "ops/elementwise/scalar/functions/inverse_trigonometric.h"
 #include "ops/elementwise/scalar/functions/logarithm.h"
 #include "ops/elementwise/scalar/functions/power.h"
 #include "ops/elementwise/scalar/functions/trigonometric.h"

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Arcus sine, arcus cosine and arcus tangent, the last of two numbers too.
+#pragma once
+
+#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/elementwise/scalar/functions/inverse_trigonometric_constants.h"
+
+namespace anydml {
+
+namespace inverse_trigonometric {
+
+inline constexpr f64 kHalfPi = 0x1.921fb54442d18p0;
+inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
+
+// atan(t) / t - 1, for |t| <= 0.59 and z = t * t; a0 is the first of its terms.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 arcus_tangent(f64 z, f64 a0) {
+  const f64 z2 = z * z;
+  const f64 a1 = fused(z, kAtan3, kAtan2);
+  const f64 a2 = fused(z, kAtan5, kAtan4);
+  const f64 a3 = fused(z, kAtan7, kAtan6);
+  const f64 a4 = fused(z, kAtan9, kAtan8);
+  const f64 a5 = fused(z, kAtan11, kAtan10);
+  const f64 a6 = fused(z, kAtan13, kAtan12);
+  return fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, a6, a5), a4), a3), a2), a1), a0);
+}
+
+// asin(s) / s - 1, for s <= 1/2 and z = s * s.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 arcus_sine(f64 z) {
+  const f64 z2 = z * z;
+  const f64 a0 = z * kAsin1;
+  const f64 a1 = fused(z, kAsin3, kAsin2);
+  const f64 a2 = fused(z, kAsin5, kAsin4);
+  const f64 a3 = fused(z, kAsin7, kAsin6);
+  const f64 a4 = fused(z, kAsin9, kAsin8);
+  const f64 a5 = fused(z, kAsin11, kAsin10);
+  return fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, kAsin12, a5), a4), a3), a2), a1), a0);
+}
+
+}  // namespace inverse_trigonometric
+
+// atan(x) = atan(c) + atan((x - c) / (1 + c x)), where c is 0 for small x and kAtanAt for others.
+struct AtanOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
+    using namespace inverse_trigonometric;
+    const f64 x = value;
+    const f64 magnitude = magnitude_of(x);
+    const f64 finite = select(magnitude > 0x1p127, 0x1p127, magnitude);
+    const bool far = finite > 0.587;
+    const f64 at = select(far, kAtanAt, 0.0);
+    const f64 there = select(far, kAtanThere, 0.0);
+    const f64 t = (finite - at) / fused(at, finite, 1.0);
+    const f64 z = t * t;
+    return with_sign_of(there + fused(t, arcus_tangent(z, z * kAtan1), t), x);
+  }
+};
+template <class T>
+using Atan = Function<T, AtanOf>;
+
+// Beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2. From there on s is less than x.
+struct AsinOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
+    using namespace inverse_trigonometric;
+    const f64 x = value;
+    const f64 magnitude = magnitude_of(x);
+    const f64 near_z = x * x;
+    const f64 far_z = fused(magnitude, -0.5, 0.5);
+    const bool far = far_z < near_z;
+    const f64 z = select(far, far_z, near_z);
+    const f64 s = select(far, -2 * square_root(z), magnitude);
+    const f64 sum = s + fused(s, arcus_sine(z), select(far, kHalfPiRest, 0.0));
+    return with_sign_of(select(far, kHalfPi, 0.0) + sum, x);
+  }
+};
+template <class T>
+using Asin = Function<T, AsinOf>;
+
+// acos(x) = pi / 2 - asin(x); beyond 1/2 it is 2 asin(s), and below -1/2 pi - 2 asin(s).
+struct AcosOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
+    using namespace inverse_trigonometric;
+    const f64 x = value;
+    const f64 near_z = x * x;
+    const f64 far_z = fused(magnitude_of(x), -0.5, 0.5);
+    const bool far = far_z < near_z;
+    const f64 z = select(far, far_z, near_z);
+    const f64 side = with_sign_of(1.0, x);
+    const f64 s = select(far, 2 * side * square_root(z), -x);
+    const f64 quarters = 1.0 - select(far, side, 0.0);
+    // Half a unit of the last place more than pi / 2 has: without it two inputs are taken for midpoints.
+    constexpr f64 kRest = kHalfPiRest + 0x1p-53;
+    const f64 sum = s + fused(s, arcus_sine(z), quarters * kRest);
+    return fused(quarters, kHalfPi, sum);
+  }
+};
+template <class T>
+using Acos = Function<T, AcosOf>;
+
+// The angle of the point (x, y), as C's atan2: atan(|y| / |x|) is taken as above, x < 0 has pi less that, and the sign
+// is that of y. Infinities become so large that they outweigh everything, and x = 0 so small that nothing matters but y
+// = 0.
+//
+// `ordinary` is off by less than four of its last places: three roundings and a unit on purpose for a quotient of less
+// than 0.53, and what its sums add. Nearer to a midpoint of two FLOAT32 than twice that, `hard` decides. Tiny quotients
+// need it nowhere: a quotient of two FLOAT32 that is not a midpoint is eight places away from one. It is a midpoint
+// only where results are subnormal, and then the true value is a little less than the quotient, which the unit sees to.
+struct AtanYxOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 y, f32 x) const {
+    using namespace inverse_trigonometric;
+    const Operands of(y, x);
+    const f64 t = fused(-of.at, of.x, of.y) / fused(of.at, of.y, of.x);
+    const f64 z = t * t;
+    const f64 angle = select(of.far, kAtanThere, 0.0) + fused(t, arcus_tangent(z, fused(z, kAtan1, -0x1p-53)), t);
+    return with_sign_of(select(of.left, 2 * kHalfPi - angle, angle), f64{y});
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32, f32, f64 result) const {
+    constexpr u64 kNear = 8;
+    constexpr u64 kHalf = u64{1} << 28;
+    return ((to_bits(result) - (kHalf - kNear)) & (2 * kHalf - 1)) <= 2 * kNear;
+  }
+  // All in pairs of FLOAT64, with an error of less than 2^-97 of the result: the polynomial is off by 2^-103, and pairs
+  // are rounded to 2^-102 or better in each step.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 y, f32 x) const {
+    using namespace inverse_trigonometric;
+    const Operands of(y, x);
+    const Pair above = sum(of.y, -of.at * of.x);  // the products are exact
+    const Pair below = sum(of.x, of.at * of.y);
+    const f64 near = above.first / below.first;
+    const f64 left_over = fused(-near, below.first, above.first);
+    const Pair t = ordered_sum(near, (left_over + fused(-near, below.second, above.second)) / below.first);
+    const Pair z = product(t, t);
+    constexpr LongAtan kTerms = kLongAtan;
+    Pair p = {kTerms.of[25][0], kTerms.of[25][1]};
+    for (int i = 24; i >= 0; --i) {
+      p = ordered_sum({kTerms.of[i][0], kTerms.of[i][1]}, product(z, p));
+    }
+    Pair angle = ordered_sum(t, product(t, product(z, p)));
+    const f64 there = select(of.far, kAtanThere, 0.0);
+    const f64 there_rest = select(of.far, kAtanThereRest, 0.0);
+    // t is less than what it is added to, unless that is 0.
+    angle = select_pair(of.far, ordered_sum({there, there_rest}, angle), angle);
+    angle = select_pair(of.left, ordered_sum({2 * kHalfPi, 2 * kHalfPiRest}, {-angle.first, -angle.second}), angle);
+    return with_sign_of(sum_to_odd(angle.first, angle.second), f64{y});
+  }
+
+ private:
+  struct Operands {
+    ANYDML_HOST_DEVICE constexpr Operands(f32 from_y, f32 from_x)
+        : y(without_infinity(magnitude_of(f64{from_y}))),
+          x(without_infinity(magnitude_of(f64{from_x}))),
+          left((to_bits(f64{from_x}) >> 63) != 0) {
+      x = select(x == 0, 0x1p-600, x);
+      far = y > 0.587 * x;
+      at = select(far, inverse_trigonometric::kAtanAt, 0.0);
+    }
+    ANYDML_HOST_DEVICE static constexpr f64 without_infinity(f64 value) {
+      return select(value > 0x1p128, 0x1p600, value);
+    }
+    f64 y;
+    f64 x;
+    bool left;
+    bool far = false;
+    f64 at = 0;
+  };
+
+  // A number as a sum of two, the second less than the last place of the first.
+  struct Pair {
+    f64 first;
+    f64 second;
+  };
+  ANYDML_HOST_DEVICE static constexpr Pair select_pair(bool condition, Pair a, Pair b) {
+    return {select(condition, a.first, b.first), select(condition, a.second, b.second)};
+  }
+  ANYDML_HOST_DEVICE static constexpr Pair sum(f64 a, f64 b) {
+    const f64 first = a + b;
+    const f64 of_b = first - a;
+    return {first, (a - (first - of_b)) + (b - of_b)};
+  }
+  ANYDML_HOST_DEVICE static constexpr Pair ordered_sum(f64 a, f64 b) {  // |a| >= |b|
+    const f64 first = a + b;
+    return {first, b - (first - a)};
+  }
+  ANYDML_HOST_DEVICE static constexpr Pair ordered_sum(Pair a, Pair b) {
+    const Pair firsts = ordered_sum(a.first, b.first);
+    return ordered_sum(firsts.first, firsts.second + (a.second + b.second));
+  }
+  ANYDML_HOST_DEVICE static constexpr Pair product(Pair a, Pair b) {
+    const f64 first = a.first * b.first;
+    const f64 rounded = fused(a.first, b.first, -first);
+    return ordered_sum(first, fused(a.first, b.second, fused(a.second, b.first, rounded)));
+  }
+};
+template <class T>
+using AtanYx = FunctionOfTwo<T, AtanYxOf>;
+
+}  // namespace anydml
