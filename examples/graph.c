@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relu(x + bias) and the sum of each of its rows, as one graph: one pass over x, and one over what it gives. */
+/* relu(x + bias) and the sum of each of its rows, as one graph: one pass over x. */
 #include <anydml/anydml.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@ namespace {
 
 std::string compiled(const Graph& graph) {
   std::string text;
-  const auto plans = compile_graph(graph, &text);
+  const auto plans = compile_graph(graph, true, &text);
   return plans.ok() ? text : plans.error().message;
 }
 std::string compiled(std::string_view text) { return compiled(parse_graph(text)); }
@@ -126,10 +126,77 @@ TEST(Fuse, NotAroundWhatLiesBetween) {
                      "z = ADD x:f32[4] r:f32[4/0] -> f32[4]\n"
                      "out z\n"),
             "3 nodes\n"
-            "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
-            "run: %1 REDUCE | reads temporary+0 | writes temporary+64\n"
+            "run: prologue %0 ELEMENT_WISE_NEGATE; %1 REDUCE | reads input0 | writes temporary+0, temporary+64\n"
             "run: %2 ELEMENT_WISE_ADD | reads temporary+0, temporary+64 | writes output0\n"
-            "run: 3 steps, 128 bytes of temporary for 20 bytes of values\n");
+            "run: 2 steps, 128 bytes of temporary for 20 bytes of values\n");
+}
+
+constexpr char kNorms[] =
+    "a = input 4096\n"
+    "b = input 128\n"
+    "x = ADD a:f32[32,32] b:f32[32,32/0,1] -> f32[32,32]\n"
+    "y = MULTIPLY x:f32[1024] x:f32[1024] -> f32[1024]\n"  // other sizes, the same elements
+    "r = REDUCE y:f32[32,32] -> f32[32,1] Function=SUM Axes=[1]\n"
+    "s = ADD r:f32[32] b:f32[32] -> f32[32]\n"
+    "t = SQRT s:f32[32] -> f32[32]\n"
+    "out t\n";
+
+TEST(Join, WhatStandsBeforeAndAfterAReductionIsOneStepWithIt) {
+  EXPECT_EQ(compiled(kNorms),
+            "5 nodes\n"
+            "run: prologue %0 ELEMENT_WISE_ADD, %1 ELEMENT_WISE_MULTIPLY; %2 REDUCE; epilogue %3 ELEMENT_WISE_ADD, %4 "
+            "ELEMENT_WISE_SQRT | reads input0, input1 | writes output0\n"
+            "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
+}
+
+TEST(Join, NotForADeviceThatDoesNot) {
+  std::string text;
+  ASSERT_TRUE(compile_graph(parse_graph(kNorms), false, &text).ok());
+  EXPECT_EQ(text,
+            "5 nodes\n"
+            "run: %0 ELEMENT_WISE_ADD, %1 ELEMENT_WISE_MULTIPLY | reads input0, input1 | writes temporary+0\n"
+            "run: %2 REDUCE | reads temporary+0 | writes temporary+4096\n"
+            "run: %3 ELEMENT_WISE_ADD, %4 ELEMENT_WISE_SQRT | reads temporary+4096, input1 | writes output0\n"
+            "run: 3 steps, 4224 bytes of temporary for 4224 bytes of values\n");
+}
+
+// A reduction that takes its elements otherwise than they are made, and one whose result is needed besides.
+TEST(Join, NotWhatIsReadOtherwise) {
+  EXPECT_EQ(compiled("a = input 4096\n"
+                     "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
+                     "r = REDUCE x:f32[32,32/1,32] -> f32[32,1] Function=SUM Axes=[1]\n"
+                     "s = ABS r:f32[32,1] -> f32[32,1]\n"
+                     "t = ADD r:f32[32,32/1,0] s:f32[32,32/1,0] -> f32[32,32]\n"
+                     "out t\n"),
+            "4 nodes\n"
+            "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
+            "run: %1 REDUCE | reads temporary+0 | writes temporary+4096\n"
+            "run: %2 ELEMENT_WISE_ABS | reads temporary+4096 | writes temporary+0\n"
+            "run: %3 ELEMENT_WISE_ADD | reads temporary+4096, temporary+0 | writes output0\n"
+            "run: 4 steps, 4224 bytes of temporary for 4352 bytes of values\n");
+}
+
+// The epilogue would read what its own prologue writes, and so would one with another step between them.
+TEST(Join, NotAroundWhatLiesBetween) {
+  EXPECT_EQ(compiled("a = input 4096\n"
+                     "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
+                     "r = REDUCE x:f32[32,32] -> f32[32,1] Function=SUM Axes=[1]\n"
+                     "s = ADD r:f32[32] x:f32[32] -> f32[32]\n"
+                     "out s\n"),
+            "3 nodes\n"
+            "run: prologue %0 ELEMENT_WISE_NEGATE; %1 REDUCE | reads input0 | writes temporary+0, temporary+4096\n"
+            "run: %2 ELEMENT_WISE_ADD | reads temporary+4096, temporary+0 | writes output0\n"
+            "run: 2 steps, 4224 bytes of temporary for 4224 bytes of values\n");
+  EXPECT_EQ(compiled("a = input 4096\n"
+                     "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
+                     "r = REDUCE x:f32[32,32] -> f32[32,1] Function=SUM Axes=[1]\n"
+                     "m = REDUCE x:f32[32,32] -> f32[32,1] Function=MAX Axes=[1]\n"
+                     "s = ADD r:f32[32] m:f32[32] -> f32[32]\n"
+                     "out s\n"),
+            "4 nodes\n"
+            "run: prologue %0 ELEMENT_WISE_NEGATE; %1 REDUCE | reads input0 | writes temporary+0, temporary+4096\n"
+            "run: %2 REDUCE; epilogue %3 ELEMENT_WISE_ADD | reads temporary+0, temporary+4096 | writes output0\n"
+            "run: 2 steps, 4224 bytes of temporary for 4224 bytes of values\n");
 }
 
 TEST(Fuse, NoMoreNodesThanAGroupMayHave) {
@@ -139,7 +206,7 @@ TEST(Fuse, NoMoreNodesThanAGroupMayHave) {
     text += "x" + std::to_string(i + 1) + " = NEGATE x" + std::to_string(i) + ":f32[4] -> f32[4]\n";
   }
   const Graph graph = parse_graph(text + "out x" + std::to_string(count) + "\n");
-  EXPECT_EQ(compile_graph(graph).value().steps, 2U);
+  EXPECT_EQ(compile_graph(graph, true).value().steps, 2U);
 }
 
 TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
@@ -157,7 +224,7 @@ TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
   const auto order = sorted_nodes(graph).value();
   ValueSet kept(values.count());
   kept[values.of(graph.outputs[0])] = true;
-  const auto groups = fuse(graph, values, order, kept);
+  const auto groups = fuse(graph, values, order, kept, true);
   EXPECT_EQ(groups.size(), 2U);
   for (const GraphGroup& group : groups) {
     EXPECT_LE(group.reads.size() + group.writes.size(), kMaxOperands);
@@ -172,17 +239,17 @@ TEST(Place, AValueTakesThePlaceOfOneThatIsReadLast) {
                      "y = ADD x:f32[1024] s:f32[1024/0] -> f32[1024]\n"  // in place of x
                      "t = REDUCE y:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
                      "z = ADD y:f32[1024/0] t:f32[1024/0] -> f32[1024]\n"  // not: one element is read for all
-                     "u = REDUCE z:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
+                     "u = REDUCE z:f32[1024/0] -> f32[1] Function=SUM Axes=[0]\n"
                      "out u\n"),
             "7 nodes\n"
             "run: %0 REDUCE | reads input0 | writes temporary+0\n"
-            "run: %1 ELEMENT_WISE_ADD | reads input0, temporary+0 | writes temporary+64\n"
-            "run: %2 REDUCE | reads temporary+64 | writes temporary+0\n"
-            "run: %3 ELEMENT_WISE_ADD | reads temporary+64, temporary+0 | writes temporary+64\n"
-            "run: %4 REDUCE | reads temporary+64 | writes temporary+0\n"
+            "run: prologue %1 ELEMENT_WISE_ADD; %2 REDUCE | reads input0, temporary+0 | writes temporary+64, "
+            "temporary+4160\n"
+            "run: prologue %3 ELEMENT_WISE_ADD; %4 REDUCE | reads temporary+64, temporary+4160 | writes temporary+64, "
+            "temporary+0\n"
             "run: %5 ELEMENT_WISE_ADD | reads temporary+64, temporary+0 | writes temporary+4160\n"
             "run: %6 REDUCE | reads temporary+4160 | writes output0\n"
-            "run: 7 steps, 8256 bytes of temporary for 12300 bytes of values\n");
+            "run: 5 steps, 8256 bytes of temporary for 12300 bytes of values\n");
 }
 
 // Values of many sizes, none of which can be made in place of another: each is read by its first element.
@@ -256,7 +323,7 @@ TEST(Place, IsNearTheBestThereIs) {
     ValueSet kept(values.count());
     kept[values.of(graph.outputs[0])] = true;
     const auto needed = prune(graph, sorted_nodes(graph).value());
-    const auto groups = fuse(graph, values, needed, kept);
+    const auto groups = fuse(graph, values, needed, kept, true);
     ASSERT_EQ(groups.size(), needed.size());
     ValueSet temporary(values.count(), true);
     temporary[values.of(graph.outputs[0])] = false;
@@ -270,7 +337,7 @@ TEST(Place, IsNearTheBestThereIs) {
         least = std::min(least, least_bytes(lives));
       }
     });
-    const auto plans = compile_graph(graph).value();
+    const auto plans = compile_graph(graph, true).value();
     EXPECT_GE(plans.run.temporary_bytes(), least);
     ours += plans.run.temporary_bytes();
     best += least;
@@ -315,7 +382,7 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
     for (const GraphSource& output : graph.outputs) {
       kept[values.of(output)] = true;
     }
-    const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept);
+    const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept, true);
     std::vector<int> times(graph.nodes.size());
     ValueSet made(values.count());
     made[values.of_input(0)] = true;
@@ -386,7 +453,7 @@ TEST(Compile, DISABLED_Times) {
     for (const int nodes : {1'000, 10'000, 100'000, 1'000'000}) {
       const Graph graph = kind.make(nodes);
       const auto begin = std::chrono::steady_clock::now();
-      const auto plans = compile_graph(graph);
+      const auto plans = compile_graph(graph, true);
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
       std::printf("%-40s %8d nodes %10.2f ms %8u steps\n", kind.name, nodes, took.count(),
                   plans.ok() ? plans.value().steps : 0);

@@ -36,11 +36,6 @@ bool is_dense(const TensorDesc& tensor) {
   return bytes_of(tensor) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
 }
 
-bool is_packed(const TensorDesc& tensor) {
-  TensorDesc packed = tensor;
-  return set_packed_strides(packed) && same_places(packed, tensor);
-}
-
 anydml_tensor as_given(const TensorDesc& tensor) {
   return {static_cast<anydml_type>(tensor.type), static_cast<int32_t>(tensor.rank), tensor.sizes, tensor.strides,
           nullptr};
@@ -311,7 +306,7 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   const Used used(graph_);
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  const auto plans = compile_graph(graph_, shown ? &text : nullptr);
+  const auto plans = compile_graph(graph_, device.info.joins_steps != 0, shown ? &text : nullptr);
   ANYDML_TRY(plans);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);

@@ -12,11 +12,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::uint32_t kNowhere = 0xffffffff;
-
-// Where a value is.
+// Where a value is: without a slot it is in no memory.
 struct Home {
-  std::uint32_t slot = kNowhere;
+  std::uint32_t slot = kNoSlot;
   std::uint64_t offset = 0;
 };
 
@@ -27,8 +25,13 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
 // Compiles those nodes of a graph that are needed, which are sorted.
 class Compiler {
  public:
-  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, std::string* text)
-      : graph_(graph), sorted_(std::move(sorted)), text_(text), values_(graph), homes_(values_.count()) {
+  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, bool joins_steps, std::string* text)
+      : graph_(graph),
+        sorted_(std::move(sorted)),
+        joins_steps_(joins_steps),
+        text_(text),
+        values_(graph),
+        homes_(values_.count()) {
     plans_.inputs = static_cast<std::uint32_t>(graph.inputs.size());
     plans_.outputs = static_cast<std::uint32_t>(graph.outputs.size());
   }
@@ -148,14 +151,14 @@ class Compiler {
   // in the persistent memory from here on.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
-      if (owned_homes_[i].slot != kNowhere) {
+      if (owned_homes_[i].slot != kNoSlot) {
         homes_[values_.of_input(i)] = owned_homes_[i];
       }
     }
     std::vector<std::uint32_t> copies;
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
       Home& home = homes_[values_.of(graph_.outputs[i])];
-      if (home.slot == kNowhere && !folded[graph_.outputs[i].index]) {
+      if (home.slot == kNoSlot && !folded[graph_.outputs[i].index]) {
         home = {.slot = plans_.output_slot(i), .offset = 0};
       } else {
         copies.push_back(i);
@@ -166,11 +169,11 @@ class Compiler {
 
   Plan make_plan(std::span<const std::uint32_t> nodes, const ValueSet& kept, const char* name) {
     Plan plan(plans_.inputs + 2, plans_.outputs);
-    std::vector<GraphGroup> groups = fuse(graph_, values_, nodes, kept);
+    std::vector<GraphGroup> groups = fuse(graph_, values_, nodes, kept, joins_steps_);
     ValueSet temporary(values_.count());
     for (const GraphGroup& group : groups) {
       for (const std::uint32_t value : group.writes) {
-        temporary[value] = homes_[value].slot == kNowhere;
+        temporary[value] = homes_[value].slot == kNoSlot;
       }
     }
     std::vector<GraphGroup> ordered;
@@ -200,44 +203,60 @@ class Compiler {
   }
 
   void lower(const GraphGroup& group, Plan& plan) const {
-    const OpDesc& first = *graph_.nodes[group.nodes.front()].op;
-    if (first.empty) {
+    const auto count = static_cast<std::uint32_t>(group.nodes.size());
+    if (group.main == kNoPlace) {
+      const OpDesc& first = *graph_.nodes[group.nodes.front()].op;
+      if (!first.empty) {
+        first.family->lower_together != nullptr ? lower_together(group, 0, count, plan) : lower_one(group, 0, plan);
+      }
       return;
     }
-    if (first.family->lower_together != nullptr) {
-      return lower_together(group, plan);
+    if (group.main > 0) {
+      lower_together(group, 0, group.main, plan);
     }
-    const GraphNode& node = graph_.nodes[group.nodes.front()];
-    std::vector<PlacedTensor> tensors;
-    for (std::uint32_t i = 0; i < first.tensors.size(); ++i) {
-      const bool present = first.tensors[i].present;
-      const bool is_input = i < first.input_count;
-      tensors.push_back(!present   ? PlacedTensor{}
-                        : is_input ? placed(first.tensors[i].tensor, homes_[values_.of(node.sources[i])])
-                                   : placed(first.tensors[i].tensor,
-                                            homes_[values_.of_node(group.nodes.front(), i - first.input_count)]));
+    lower_one(group, group.main, plan);
+    if (group.main + 1 < count) {
+      lower_together(group, group.main + 1, count, plan);
     }
-    first.family->lower(first, tensors, plan);
   }
 
-  void lower_together(const GraphGroup& group, Plan& plan) const {
+  // What the node at this place reads comes from the nodes before it, if there are any.
+  void lower_one(const GraphGroup& group, std::uint32_t place, Plan& plan) const {
+    const GraphNode& node = graph_.nodes[group.nodes[place]];
+    const OpDesc& op = *node.op;
+    std::vector<PlacedTensor> tensors;
+    for (std::uint32_t i = 0; i < op.tensors.size(); ++i) {
+      const TensorDesc& tensor = op.tensors[i].tensor;
+      const bool is_input = i < op.input_count;
+      tensors.push_back(!op.tensors[i].present   ? PlacedTensor{}
+                        : is_input && place != 0 ? placed(tensor, Home{})
+                        : is_input               ? placed(tensor, homes_[values_.of(node.sources[i])])
+                                   : placed(tensor, homes_[values_.of_node(group.nodes[place], i - op.input_count)]));
+    }
+    op.family->lower(op, tensors, plan);
+  }
+
+  // One step of the nodes at the places from `begin` to before `end`.
+  void lower_together(const GraphGroup& group, std::uint32_t begin, std::uint32_t end, Plan& plan) const {
+    const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
+    const auto views = std::span(group.views).subspan(begin, end - begin);
     std::vector<GroupOperand> loads;
     std::vector<std::uint32_t> value_of_load;
     std::vector<GroupOperand> stores;
-    std::vector<std::vector<std::uint32_t>> numbers(group.nodes.size());
+    std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
     // Loads have the first numbers, each node's result the next.
     const auto is_made_here = [&](const GraphSource& source) {
-      return source.kind == SourceKind::node && std::ranges::find(group.nodes, source.index) != group.nodes.end();
+      return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };
-    for (std::size_t i = 0; i < group.nodes.size(); ++i) {
-      const GraphNode& node = graph_.nodes[group.nodes[i]];
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[nodes[i]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
         const GraphSource& source = node.sources[input];
         if (source.kind == SourceKind::none || is_made_here(source)) {
           numbers[i].push_back(kAbsentFromGroup);
           continue;
         }
-        const TensorDesc& view = group.views[i][input];
+        const TensorDesc& view = views[i][input];
         std::size_t load = 0;
         while (load < loads.size() &&
                !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
@@ -253,19 +272,22 @@ class Compiler {
       }
     }
     std::vector<GroupMember> members;
-    for (std::size_t i = 0; i < group.nodes.size(); ++i) {
-      const GraphNode& node = graph_.nodes[group.nodes[i]];
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[nodes[i]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
         if (is_made_here(node.sources[input])) {
-          const auto maker = std::ranges::find(group.nodes, node.sources[input].index) - group.nodes.begin();
+          const auto maker = std::ranges::find(nodes, node.sources[input].index) - nodes.begin();
           numbers[i][input] = static_cast<std::uint32_t>(loads.size() + static_cast<std::size_t>(maker));
         }
       }
       const auto result = static_cast<std::uint32_t>(loads.size() + i);
       members.push_back({.desc = node.op.get(), .inputs = numbers[i], .result = result});
-      if (const std::uint32_t value = values_.of_node(group.nodes[i], 0);
+      if (end == group.main && graph_.nodes[group.nodes[end]].sources[0].index == nodes[i]) {  // a prologue's result
+        stores.push_back({.value = result, .placed = placed(views[i].back(), Home{})});
+      }
+      if (const std::uint32_t value = values_.of_node(nodes[i], 0);
           std::ranges::find(group.writes, value) != group.writes.end()) {
-        stores.push_back({.value = result, .placed = placed(group.views[i].back(), homes_[value])});
+        stores.push_back({.value = result, .placed = placed(views[i].back(), homes_[value])});
       }
     }
     members.front().desc->family->lower_together({.members = members, .loads = loads, .stores = stores}, plan);
@@ -300,8 +322,14 @@ class Compiler {
       return;
     }
     std::string nodes;
-    for (const std::uint32_t node : group.nodes) {
-      nodes += format_text("{}%{} {}", nodes.empty() ? "" : ", ", node, graph_.nodes[node].op->op->name);
+    for (std::uint32_t i = 0; i < group.nodes.size(); ++i) {
+      const bool is_joined = group.main != kNoPlace;
+      const char* const before = is_joined && i == group.main + 1 ? "; epilogue "
+                                 : is_joined && i == group.main   ? (i == 0 ? "" : "; ")
+                                 : i != 0                         ? ", "
+                                 : is_joined                      ? "prologue "
+                                                                  : "";
+      nodes += format_text("{}%{} {}", before, group.nodes[i], graph_.nodes[group.nodes[i]].op->op->name);
     }
     const auto list = [&](std::span<const std::uint32_t> values) {
       std::string text;
@@ -315,6 +343,7 @@ class Compiler {
 
   const Graph& graph_;
   const std::vector<std::uint32_t> sorted_;
+  const bool joins_steps_;
   std::string* const text_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
@@ -325,10 +354,10 @@ class Compiler {
 
 }  // namespace
 
-Result<GraphPlans> compile_graph(const Graph& graph, std::string* text) {
+Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::string* text) {
   auto sorted = sorted_nodes(graph);
   ANYDML_TRY(sorted);
-  return Compiler(graph, prune(graph, sorted.value()), text).compile();
+  return Compiler(graph, prune(graph, sorted.value()), joins_steps, text).compile();
 }
 
 }  // namespace anydml

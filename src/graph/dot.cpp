@@ -98,7 +98,7 @@ class Dot {
     }
     std::size_t step = 0;
     for (const bool is_run : {false, true}) {
-      for (const GraphGroup& group : fuse(graph_, values, is_run ? after : before, is_run ? kept : kept_before)) {
+      for (const GraphGroup& group : fuse(graph_, values, is_run ? after : before, is_run ? kept : kept_before, true)) {
         text_ += format_text("  subgraph cluster{} {{\n    style={};\n", step++, is_run ? "solid" : "dashed");
         for (const std::uint32_t node : group.nodes) {
           add_node(node, "    ");

@@ -15,11 +15,13 @@ using Views = std::vector<TensorDesc>;  // of a node's tensors
 // for a way from one to another never goes far.
 class Fuser {
  public:
-  Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept)
+  Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
+        bool joins_steps)
       : graph_(graph),
         values_(values),
         nodes_(nodes),
         kept_(kept),
+        joins_steps_(joins_steps),
         group_of_(graph.nodes.size(), kNoNumber),
         views_(graph.nodes.size()),
         readers_(graph.nodes.size()),
@@ -40,6 +42,9 @@ class Fuser {
     groups_.reserve(nodes_.size());
     for (const std::uint32_t node : nodes_) {
       add(node);
+    }
+    for (const std::uint32_t node : joins_steps_ ? nodes_ : std::span<const std::uint32_t>()) {
+      join(node);
     }
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < groups_.size(); ++i) {
@@ -62,6 +67,7 @@ class Fuser {
     std::uint32_t depth = 0;
     bool open = false;       // others may join
     std::uint32_t seen = 0;  // by the search of this number
+    std::uint32_t main = kNoPlace;
   };
 
   [[nodiscard]] bool works_by_element(const GraphNode& node) const {
@@ -264,7 +270,18 @@ class Fuser {
     std::ranges::sort(nodes, {}, [&](std::uint32_t node) { return positions_[node]; });
     auto views = common_views(nodes, groups);
     if (!views || !elements_meet(nodes, *views) || count_operands(nodes, *views) > kMaxOperands ||
-        is_in_between(groups)) {
+        !merge(groups, nodes)) {
+      return false;
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      views_[nodes[i]] = std::move((*views)[i]);
+    }
+    return true;
+  }
+
+  // Makes one group of these, the first of them, if no other lies between them.
+  bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
+    if (is_in_between(groups)) {
       return false;
     }
     std::uint32_t depth = 0;
@@ -279,19 +296,122 @@ class Fuser {
     for (const std::uint32_t group : groups) {
       groups_[group].nodes.clear();
     }
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      group_of_[nodes[i]] = groups.front();
-      views_[nodes[i]] = std::move((*views)[i]);
+    for (const std::uint32_t node : nodes) {
+      group_of_[node] = groups.front();
     }
     Group& merged = groups_[groups.front()];
     merged.depth = std::max(merged.depth, depth);
-    merged.nodes = std::move(nodes);
+    merged.nodes = nodes;
     raise_readers(groups.front());
     return true;
   }
 
+  // A node that does not work by element with the groups before and after it, which are complete.
+  void join(std::uint32_t node) {
+    const OpDesc& op = *graph_.nodes[node].op;
+    if (op.family->joins == nullptr || op.empty) {
+      return;
+    }
+    const Joins joins = op.family->joins(op);
+    if (joins.before) {
+      join_before(node);
+    }
+    if (joins.after) {
+      join_after(node);
+    }
+  }
+
+  void join_before(std::uint32_t node) {
+    const GraphSource& source = graph_.nodes[node].sources[0];
+    const std::uint32_t before = group_of(source);
+    if (before == kNoNumber || !groups_[before].open) {
+      return;
+    }
+    const TensorDesc& made = views_[source.index].back();
+    const TensorDesc& read = views_[node].front();
+    const std::vector<std::uint32_t>& makers = groups_[before].nodes;
+    std::vector<std::uint32_t> nodes = makers;
+    nodes.push_back(node);
+    // A value that others read too is stored besides, which is one operand more.
+    const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
+    if (!is_packed(made) || element_size(made.type) != element_size(read.type) ||
+        element_count(made) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
+        count_operands(makers, views_of(makers)) + more > kMaxOperands) {
+      return;
+    }
+    const std::uint32_t groups[] = {before, group_of_[node]};
+    if (merge(groups, nodes)) {
+      groups_[before].open = false;
+      groups_[before].main = static_cast<std::uint32_t>(nodes.size() - 1);
+    }
+  }
+
+  void join_after(std::uint32_t node) {
+    const std::uint32_t own = group_of_[node];
+    const auto& readers = readers_[node];
+    if (kept_[values_.of_node(node, 0)] || readers.empty()) {
+      return;
+    }
+    const std::uint32_t after = group_of_[readers.front()];
+    std::vector<std::uint32_t> nodes = groups_[own].nodes;
+    const std::vector<std::uint32_t>& next = groups_[after].nodes;
+    if (!groups_[after].open || nodes.size() + next.size() > kMostOfGroup || !runs_along(next) ||
+        std::ranges::any_of(readers, [&](std::uint32_t reader) { return group_of_[reader] != after; })) {
+      return;
+    }
+    const TensorDesc& made = views_[node].back();
+    for (const std::uint32_t reader : next) {
+      const auto& sources = graph_.nodes[reader].sources;
+      for (std::size_t input = 0; input < sources.size(); ++input) {
+        if (group_of(sources[input]) != own) {
+          continue;
+        }
+        const TensorDesc& read = views_[reader][input];
+        if (sources[input].index != node || read.type != made.type || !is_packed(read) ||
+            element_count(read) != element_count(made)) {
+          return;
+        }
+      }
+    }
+    nodes.insert(nodes.end(), next.begin(), next.end());
+    const auto main = static_cast<std::uint32_t>(groups_[own].nodes.size() - 1);
+    const std::uint32_t groups[] = {own, after};
+    if (merge(groups, nodes)) {
+      groups_[own].main = main;
+    }
+  }
+
+  [[nodiscard]] std::vector<Views> views_of(std::span<const std::uint32_t> nodes) const {
+    std::vector<Views> views;
+    for (const std::uint32_t node : nodes) {
+      views.push_back(views_[node]);
+    }
+    return views;
+  }
+
+  // Whether all that these nodes read and write in memory lies along the last dimension, or is repeated there: rows
+  // are made one after another, and what lies otherwise would be read again and again.
+  [[nodiscard]] bool runs_along(std::span<const std::uint32_t> nodes) const {
+    return std::ranges::all_of(nodes, [&](std::uint32_t node) {
+      const OpDesc& op = *graph_.nodes[node].op;
+      for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+        const TensorDesc& view = views_[node][i];
+        std::uint32_t last = view.rank;
+        while (last > 0 && view.sizes[last - 1] == 1) {
+          --last;
+        }
+        const bool is_output = i >= op.input_count;
+        if (op.tensors[i].present && last > 0 && view.strides[last - 1] != 1 &&
+            (is_output || view.strides[last - 1] != 0)) {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
   [[nodiscard]] GraphGroup finished(Group& group) {
-    GraphGroup result{.nodes = std::move(group.nodes), .views = {}, .reads = {}, .writes = {}};
+    GraphGroup result{.nodes = std::move(group.nodes), .main = group.main, .views = {}, .reads = {}, .writes = {}};
     for (const std::uint32_t node : result.nodes) {
       result.views.push_back(std::move(views_[node]));
       for (const GraphSource& source : graph_.nodes[node].sources) {
@@ -320,6 +440,7 @@ class Fuser {
   const ValueNumbers& values_;
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
+  const bool joins_steps_;
   std::vector<std::uint32_t> group_of_;              // of each node
   std::vector<Views> views_;                         // of each node
   std::vector<std::vector<std::uint32_t>> readers_;  // of each node, among nodes_
@@ -331,8 +452,8 @@ class Fuser {
 }  // namespace
 
 std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes,
-                             const ValueSet& kept) {
-  return Fuser(graph, values, nodes, kept).fuse();
+                             const ValueSet& kept, bool joins_steps) {
+  return Fuser(graph, values, nodes, kept, joins_steps).fuse();
 }
 
 }  // namespace anydml

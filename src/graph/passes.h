@@ -3,7 +3,7 @@
 //
 //   prune   which nodes an output needs
 //   fold    which nodes run once, when the graph is initialised
-//   fuse    nodes -> groups: those whose elements go through one program together
+//   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
 //   order   the groups, so that little is alive at a time
 //   place   where each value is
 #pragma once
@@ -47,9 +47,14 @@ using ValueSet = std::vector<bool>;  // by value
 // before. Not those that would make much of little, such as a broadcast.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
-// Nodes that are one step of a plan. Their tensors are seen at the sizes of the group.
+inline constexpr std::uint32_t kNoPlace = 0xffffffff;
+
+// Nodes that are one step of a plan. Their tensors are seen at the sizes of the group. Where one of them does not work
+// by element, the ones before it are its prologue, which makes what it reads, and those after it its epilogue, which
+// takes what it makes; each has sizes of its own.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after those that feed it
+  std::uint32_t main = kNoPlace;               // the place of that one among them; kNoPlace: there is none
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once
   std::vector<std::uint32_t> writes;           // values that somebody outside reads
@@ -59,9 +64,11 @@ inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 
 // Of these nodes, which are in order. Operators that work by element join those that they read from or that read from
 // them where each element meets its own, and where nothing outside lies between them. `kept`: values that are needed
-// whoever reads them. Each group comes after those that feed it.
+// whoever reads them. joins_steps: the device's; then such groups join those that they feed or that feed them. Each
+// group comes after those that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
-                                           std::span<const std::uint32_t> nodes, const ValueSet& kept);
+                                           std::span<const std::uint32_t> nodes, const ValueSet& kept,
+                                           bool joins_steps);
 
 // The bytes of temporary that values need: of those that it is to hold.
 struct Lifetime {
@@ -91,6 +98,7 @@ struct Places {
                            std::span<const Lifetime> lifetimes);
 
 // In Graphviz's language: as it was given, or with a frame around what is one step and without what no output needs.
+// The steps are those of a device that joins them.
 [[nodiscard]] std::string graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

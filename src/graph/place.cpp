@@ -29,15 +29,15 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
   std::vector<std::uint32_t> predecessors(lifetimes.size(), kNoNumber);
   for (std::uint32_t at = 0; at < groups.size(); ++at) {
     const GraphGroup& group = groups[at];
-    if (!graph.nodes[group.nodes.front()].op->family->by_element) {
-      continue;
-    }
+    const auto works_by_element = [&](std::size_t node) {
+      return graph.nodes[group.nodes[node]].op->family->by_element;
+    };
     const auto may_take = [&](std::uint32_t read, const TensorDesc& written) {
       for (std::size_t node = 0; node < group.nodes.size(); ++node) {
         const auto& sources = graph.nodes[group.nodes[node]].sources;
         for (std::size_t input = 0; input < sources.size(); ++input) {
           if (sources[input].kind != SourceKind::none && values.of(sources[input]) == read &&
-              !same_places(group.views[node][input], written)) {
+              (!works_by_element(node) || !same_places(group.views[node][input], written))) {
             return false;
           }
         }
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
     }
     for (std::size_t node = 0; node < group.nodes.size(); ++node) {
       const std::uint32_t made = number[values.of_node(group.nodes[node], 0)];
-      if (made == kNoNumber || lifetimes[made].first != at) {
+      if (made == kNoNumber || lifetimes[made].first != at || !works_by_element(node)) {
         continue;
       }
       const auto taken = std::ranges::find_if(

@@ -39,6 +39,12 @@ struct OperatorGroup {
   std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
 };
 
+// What an operator of one input and one output can do without memory, where a device joins steps. Both are packed then.
+struct Joins {
+  bool before = false;  // take the elements of its input as they are made, by a group before it
+  bool after = false;   // hand the elements of its output on as they are made, to a group after it
+};
+
 struct Family {
   std::string_view name;
   bool (*has)(const facts::Operator& op);
@@ -53,6 +59,8 @@ struct Family {
   void (*lower)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
   // Adds one step for several operators; null where the family has none for more than one. Only where by_element.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
+  // Null: neither, for all of them. A tensor of `lower` that has no memory is placed at kNoSlot.
+  Joins (*joins)(const OpDesc& desc);
 };
 
 // In the order of families.def.

@@ -17,6 +17,10 @@ namespace anydml {
 
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
+// Of an operand that has no address: its elements go from one step to the next as they are made, packed and never all
+// at once. The two, or three with one before and one after, are one piece of work. Only for devices that join steps.
+inline constexpr std::uint32_t kNoSlot = 0xffffffff;
+
 // A tensor of a step: which of the addresses given at run time it belongs to, and how far from it it begins.
 struct Operand {
   std::uint32_t slot;

@@ -70,4 +70,9 @@ bool same_places(const TensorDesc& a, const TensorDesc& b) {
   return true;
 }
 
+bool is_packed(const TensorDesc& tensor) {
+  TensorDesc packed = tensor;
+  return set_packed_strides(packed) && same_places(packed, tensor);
+}
+
 }  // namespace anydml

@@ -16,4 +16,7 @@ namespace anydml {
 // Whether both have the same sizes, and the same index is the same place. Strides of dimensions of size 1 do not count.
 [[nodiscard]] bool same_places(const TensorDesc& a, const TensorDesc& b);
 
+// Whether the elements lie one after another, row-major.
+[[nodiscard]] bool is_packed(const TensorDesc& tensor);
+
 }  // namespace anydml

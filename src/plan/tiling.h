@@ -105,4 +105,28 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
   }
 }
 
+// Calls use(block) for the elements [first, first + count) of a nest, counted with the innermost loop fastest.
+template <class Use>
+void for_each_part(const LoopNest& nest, std::int64_t first, std::int64_t count, Use use) {
+  const std::int64_t columns = nest.innermost().size;
+  const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
+  while (count > 0) {
+    Block block;
+    std::copy_n(nest.offsets, nest.operands, block.offsets);
+    std::int64_t rest = first;
+    for (std::uint32_t i = nest.rank; i-- > 0; rest /= nest.loops[i].size) {
+      for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+        block.offsets[operand] += rest % nest.loops[i].size * nest.loops[i].strides[operand];
+      }
+    }
+    const std::int64_t column = first % columns;
+    const bool whole = column == 0 && count >= columns;
+    block.rows = whole ? std::min(rows - first / columns % rows, count / columns) : 1;
+    block.columns = whole ? columns : std::min(columns - column, count);
+    use(block);
+    first += block.rows * block.columns;
+    count -= block.rows * block.columns;
+  }
+}
+
 }  // namespace anydml

@@ -74,8 +74,13 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   liked_ = static_cast<DML_TENSOR_DATA_TYPE>(one_in(2) ? 1 : 1 + random_() % 11);
   const bool large = std::ranges::any_of(shapes_, [](const auto& sizes) { return sizes[0] * sizes[1] > 1000; });
   const std::size_t count = 1 + random_() % (large ? std::min<std::size_t>(most_nodes, 20) : most_nodes);
+  const auto reduces = [](const facts::Operator* op) { return op->name == "REDUCE" || op->name.starts_with("ARGM"); };
+  std::vector<const facts::Operator*> reductions;
+  std::ranges::copy_if(built, std::back_inserter(reductions), reduces);
   while (nodes_.size() < count) {
-    if (!try_node(*one_of(built))) {
+    // Reductions are few among the operators, and what stands before and after them is of interest.
+    follows_reduction_ = !nodes_.empty() && reduces(nodes_.back().op) && !one_in(4);
+    if (!try_node(*one_of(!follows_reduction_ && one_in(6) ? reductions : built))) {
       ++refused_;
     }
   }
@@ -184,9 +189,10 @@ void RandomGraph::take_new_input(Tensor& tensor, RandomSource& source) {
 RandomSource RandomGraph::find_source(Tensor& tensor) {
   RandomSource source;
   for (int attempt = 0; attempt < 6 && !nodes_.empty() && !one_in(6); ++attempt) {
-    // One of the latest, more often than not.
-    const std::size_t back =
-        one_in(2) ? random_() % std::min<std::size_t>(nodes_.size(), 4) : random_() % nodes_.size();
+    // One of the latest, more often than not; a reduction's reader reads it.
+    const std::size_t back = follows_reduction_ && attempt == 0 ? 0
+                             : one_in(2)                        ? random_() % std::min<std::size_t>(nodes_.size(), 4)
+                                                                : random_() % nodes_.size();
     const std::size_t node = nodes_.size() - 1 - back;
     if (try_view(tensor, nodes_[node])) {
       return {.kind = RandomSource::node, .index = node};
@@ -302,6 +308,9 @@ bool RandomGraph::try_node(const facts::Operator& op) {
     }
   }
   std::vector<UINT> sizes = random_sizes(least_rank, std::max(least_rank, most_rank));
+  if (follows_reduction_ && nodes_.back().sizes.size() >= least_rank && nodes_.back().sizes.size() <= most_rank) {
+    sizes = nodes_.back().sizes;
+  }
   std::vector<UINT> reduced = sizes;
   std::vector<std::uint64_t> block(op.desc_size / 8 + 1);
   auto* desc = reinterpret_cast<std::byte*>(block.data());
@@ -333,6 +342,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
       tensor.point();
       tensor.buffer.TotalTensorSizeInBytes = tensor.implied_bytes();
       node.type = type;
+      node.sizes = reduced;
       node.bytes = tensor.buffer.TotalTensorSizeInBytes;
       const auto places = places_of(tensor);
       const std::uint64_t size = tensor.element_bytes();

@@ -31,6 +31,7 @@ struct RandomNode {
   ComPtr<IDMLOperator> in_graph;                             // may own inputs
   ComPtr<IDMLOperator> alone;                                // the same, and owns nothing
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of its output
+  std::vector<UINT> sizes;                                   // of its output
   std::uint64_t bytes = 0;
   std::vector<bool> written;  // of these; empty: all
 };
@@ -76,6 +77,7 @@ class RandomGraph {
   std::mt19937_64 random_;
   std::vector<std::vector<UINT>> shapes_;  // that this graph likes
   DML_TENSOR_DATA_TYPE liked_ = DML_TENSOR_DATA_TYPE_FLOAT32;
+  bool follows_reduction_ = false;  // the node that is tried reads the last one, at its sizes
   std::vector<Input> inputs_;
   std::vector<Bytes> constants_;
   std::vector<RandomNode> nodes_;

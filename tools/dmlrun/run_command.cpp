@@ -344,7 +344,7 @@ int show_graphs(const GraphArguments& arguments) {
     if (!graph) {
       return wrong(graph.error());
     }
-    const auto plans = compile_graph(graph.value(), arguments.as_given ? nullptr : &text);
+    const auto plans = compile_graph(graph.value(), true, arguments.as_given ? nullptr : &text);
     if (!plans) {
       return wrong(plans.error());
     }

@@ -119,6 +119,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->memory_bytes = device->memory_bytes;
   info->threads = device->pool->threads();
   info->unified_memory = 1;
+  info->joins_steps = 1;
 }
 
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {
@@ -203,7 +204,7 @@ BackendStatus timestamp(BackendQueue*, std::uint64_t* ticks) {
 
 }  // namespace
 
-// A step that its family made ready, and where its operands are.
+// A step that its family made ready, and where its operands are; those of the steps that are one with it follow.
 struct ReadyStep {
   std::unique_ptr<cpu::Prepared> prepared;
   std::vector<Operand> operands;
@@ -215,22 +216,63 @@ struct BackendProgram {
 
 namespace {
 
+constexpr std::size_t kMostJoined = 3;  // steps
+
+// Steps that are one piece of work: one whose neighbours feed it or take what it makes, or one alone. Null as in
+// Family::prepare.
+ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
+  const auto families = cpu::families();
+  const auto family = [&](const Step& step) { return families[step.family]; };
+  // The neighbours are rows; what is between them is not.
+  const auto main =
+      std::ranges::find_if(steps, [&](const Step& step) { return steps.size() == 1 || !family(step)->prepare_rows; });
+  if (main == steps.end()) {
+    return {};
+  }
+  ReadyStep ready{nullptr, {main->operands.begin(), main->operands.end()}};
+  cpu::Neighbours neighbours;
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    if (step != main) {
+      cpu::Neighbour& neighbour = step < main ? neighbours.before : neighbours.after;
+      if (neighbour.rows != nullptr || family(*step)->prepare_rows == nullptr) {
+        return {};
+      }
+      neighbour = {family(*step)->prepare_rows(*step, machine), ready.operands.size()};
+      if (neighbour.rows == nullptr) {
+        return {};
+      }
+      ready.operands.insert(ready.operands.end(), step->operands.begin(), step->operands.end());
+    }
+  }
+  ready.prepared = family(*main)->prepare(*main, machine, std::move(neighbours));
+  return ready;
+}
+
 BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
-    const auto families = cpu::families();
+    std::vector<Step> together;
+    std::ptrdiff_t ends = 0;  // of what goes from one of them to the next: each has two
     const bool known = for_each_step(std::span(plan, words), [&](const Step& step) {
-      auto prepared = step.family < families.size() && step.operands.size() <= kMaxOperands
-                          ? families[step.family]->prepare(step, machine)
-                          : nullptr;
-      if (prepared == nullptr) {
+      if (step.family >= cpu::families().size() || step.operands.size() > kMaxOperands ||
+          together.size() == kMostJoined) {
         return false;
       }
-      compiled->steps.push_back({std::move(prepared), {step.operands.begin(), step.operands.end()}});
+      together.push_back(step);
+      ends += std::ranges::count(step.operands, kNoSlot, &Operand::slot);
+      if (ends % 2 != 0) {
+        return true;
+      }
+      ReadyStep ready = make_ready(together, machine);
+      if (ready.prepared == nullptr) {
+        return false;
+      }
+      compiled->steps.push_back(std::move(ready));
+      together.clear();
       return true;
     });
-    if (!known) {
+    if (!known || !together.empty()) {
       return {BackendCode::failed, "the plan asks for something that the CPU device has no kernel for"};
     }
     *program = compiled.release();
@@ -242,7 +284,7 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::Prepared* prepared;
-  std::byte* operands[kMaxOperands];
+  std::byte* operands[kMostJoined * kMaxOperands];
 };
 
 void run_piece(void* context, std::uint64_t piece) noexcept {
@@ -258,7 +300,8 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
     step_run.prepared = step.prepared.get();
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
-      step_run.operands[next++] = static_cast<std::byte*>(addresses[operand.slot]) + operand.offset;
+      step_run.operands[next++] =
+          operand.slot == kNoSlot ? nullptr : static_cast<std::byte*>(addresses[operand.slot]) + operand.offset;
     }
     pool.run(step.prepared->pieces(), run_piece, &step_run);
   }

@@ -177,6 +177,7 @@ const Family elementwise_family = {
     .check = check,
     .lower = lower,
     .lower_together = lower_together,
+    .joins = nullptr,
 };
 
 }  // namespace anydml

@@ -94,6 +94,7 @@ const Family fill_family = {
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
+    .joins = nullptr,
 };
 
 }  // namespace anydml

@@ -9,6 +9,7 @@
 
 #include "ops/op_desc.h"
 #include "ops/reduce/step.h"
+#include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -261,6 +262,41 @@ void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan
   add(ReducePhase::combine, partials, tensors[1].operand());
 }
 
+// Whether a reduction can take elements while they are made, one after another as they would lie in memory. What would
+// jump there often would read every operand of those who make them in short pieces, and so would threads that share
+// rows of many columns: that takes longer than to write the elements and read them again, unless all of it is small.
+bool takes_made(const ReduceStep& step) {
+  constexpr std::int64_t kSmall = 1 << 16;        // elements in all
+  constexpr std::int64_t kShortRun = 64;          // elements, between two jumps
+  constexpr std::int64_t kLongRun = 1 << 14;      // worth a jump
+  constexpr std::int64_t kMostColumns = 1 << 11;  // of a row that one thread takes
+  constexpr std::int64_t kEnoughUnits = 16;       // blocks of such rows, for threads to share
+  const bool is_small = step.outputs * step.count <= kSmall;
+  const std::int64_t columns = step.has_lanes != 0 ? 1 : step.kept[step.kept_rank - 1].size;
+  const std::int64_t run = step.reduced[step.reduced_rank - 1].size * columns;
+  if (step.reduced_rank > 1 && run < (is_small ? kShortRun : kLongRun)) {
+    return false;
+  }
+  if (step.has_lanes != 0) {
+    return true;
+  }
+  const bool has_whole_rows =  // not where the output lies otherwise than the input
+      step.reduced[step.reduced_rank - 1].input == columns * static_cast<std::int64_t>(element_size(step.input_type));
+  return has_whole_rows && columns <= kMostColumns &&
+         (is_small || step.outputs / columns * step.blocks() >= kEnoughUnits);
+}
+
+Joins joins(const OpDesc& desc) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  const ReduceStep step = make_step(desc, input, desc.output().tensor);
+  bool in_order = step.output_offset == 0;  // outputs are handed on as they are numbered
+  auto stride = static_cast<std::int64_t>(element_size(step.output_type));
+  for (std::uint32_t i = step.kept_rank; i-- > 0; stride *= step.kept[i].size) {
+    in_order = in_order && (step.kept[i].size == 1 || step.kept[i].output == stride);
+  }
+  return {.before = step.count > 1 && is_packed(input) && takes_made(step), .after = in_order};
+}
+
 }  // namespace
 
 extern const Family reduce_family;
@@ -273,6 +309,7 @@ const Family reduce_family = {
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
+    .joins = joins,
 };
 
 }  // namespace anydml

@@ -2,7 +2,9 @@
 // Element-wise steps on the CPU: kernels are chosen, the nest is cut into tiles, and threads take some tiles at a time.
 #include "backend/cpu/family.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -41,29 +43,22 @@ class SingleStep final : public ReadyStep {
         attributes_(step.program[0].attributes),
         inputs_(step.loads) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    KernelArguments arguments;
-    for (std::uint32_t i = 0; i < inputs_; ++i) {
-      arguments.inputs[i].row_stride = stride_of_rows(nest(), i);
-      arguments.inputs[i].stride = nest().innermost().strides[i];
-    }
-    arguments.output.row_stride = stride_of_rows(nest(), inputs_);
-    arguments.output.stride = nest().innermost().strides[inputs_];
-    arguments.attributes = &attributes_;
-    for_each_block(piece, [&](const Block& block) {
-      arguments.rows = static_cast<std::size_t>(block.rows);
-      arguments.columns = static_cast<std::size_t>(block.columns);
-      for (std::uint32_t i = 0; i < inputs_; ++i) {
-        arguments.inputs[i].data = operands[i] + block.offsets[i];
-      }
-      arguments.output.data = operands[inputs_] + block.offsets[inputs_];
-      kernel_(arguments);
-    });
-  }
-
   void explain(char* text, std::size_t capacity) const noexcept override { explain_as(nest().inner, text, capacity); }
 
  private:
+  void run_block(std::byte* const* operands, const Block& block) const noexcept override {
+    const auto& strides = nest().innermost().strides;
+    KernelArguments arguments;
+    arguments.rows = static_cast<std::size_t>(block.rows);
+    arguments.columns = static_cast<std::size_t>(block.columns);
+    for (std::uint32_t i = 0; i < inputs_; ++i) {
+      arguments.inputs[i] = {operands[i] + block.offsets[i], stride_of_rows(nest(), i), strides[i]};
+    }
+    arguments.output = {operands[inputs_] + block.offsets[inputs_], stride_of_rows(nest(), inputs_), strides[inputs_]};
+    arguments.attributes = &attributes_;
+    kernel_(arguments);
+  }
+
   Kernel kernel_;
   Attributes attributes_;
   std::uint32_t inputs_;
@@ -112,8 +107,7 @@ Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const K
   return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
 }
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
-  const ElementwiseStep step = read_elementwise(flat);
+std::unique_ptr<ReadyStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::Machine& machine) {
   const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
@@ -137,11 +131,57 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   return make_program_step(step, flat, kernels, machine);
 }
 
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  return make_ready(read_elementwise(flat), flat, machine);
+}
+
+// The loops in the order in which the elements of this operand lie, packed, as rows are asked for. False: they cannot
+// be, since the innermost is another.
+bool order_by(LoopNest& nest, std::uint32_t handed) {
+  for (std::uint32_t i = 0; i < nest.rank; ++i) {
+    Loop& loop = nest.loops[i];
+    for (std::uint32_t operand = 0; loop.strides[handed] < 0 && operand < nest.operands; ++operand) {
+      if (operand != handed) {
+        nest.offsets[operand] += (loop.size - 1) * loop.strides[operand];
+        loop.strides[operand] = -loop.strides[operand];
+      }
+    }
+    loop.strides[handed] = std::abs(loop.strides[handed]);
+  }
+  nest.offsets[handed] = 0;
+  std::sort(nest.loops, nest.loops + nest.rank - 1,
+            [&](const Loop& a, const Loop& b) { return a.strides[handed] > b.strides[handed]; });
+  for (std::uint32_t i = 0; i + 1 < nest.rank; ++i) {
+    const Loop& inner = nest.loops[i + 1];
+    if (nest.loops[i].strides[handed] != inner.size * inner.strides[handed]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::unique_ptr<cpu::Rows> prepare_rows(const Step& flat, const cpu::Machine& machine) {
+  ElementwiseStep step = read_elementwise(flat);
+  const auto handed =
+      static_cast<std::uint32_t>(std::ranges::find(flat.operands, kNoSlot, &Operand::slot) - flat.operands.begin());
+  LoopNest nest = *step.nest;
+  if (!order_by(nest, handed)) {
+    return nullptr;
+  }
+  step.nest = &nest;
+  auto ready = make_ready(step, flat, machine);
+  if (ready != nullptr) {
+    ready->set_handed(handed);
+  }
+  return ready;
+}
+
 }  // namespace
 
 namespace cpu {
 extern const Family elementwise_family;
-const Family elementwise_family = {.name = "elementwise", .open = open, .prepare = prepare};
+const Family elementwise_family = {
+    .name = "elementwise", .open = open, .prepare = prepare, .prepare_rows = prepare_rows};
 }  // namespace cpu
 
 }  // namespace anydml

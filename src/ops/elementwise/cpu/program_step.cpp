@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "ops/elementwise/cpu/ready_step.h"
 #include "ops/elementwise/cpu/runs.h"
 #include "ops/elementwise/rows.h"
 
@@ -90,10 +89,6 @@ class ProgramStep final : public ReadyStep {
         repeated_(std::move(repeated)),
         elements_(buffer_elements) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    for_each_block(piece, [&](const Block& block) { run_block(operands, block); });
-  }
-
   void explain(char* text, std::size_t capacity) const noexcept override {
     explain_as(schedule_.is_one_run() || nest().inner == InnerLayout::contiguous ? nest().inner : InnerLayout::strided,
                text, capacity);
@@ -105,7 +100,7 @@ class ProgramStep final : public ReadyStep {
     std::int64_t stride;
   };
 
-  void run_block(std::byte* const* operands, const Block& block) const noexcept {
+  void run_block(std::byte* const* operands, const Block& block) const noexcept override {
     alignas(64) std::byte scratch[kScratchBytes];
     const std::size_t buffer_bytes = elements_ * sizeof(f64);
     const bool one_run = schedule_.is_one_run();
@@ -441,8 +436,8 @@ class Scheduler {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> make_program_step(const ElementwiseStep& step, const Step& flat,
-                                                 const KernelTable& kernels, const cpu::Machine& machine) {
+std::unique_ptr<ReadyStep> make_program_step(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels,
+                                             const cpu::Machine& machine) {
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();
   if (operations.empty()) {

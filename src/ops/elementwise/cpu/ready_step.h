@@ -2,6 +2,7 @@
 // What every element-wise step on the CPU is: a nest that is cut into tiles, of which threads take some at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -29,18 +30,36 @@ struct Division {
 // `vectors`: whether the kernels have any, which makes them some ten times as fast.
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
-class ReadyStep : public cpu::Prepared {
+// It stands alone, or as rows beside a step of another family, whose elements are then where that one says.
+class ReadyStep : public cpu::Prepared, public cpu::Rows {
  public:
   ReadyStep(const ElementwiseStep& step, Division division, cpu::Target target)
       : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
 
+  void run(std::uint64_t piece, std::byte* const* operands) const noexcept final {
+    for_each_tile(nest_, division_.tiling, division_.begins[piece], division_.begins[piece + 1],
+                  [&](const Block& block) { run_block(operands, block); });
+  }
+
+  void run(std::int64_t first, std::int64_t count, std::byte* buffer, std::byte* const* operands) const noexcept final {
+    std::byte* places[kMaxOperands];
+    std::copy_n(operands, nest_.operands, places);
+    places[handed_] = buffer;
+    std::int64_t done = 0;
+    for_each_part(nest_, first, count, [&](Block& block) {
+      block.offsets[handed_] = done * nest_.innermost().strides[handed_];
+      run_block(places, block);
+      done += block.rows * block.columns;
+    });
+  }
+
+  // As rows: which operand has no slot.
+  void set_handed(std::uint32_t operand) { handed_ = operand; }
+
  protected:
   [[nodiscard]] const LoopNest& nest() const { return nest_; }
 
-  template <class Use>
-  void for_each_block(std::uint64_t piece, Use use) const {
-    for_each_tile(nest_, division_.tiling, division_.begins[piece], division_.begins[piece + 1], use);
-  }
+  virtual void run_block(std::byte* const* operands, const Block& block) const noexcept = 0;
 
   void explain_as(InnerLayout layout, char* text, std::size_t capacity) const noexcept {
     std::snprintf(text, capacity, "%s, %u loop%s, %s kernel", layout_name(layout), nest_.rank,
@@ -51,6 +70,7 @@ class ReadyStep : public cpu::Prepared {
   LoopNest nest_;
   Division division_;
   cpu::Target target_;
+  std::uint32_t handed_ = 0;
 };
 
 }  // namespace anydml

@@ -124,7 +124,7 @@ class SequenceRun final : public cpu::Prepared {
   SequenceRow<T> row_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const auto bytes = static_cast<std::int64_t>(element_size(step.type));
@@ -141,7 +141,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family fill_family;
-const Family fill_family = {.name = "fill", .open = nullptr, .prepare = prepare};
+const Family fill_family = {.name = "fill", .open = nullptr, .prepare = prepare, .prepare_rows = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -9,24 +9,25 @@
 namespace anydml {
 namespace {
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
   ReduceStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const FoldId fold = fold_of(step.function);
   if (is_sum(fold)) {
-    return prepare_sum(step, machine);
+    return prepare_sum(step, machine, std::move(neighbours));
   }
   if (is_product(fold)) {
-    return prepare_product(step, machine);
+    return prepare_product(step, machine, std::move(neighbours));
   }
-  return is_extreme(fold) ? prepare_extreme(step, machine) : prepare_place(step, machine);
+  return is_extreme(fold) ? prepare_extreme(step, machine, std::move(neighbours))
+                          : prepare_place(step, machine, std::move(neighbours));
 }
 
 }  // namespace
 
 namespace cpu {
 extern const Family reduce_family;
-const Family reduce_family = {.name = "reduce", .open = nullptr, .prepare = prepare};
+const Family reduce_family = {.name = "reduce", .open = nullptr, .prepare = prepare, .prepare_rows = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

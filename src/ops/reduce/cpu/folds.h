@@ -9,9 +9,13 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_sum(const ReduceStep& step, const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_extreme(const ReduceStep& step, const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_sum(const ReduceStep& step, const cpu::Machine& machine,
+                                                         cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine,
+                                                             cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_extreme(const ReduceStep& step, const cpu::Machine& machine,
+                                                             cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine,
+                                                           cpu::Neighbours neighbours);
 
 }  // namespace anydml

@@ -5,9 +5,11 @@
 
 namespace anydml {
 
-std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine,
+                                             cpu::Neighbours neighbours) {
   const FoldId id = fold_of(step.function);
-  return visit_place(id, step.input_type, [&]<class Fold>() { return prepare_fold<Fold, true>(id, step, machine); });
+  return visit_place(id, step.input_type,
+                     [&]<class Fold>() { return prepare_fold<Fold, true>(id, step, machine, std::move(neighbours)); });
 }
 
 }  // namespace anydml

@@ -5,9 +5,11 @@
 
 namespace anydml {
 
-std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine,
+                                               cpu::Neighbours neighbours) {
   const FoldId id = fold_of(step.function);
-  return visit_product(id, step.input_type, [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine); });
+  return visit_product(id, step.input_type,
+                       [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine, std::move(neighbours)); });
 }
 
 }  // namespace anydml

@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "backend/cpu/family.h"
 #include "ops/reduce/cpu/kernels.h"
+#include "ops/reduce/cpu/walk-inl.h"
 #include "ops/reduce/scalar/totals.h"
 #include "ops/reduce/step.h"
 #include "plan/tiling.h"
@@ -18,14 +20,10 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
-constexpr std::int64_t kMostOfPiece = 2 << 20;
-constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
-constexpr std::int64_t kLeastRowBytes = 256;   // of the input, however many threads there are
-constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
 constexpr std::int64_t kGatheredRows = 4;
 constexpr std::int64_t kSearchedRows = 32;
-constexpr std::int64_t kBatch = 64;  // outputs
+constexpr std::int64_t kBatch = 64;      // outputs that are looked at together
+constexpr std::int64_t kTogether = 256;  // outputs along
 
 // The extreme of some elements, and where it is.
 template <class Key>
@@ -33,81 +31,6 @@ struct Found {
   Key key;
   u32 index;  // row-major within the reduced axes, of which there are less than 2^32
 };
-
-// Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
-// count) of a reduction, in order.
-template <class Use>
-void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count, Use use) {
-  const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
-  std::int64_t indices[kMaxRank] = {};
-  std::int64_t rest = first;
-  std::int64_t offset = 0;  // of the outer loops
-  for (std::uint32_t i = step.reduced_rank; i-- > 0;) {
-    indices[i] = rest % step.reduced[i].size;
-    rest /= step.reduced[i].size;
-    offset += i + 1 == step.reduced_rank ? 0 : indices[i] * step.reduced[i].input;
-  }
-  std::int64_t column = indices[step.reduced_rank - 1];
-  while (count > 0) {
-    const std::int64_t length = std::min(count, inner.size - column);
-    use(offset + column * inner.input, inner.input, length);
-    count -= length;
-    column = 0;
-    for (std::uint32_t i = step.reduced_rank - 1; i-- > 0;) {
-      offset += step.reduced[i].input;
-      if (++indices[i] < step.reduced[i].size) {
-        break;
-      }
-      offset -= step.reduced[i].size * step.reduced[i].input;
-      indices[i] = 0;
-    }
-  }
-}
-
-// How the work is cut. A unit is a block of some outputs: of one along its elements, of `width` across.
-struct Cut {
-  bool across;
-  std::int64_t width;  // of the innermost kept loop
-  std::int64_t tiles;  // of such a width
-  std::int64_t units;
-  std::int64_t units_of_piece;
-};
-
-Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, bool ordered, std::int64_t threads) {
-  const ReduceLoop& column = step.kept[step.kept_rank - 1];
-  const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
-  const bool column_is_contiguous = column.size > 1 && column.input == element;
-  Cut made{};
-  // An ordered fold without lanes takes an output's elements one after another: vectors must go across.
-  made.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
-  std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // of a unit
-  if (made.across) {
-    const std::int64_t others = step.outputs / column.size * step.blocks();
-    made.width =
-        std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    // Few units are made as many as there are threads, or twice as many, and no more: short pieces of long rows are
-    // what memory is slowest at.
-    if (const std::int64_t units = others * parts(column.size, made.width);
-        units < 2 * threads && units % threads != 0) {
-      const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
-      const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
-      made.width = std::min(made.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
-    }
-    made.tiles = parts(column.size, made.width);
-    made.units = others * made.tiles;
-    bytes *= made.width;
-  } else {
-    made.width = 1;
-    made.tiles = column.size;
-    made.units = step.outputs * step.blocks();
-  }
-  const std::int64_t wanted =
-      std::clamp(step.outputs * step.count * element / (8 * threads), kLeastOfPiece, kMostOfPiece);
-  made.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
-  return made;
-}
-
-std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }
 
 template <class T>
 void store_element(std::byte* to, T value) {
@@ -133,22 +56,25 @@ class Reduction final : public cpu::Prepared {
   static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   static constexpr bool kLanes = Fold::kOrdered;  // those that have no order need none
 
-  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::Machine& machine)
-      : Prepared(pieces_of(make_cut(step, machine))),
+  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::Machine& machine,
+            cpu::Neighbours neighbours)
+      : Prepared(pieces_of(make_cut(step, machine, neighbours))),
         step_(step),
         kernels_(kernels),
-        cut_(make_cut(step, machine)),
+        cut_(make_cut(step, machine, neighbours)),
+        neighbours_(std::move(neighbours)),
         target_(machine.target) {}
 
   void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece) * cut_.units_of_piece;
     const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
+    Outputs outputs(step_, neighbours_, operands);
     if (!cut_.across) {
-      run_along(operands, first, end);
+      run_along(operands, first, end, outputs);
       return;
     }
     for (std::int64_t unit = first; unit < end; ++unit) {
-      run_across(operands, unit);
+      run_across(operands, unit, outputs);
     }
   }
 
@@ -157,8 +83,9 @@ class Reduction final : public cpu::Prepared {
   }
 
  private:
-  static Cut make_cut(const ReduceStep& step, const cpu::Machine& machine) {
-    return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads);
+  static Cut make_cut(const ReduceStep& step, const cpu::Machine& machine, const cpu::Neighbours& neighbours) {
+    return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads,
+               neighbours.before.rows != nullptr);
   }
 
   struct Offsets {
@@ -179,28 +106,40 @@ class Reduction final : public cpu::Prepared {
   [[nodiscard]] const ReduceLoop& column() const { return step_.kept[step_.kept_rank - 1]; }
 
   // The result of a block goes where the next step looks for it, or is the output's element.
-  void put(std::byte* const* operands, std::int64_t output, std::int64_t output_offset, std::int64_t block,
-           const Partial& partial) const {
+  void put(std::byte* const* operands, Outputs& outputs, std::int64_t output, std::int64_t output_offset,
+           std::int64_t block, const Partial& partial) const {
     if (step_.phase == ReducePhase::blocks) {
       const std::int64_t place = output * step_.blocks() + block;
       std::memcpy(operands[1] + place * static_cast<std::int64_t>(sizeof(Partial)), &partial, sizeof(Partial));
       return;
     }
+    std::byte* const to = outputs.place(output, output_offset);
     if constexpr (kIsArg) {
-      store_index(step_.output_type, partial.index, operands[1] + output_offset);
+      store_index(step_.output_type, partial.index, to);
     } else {
-      store_element(operands[1] + output_offset,
-                    element_of_total<Fold>(step_.function, static_cast<u64>(step_.count), partial));
+      store_element(to, element_of_total<Fold>(step_.function, static_cast<u64>(step_.count), partial));
     }
   }
 
-  // `count` elements of one output's reduction from `first` on, contiguous: where they are, or gathered into the
+  // Of elements that the step before this one makes: those from this offset on, to `to`. They would lie there packed.
+  void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
+    neighbours_.before.run(offset / kBytes, count, to, operands);
+  }
+  [[nodiscard]] bool are_made() const { return neighbours_.before.rows != nullptr; }
+
+  // `count` elements of one output's reduction from `first` on, contiguous: where they are, or gathered or made in the
   // buffer.
-  const std::byte* contiguous(const std::byte* input, std::int64_t first, std::int64_t count, std::byte* buffer) const {
+  const std::byte* contiguous(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
+                              std::byte* buffer) const {
     const std::byte* place = buffer;
     std::byte* to = buffer;
     for_each_run(step_, first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
-      const std::byte* from = input + offset;
+      if (are_made()) {
+        make(operands, input + offset, length, to);
+        to += length * kBytes;
+        return;
+      }
+      const std::byte* from = operands[0] + input + offset;
       if (stride == kBytes) {
         if (length == count) {
           place = from;
@@ -243,10 +182,12 @@ class Reduction final : public cpu::Prepared {
     return best;
   }
 
-  void run_along(std::byte* const* operands, std::int64_t unit, std::int64_t end) const {
+  void run_along(std::byte* const* operands, std::int64_t unit, std::int64_t end, Outputs& outputs) const {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
-    Accumulator results[kBatch];
+    Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
+    // Outputs of one row each go together; where elements are made, as many as the buffer has room for.
+    const std::int64_t most = !plain || step_.blocks() > 1 ? 1 : are_made() ? kReduceBlock / step_.count : kTogether;
     const std::int64_t blocks = step_.blocks();
     std::int64_t known = -1;  // the output whose best key so far is `best`
     Accumulator best = Fold::kNeutral;
@@ -256,8 +197,8 @@ class Reduction final : public cpu::Prepared {
       const Offsets at = offsets_of(output);
       const std::int64_t first = block * kReduceBlock;
       const std::int64_t count = std::min(kReduceBlock, step_.count - first);
-      const std::byte* elements = contiguous(operands[0] + at.input, first, count, buffer);
       if constexpr (kIsArg) {
+        const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
         // A block that is no better than one before it is never chosen, so its place need not be looked for.
@@ -269,41 +210,50 @@ class Reduction final : public cpu::Prepared {
           known = output;
           best = stretch.key;
         }
-        put(operands, output, at.output, block, partial);
+        put(operands, outputs, output, at.output, block, partial);
         ++unit;
       } else {
-        // Outputs of one row each go together.
-        const std::int64_t together =
-            plain && blocks == 1 ? std::min({kBatch, end - unit, column().size - output % column().size}) : 1;
+        const std::int64_t together = std::min({most, kTogether, end - unit, column().size - output % column().size});
+        const std::byte* elements = buffer;
+        if (together > 1 && are_made()) {
+          make(operands, at.input, together * count, buffer);
+        } else {
+          elements = contiguous(operands, at.input, first, count, buffer);
+        }
         kernels_.along(elements, column().input, together, count, results);
         for (std::int64_t i = 0; i < together; ++i) {
-          put(operands, output + i, at.output + i * column().output, block, results[i]);
+          put(operands, outputs, output + i, at.output + i * column().output, block, results[i]);
         }
         unit += together;
       }
     }
   }
 
-  // Calls use(rows, stride, count, number) for the elements of a block by rows of `width` outputs, contiguous or
-  // gathered; number: of the first row within the block.
+  // Calls use(rows, stride, count, number) for the elements of a block by rows of `width` outputs, contiguous,
+  // gathered or made; number: of the first row within the block.
   template <class Use>
-  void for_each_rows(const std::byte* input, std::int64_t first, std::int64_t count, std::int64_t width,
-                     Use use) const {
+  void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
+                     std::int64_t width, Use use) const {
     alignas(64) std::byte buffer[kGatheredRows * kRowBytes];
+    const std::int64_t fitting = are_made() ? std::max<std::int64_t>(1, kRowBytes / (width * kBytes)) : kGatheredRows;
     std::int64_t number = 0;
     for_each_run(step_, first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
-      const std::byte* from = input + offset;
-      if (column().input == kBytes) {
-        use(from, stride, length, number);
+      if (column().input == kBytes && !are_made()) {
+        use(operands[0] + input + offset, stride, length, number);
         number += length;
         return;
       }
-      for (std::int64_t row = 0; row < length; row += kGatheredRows) {
-        const std::int64_t rows = std::min(kGatheredRows, length - row);
-        std::byte* to = buffer;
-        for (std::int64_t r = 0; r < rows; ++r) {
-          for (std::int64_t i = 0; i < width; ++i, to += kBytes) {
-            std::memcpy(to, from + (row + r) * stride + i * column().input, sizeof(T));
+      for (std::int64_t row = 0; row < length; row += fitting) {
+        const std::int64_t rows = std::min(fitting, length - row);
+        const std::int64_t from = input + offset + row * stride;
+        if (are_made()) {  // whole rows, one after another
+          make(operands, from, rows * width, buffer);
+        } else {
+          std::byte* to = buffer;
+          for (std::int64_t r = 0; r < rows; ++r) {
+            for (std::int64_t i = 0; i < width; ++i, to += kBytes) {
+              std::memcpy(to, operands[0] + from + r * stride + i * column().input, sizeof(T));
+            }
           }
         }
         use(buffer, width * kBytes, rows, number);
@@ -312,7 +262,7 @@ class Reduction final : public cpu::Prepared {
     });
   }
 
-  void run_across(std::byte* const* operands, std::int64_t unit) const {
+  void run_across(std::byte* const* operands, std::int64_t unit, Outputs& outputs) const {
     const std::int64_t tile = unit % cut_.tiles;
     const std::int64_t block = unit / cut_.tiles % step_.blocks();
     const std::int64_t output = unit / cut_.tiles / step_.blocks() * column().size + tile * cut_.width;
@@ -320,38 +270,37 @@ class Reduction final : public cpu::Prepared {
     const std::int64_t width = std::min(cut_.width, column().size - tile * cut_.width);
     const std::int64_t first = block * kReduceBlock;
     const std::int64_t count = std::min(kReduceBlock, step_.count - first);
-    const std::byte* const input = operands[0] + at.input;
     alignas(64)
         Accumulator accumulators[static_cast<std::size_t>(kLanes ? kLaneBytes : kRowBytes) / sizeof(Accumulator)];
     u32 indices[kIsArg ? static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator) : 1];
     if constexpr (kIsArg) {
-      search_rows(input, first, count, width, accumulators, indices);
+      search_rows(operands, at.input, first, count, width, accumulators, indices);
     } else if (kLanes && step_.has_lanes != 0) {
-      add_by_lanes(input, first, count, width, accumulators);
+      add_by_lanes(operands, at.input, first, count, width, accumulators);
     } else {
       std::fill_n(accumulators, width, Fold::kNeutral);
-      for_each_rows(input, first, count, width,
+      for_each_rows(operands, at.input, first, count, width,
                     [&](const std::byte* rows, std::int64_t stride, std::int64_t length, std::int64_t) {
                       kernels_.accumulate(accumulators, rows, stride, length, width);
                     });
     }
     for (std::int64_t i = 0; i < width; ++i) {
       if constexpr (kIsArg) {
-        put(operands, output + i, at.output + i * column().output, block, {accumulators[i], indices[i]});
+        put(operands, outputs, output + i, at.output + i * column().output, block, {accumulators[i], indices[i]});
       } else {
-        put(operands, output + i, at.output + i * column().output, block, accumulators[i]);
+        put(operands, outputs, output + i, at.output + i * column().output, block, accumulators[i]);
       }
     }
   }
 
-  void add_by_lanes(const std::byte* input, std::int64_t first, std::int64_t count, std::int64_t width,
-                    Accumulator* accumulators) const {
+  void add_by_lanes(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
+                    std::int64_t width, Accumulator* accumulators) const {
     std::int64_t lanes = 1;
     while (lanes < count && lanes < kReduceLanes) {
       lanes *= 2;
     }
     std::fill_n(accumulators, lanes * width, Fold::kNeutral);
-    for_each_rows(input, first, count, width,
+    for_each_rows(operands, input, first, count, width,
                   [&](const std::byte* rows, std::int64_t stride, std::int64_t length, std::int64_t number) {
                     for (std::int64_t row = 0; row < length; ++row) {
                       kernels_.accumulate(accumulators + (number + row) % kReduceLanes * width, rows + row * stride, 0,
@@ -366,12 +315,12 @@ class Reduction final : public cpu::Prepared {
   }
 
   // Some rows at a time: their extremes, and where one is better than what was found so far its row is looked for.
-  void search_rows(const std::byte* input, std::int64_t first, std::int64_t count, std::int64_t width,
-                   Accumulator* keys, u32* indices) const {
+  void search_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
+                   std::int64_t width, Accumulator* keys, u32* indices) const {
     alignas(64) Accumulator some[static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator)];
     const bool last = step_.takes_last != 0;
     bool found = false;
-    for_each_rows(input, first, count, width,
+    for_each_rows(operands, input, first, count, width,
                   [&](const std::byte* rows, std::int64_t stride, std::int64_t length, std::int64_t number) {
                     for (std::int64_t row = 0; row < length; row += kSearchedRows) {
                       const std::int64_t high = std::min(kSearchedRows, length - row);
@@ -430,6 +379,7 @@ class Reduction final : public cpu::Prepared {
   ReduceStep step_;
   const ReduceKernels<Fold>& kernels_;
   Cut cut_;
+  cpu::Neighbours neighbours_;
   cpu::Target target_;
 };
 
@@ -439,14 +389,17 @@ class Combination final : public cpu::Prepared {
  public:
   using Partial = typename Reduction<Fold, kIsArg>::Partial;
 
-  explicit Combination(const ReduceStep& step)
-      : Prepared(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))), step_(step) {}
+  Combination(const ReduceStep& step, cpu::Neighbours neighbours)
+      : Prepared(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))),
+        step_(step),
+        neighbours_(std::move(neighbours)) {}
 
   void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece) * outputs_of_piece(step_);
     const std::int64_t end = std::min(step_.outputs, first + outputs_of_piece(step_));
     const std::int64_t blocks = step_.blocks();
     auto* const partials = reinterpret_cast<Partial*>(operands[0]);
+    Outputs outputs(step_, neighbours_, operands);
     for (std::int64_t output = first; output < end; ++output) {
       std::int64_t offset = step_.output_offset;
       std::int64_t rest = output;
@@ -454,7 +407,7 @@ class Combination final : public cpu::Prepared {
         offset += rest % step_.kept[i].size * step_.kept[i].output;
         rest /= step_.kept[i].size;
       }
-      store(partials + output * blocks, blocks, operands[1] + offset);
+      store(partials + output * blocks, blocks, outputs.place(output, offset));
     }
   }
 
@@ -489,18 +442,21 @@ class Combination final : public cpu::Prepared {
   }
 
   ReduceStep step_;
+  cpu::Neighbours neighbours_;
 };
 
 template <class Fold, bool kIsArg = false>
-std::unique_ptr<cpu::Prepared> prepare_fold(FoldId id, const ReduceStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::Prepared> prepare_fold(FoldId id, const ReduceStep& step, const cpu::Machine& machine,
+                                            cpu::Neighbours neighbours) {
   if (step.phase == ReducePhase::combine) {
-    return std::make_unique<Combination<Fold, kIsArg>>(step);
+    return std::make_unique<Combination<Fold, kIsArg>>(step, std::move(neighbours));
   }
   const void* kernels = vector_reduce_kernels(machine.target, id, step.input_type);
   if (kernels == nullptr) {
     kernels = generic_reduce_kernels(id, step.input_type);
   }
-  return std::make_unique<Reduction<Fold, kIsArg>>(step, *static_cast<const ReduceKernels<Fold>*>(kernels), machine);
+  return std::make_unique<Reduction<Fold, kIsArg>>(step, *static_cast<const ReduceKernels<Fold>*>(kernels), machine,
+                                                   std::move(neighbours));
 }
 
 }  // namespace

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// How a reduction's work is cut, where its elements are, and where its outputs go; nothing here knows their type.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/family.h"
+#include "ops/reduce/step.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
+constexpr std::int64_t kMostOfPiece = 2 << 20;
+constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
+constexpr std::int64_t kLeastRowBytes = 256;   // of the input, however many threads there are
+constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
+
+// Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
+// count) of a reduction, in order.
+template <class Use>
+void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count, Use use) {
+  const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
+  std::int64_t indices[kMaxRank] = {};
+  std::int64_t rest = first;
+  std::int64_t offset = 0;  // of the outer loops
+  for (std::uint32_t i = step.reduced_rank; i-- > 0;) {
+    indices[i] = rest % step.reduced[i].size;
+    rest /= step.reduced[i].size;
+    offset += i + 1 == step.reduced_rank ? 0 : indices[i] * step.reduced[i].input;
+  }
+  std::int64_t column = indices[step.reduced_rank - 1];
+  while (count > 0) {
+    const std::int64_t length = std::min(count, inner.size - column);
+    use(offset + column * inner.input, inner.input, length);
+    count -= length;
+    column = 0;
+    for (std::uint32_t i = step.reduced_rank - 1; i-- > 0;) {
+      offset += step.reduced[i].input;
+      if (++indices[i] < step.reduced[i].size) {
+        break;
+      }
+      offset -= step.reduced[i].size * step.reduced[i].input;
+      indices[i] = 0;
+    }
+  }
+}
+
+// Where a piece puts the elements of its outputs, one after another: in memory, or with the step after this one, which
+// takes some at a time.
+class Outputs {
+ public:
+  Outputs(const ReduceStep& step, const cpu::Neighbours& neighbours, std::byte* const* operands)
+      : size_(static_cast<std::int64_t>(element_size(step.output_type))),
+        after_(neighbours.after),
+        operands_(operands) {}
+  ~Outputs() { hand_on(); }
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  // Of this output; offset: of its element in memory.
+  std::byte* place(std::int64_t output, std::int64_t offset) {
+    if (after_.rows == nullptr) {
+      return operands_[1] + offset;
+    }
+    if (held_ == kHeld) {
+      hand_on();
+    }
+    first_ = held_ == 0 ? output : first_;
+    return buffer_ + size_ * held_++;
+  }
+
+ private:
+  static constexpr std::int64_t kHeld = 512;
+
+  void hand_on() {
+    if (held_ != 0) {
+      after_.run(first_, held_, buffer_, operands_);
+      held_ = 0;
+    }
+  }
+
+  const std::int64_t size_;
+  const cpu::Neighbour& after_;
+  std::byte* const* const operands_;
+  std::int64_t first_ = 0;
+  std::int64_t held_ = 0;
+  alignas(64) std::byte buffer_[static_cast<std::size_t>(kHeld) * sizeof(u64)];
+};
+
+// How the work is cut. A unit is a block of some outputs: of one along its elements, of `width` across.
+struct Cut {
+  bool across;
+  std::int64_t width;  // of the innermost kept loop
+  std::int64_t tiles;  // of such a width
+  std::int64_t units;
+  std::int64_t units_of_piece;
+};
+
+// Elements that another step makes are taken in the order in which they would lie, by whole rows: reductions that would
+// cut them do not join (family.cpp).
+Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, bool ordered, std::int64_t threads,
+        bool are_made) {
+  const ReduceLoop& column = step.kept[step.kept_rank - 1];
+  const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
+  const bool column_is_contiguous = column.size > 1 && column.input == element;
+  Cut made{};
+  // An ordered fold without lanes takes an output's elements one after another: vectors must go across.
+  made.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
+  std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // of a unit
+  if (made.across) {
+    const std::int64_t others = step.outputs / column.size * step.blocks();
+    made.width =
+        std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
+    // Few units are made as many as there are threads, or twice as many, and no more: short pieces of long rows are
+    // what memory is slowest at.
+    if (const std::int64_t units = others * parts(column.size, made.width);
+        !are_made && units < 2 * threads && units % threads != 0) {
+      const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
+      const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
+      made.width = std::min(made.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
+    }
+    made.tiles = parts(column.size, made.width);
+    made.units = others * made.tiles;
+    bytes *= made.width;
+  } else {
+    made.width = 1;
+    made.tiles = column.size;
+    made.units = step.outputs * step.blocks();
+  }
+  const std::int64_t wanted =
+      std::clamp(step.outputs * step.count * element / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  made.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
+  return made;
+}
+
+std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }
+
+}  // namespace
+}  // namespace anydml
