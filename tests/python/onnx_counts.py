@@ -2,10 +2,11 @@
 """Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what
 is unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
 
-usage: python3 tests/python/onnx_counts.py [--names]     with the names of all tests that passed
+usage: python3 tests/python/onnx_counts.py [--names | --write]   with the names of all tests that passed; into the page
 """
 import collections
 import os
+import pathlib
 import re
 import sys
 import tempfile
@@ -117,6 +118,7 @@ def nodes():
         main = MAIN.get(op, 0)
         kinds = KINDS if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
         by = "ONNX's definition" if row.make is None else row.uses.replace(" ", ", ") or "a view"
+        kinds = kinds if row.kinds is None else [kind for kind in kinds if kind in row.kinds]
         lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
     return "\n".join(lines) + "\n"
 
@@ -139,8 +141,22 @@ def _wrapped(text):
     return [line.replace("\0", " ") for line in lines]
 
 
+def write(counts):
+    """Both tables into the page, in place of those that are there."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
+    text = page.read_text()
+    for table, start, paragraphs in ((nodes(), r"\| ONNX \| by \| types \|", 1),
+                                     (markdown(counts), r"onnx [\d.]+, NumPy [\d.]+:", 5)):
+        found = re.search(rf"^{start}\n(.*?(\n\n|\Z)){{{paragraphs}}}", text, re.MULTILINE | re.DOTALL)
+        text = text[:found.start()] + table + "\n" + text[found.end():]
+    page.write_text(text)
+
+
 def main():
     counts = count()
+    if sys.argv[1:] == ["--write"]:
+        write(counts)
+        return 1 if any(counts.failed.values()) else 0
     print(nodes(), markdown(counts), sep="\n", end="")
     if sys.argv[1:] == ["--names"]:
         print("", *passed(counts), sep="\n")

@@ -144,11 +144,6 @@ def several(name, mean=False):
     return Row(make, f"{short(name)} IDENTITY" + (" DIVIDE" if mean else ""))
 
 
-def softsign(x):
-    return dispatch("ELEMENT_WISE_DIVIDE", x, dispatch("ELEMENT_WISE_ADD", dispatch("ELEMENT_WISE_ABS", x),
-                                                       number(1, x.dtype)))
-
-
 def _aligned(node, value, x, what):
     """A scale or zero point as it is broadcast to x: one number, one for each index of the axis, or for each block."""
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)

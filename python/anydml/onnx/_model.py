@@ -240,6 +240,9 @@ def _told(node, row, kinds, schema, opset, fixed):
             name = formal.type_str if formal.is_homogeneous else f"{formal.type_str} {i}"
             bound.setdefault(name, []).append(kind)
             _check_kind(node, kind, formal.types, opset)
+    if row.kinds is not None and given[0] not in row.kinds:
+        raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {given[0]}",
+                          [f"{node.op_type} of {given[0]}"])
     for several in bound.values():
         if len(set(several)) != 1:
             raise TypeError(f"{label(node)}: the inputs must have one type, and have "

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
-from . import _elements as elements, _layers as layers, _reductions as reductions, _shapes as shapes
-from ._rows import Row, row
+import anydml
+
+from . import _elements as elements, _functions as functions, _layers as layers, _reductions as reductions
+from . import _shapes as shapes
+from ._functions import function
+from ._rows import Row, row, short
 
 
 def _kind_of(attribute, default):
@@ -14,9 +18,18 @@ def _view(make):
 
 
 _BODY = Row(None)
+_BUILT = {short(one["name"]) for one in anydml.operators(built=True)}
 
 
-NODES = {
+def _is_built(candidate):
+    return set(candidate.uses.split()) <= _BUILT
+
+
+def _first_built(*candidates):
+    return next(filter(_is_built, candidates))
+
+
+_NODES = {
     # by element: one row
     "Abs": row("ELEMENT_WISE_ABS"),
     "Add": row("ELEMENT_WISE_ADD"),
@@ -67,8 +80,33 @@ NODES = {
                           result=elements.quantized_kind),
     "Shrink": Row(elements.shrink, "SHRINK"),
     "Sign": Row(elements.sign, "SIGN IS_NAN IF"),
-    "Softsign": Row(lambda _: elements.softsign, "ABS ADD DIVIDE"),
     "Sum": elements.several("ELEMENT_WISE_ADD"),
+    # functions of an element
+    "Acos": function("ELEMENT_WISE_ACOS"),
+    "Acosh": function("ELEMENT_WISE_ACOSH"),
+    "Asin": function("ELEMENT_WISE_ASIN"),
+    "Asinh": function("ELEMENT_WISE_ASINH"),
+    "Atan": function("ELEMENT_WISE_ATAN"),
+    "Atanh": function("ELEMENT_WISE_ATANH"),
+    "Celu": function("ACTIVATION_CELU", {"Alpha": "alpha"}),
+    "Cos": function("ELEMENT_WISE_COS"),
+    "Cosh": function("ELEMENT_WISE_COSH"),
+    "Elu": function("ACTIVATION_ELU", {"Alpha": "alpha"}),
+    "Erf": function("ELEMENT_WISE_ERF"),
+    "Exp": function("ELEMENT_WISE_EXP"),
+    "Gelu": Row(functions.gelu, "GELU TANH MULTIPLY ADD CAST", kinds=functions.ROUNDED),
+    "Log": function("ELEMENT_WISE_LOG"),
+    "Pow": Row(functions.power, "POW CAST", kinds=functions.ROUNDED),
+    "Selu": function("ACTIVATION_SCALED_ELU", {"Alpha": "alpha", "Gamma": "gamma"}),
+    "Sigmoid": function("ACTIVATION_SIGMOID"),
+    "Sin": function("ELEMENT_WISE_SIN"),
+    "Sinh": function("ELEMENT_WISE_SINH"),
+    "Softplus": function("ACTIVATION_SOFTPLUS", Steepness=1),
+    "Softsign": _first_built(Row(functions.softsign, "SOFTSIGN ABS ADD DIVIDE"),
+                             Row(functions.old_softsign, "ABS ADD DIVIDE")),
+    "Swish": function("ACTIVATION_SWISH", {"SigmoidInputScale": "alpha"}),
+    "Tan": function("ELEMENT_WISE_TAN"),
+    "Tanh": function("ELEMENT_WISE_TANH"),
     # over axes
     "ArgMax": reductions.extreme_index("ARGMAX"),
     "ArgMin": reductions.extreme_index("ARGMIN"),
@@ -77,6 +115,9 @@ NODES = {
     "Hardmax": Row(reductions.hardmax, "ARGMAX FILL_VALUE_SEQUENCE LOGICAL_EQUALS CAST"),
     "ReduceL1": reductions.reduction("L1"),
     "ReduceL2": reductions.reduction("L2", "REDUCE CAST SQRT FILL_VALUE_CONSTANT"),
+    "ReduceLogSum": reductions.reduction("LOG_SUM", "REDUCE LOG FILL_VALUE_CONSTANT", functions.ROUNDED),
+    "ReduceLogSumExp": reductions.reduction(
+        "LOG_SUM_EXP", "REDUCE IS_INFINITY IF SUBTRACT EXP LOG ADD FILL_VALUE_CONSTANT", functions.ROUNDED),
     "ReduceMax": reductions.reduction("MAX"),
     "ReduceMean": reductions.reduction("AVERAGE", "REDUCE DIVIDE FILL_VALUE_CONSTANT"),
     "ReduceMin": reductions.reduction("MIN"),
@@ -125,5 +166,8 @@ NODES = {
     "DynamicQuantizeLinear": _BODY,
     "GroupNormalization": _BODY,
     "LayerNormalization": _BODY,
+    "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
     "RMSNormalization": _BODY,
 }
+# What needs a row that is not built is refused as anything else that is not here.
+NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

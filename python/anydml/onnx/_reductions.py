@@ -8,10 +8,11 @@ import numpy as np
 from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, listed, number, sequence
 
 # What is left of no elements at all, as ONNX says; of the mean it says nothing, and NumPy's NaN is taken.
-EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan}
+EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan, "LOG_SUM": -math.inf,
+         "LOG_SUM_EXP": -math.inf}
 
 
-def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT"):
+def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT", kinds=None):
     """A Reduce node; its axes are an attribute or an input, which depends on the opset."""
 
     def make(node):
@@ -30,7 +31,7 @@ def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT"):
 
         return compute
 
-    return Row(make, uses)
+    return Row(make, uses, kinds=kinds)
 
 
 def _reduce(function, x, axes, shape):
@@ -45,7 +46,20 @@ def _reduce(function, x, axes, shape):
     if x.dtype.kind != "f" and function == "L2":  # the root of the sum modulo 2^64, truncated
         total = run(cast(x, np.dtype("u8")), Function="SUM_SQUARE")
         return cast(dispatch("ELEMENT_WISE_SQRT", cast(total, np.dtype("f8"))), x.dtype)
+    if function == "LOG_SUM":
+        return dispatch("ELEMENT_WISE_LOG", run(x, Function="SUM"))
+    if function == "LOG_SUM_EXP":
+        return _log_sum_exp(x, run)
     return run(x, Function=function)
+
+
+def _log_sum_exp(x, run):
+    """Of differences from the greatest, so that nothing overflows; an infinite one is left where it is."""
+    greatest = run(x, Function="MAX")
+    is_infinite = dispatch("ELEMENT_WISE_IS_INFINITY", greatest, InfinityMode="EITHER")
+    off = dispatch("ELEMENT_WISE_IF", is_infinite, number(0, x.dtype), greatest)
+    total = run(dispatch("ELEMENT_WISE_EXP", dispatch("ELEMENT_WISE_SUBTRACT", x, off)), Function="SUM")
+    return dispatch("ELEMENT_WISE_ADD", dispatch("ELEMENT_WISE_LOG", total), off)
 
 
 def _of_nothing(function, dtype):

@@ -21,8 +21,9 @@ Node = namedtuple("Node", "op label attributes kinds results since fixed")
 # make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
 # taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that
 # attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
-# the results may lie in the inputs.
-Row = namedtuple("Row", "make uses result is_view", defaults=("", None, False))
+# the results may lie in the inputs. kinds: the types of the first input that it takes, if that is not all of ONNX's and
+# ours.
+Row = namedtuple("Row", "make uses result is_view kinds", defaults=("", None, False, None))
 
 
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
@@ -83,7 +84,7 @@ def row(name, fields=None, **fixed):
     def make(node):
         options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}
         if "broadcast" in node.attributes:
-            return partial(_with_old_broadcasting, name, node.attributes["broadcast"], node.attributes["axis"])
+            return partial(with_old_broadcasting, name, node.attributes["broadcast"], node.attributes["axis"])
         return partial(dispatch, name, **options)
 
     return Row(make, short(name))
@@ -93,7 +94,7 @@ def short(name):
     return name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_")
 
 
-def _with_old_broadcasting(name, broadcast, axis, a, b):
+def with_old_broadcasting(name, broadcast, axis, a, b):
     """Before opset 7 nothing was broadcast unless asked for, and then b alone, against dimensions of a from axis on."""
     aligned = b
     if broadcast and axis is not None:

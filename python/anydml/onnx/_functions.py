@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Nodes that are functions of an element: the rows are correctly rounded, of FLOAT16 and FLOAT32."""
+import math
+from functools import partial
+
+import numpy as np
+
+from ._rows import cast, dispatch, number, row, with_old_broadcasting
+
+ROUNDED = ("float16", "float")
+
+
+def function(name, fields=None, **fixed):
+    """A node that is one dispatch."""
+    return row(name, fields, **fixed)._replace(kinds=ROUNDED)
+
+
+def power(node):
+    if "broadcast" in node.attributes:
+        return partial(with_old_broadcasting, "ELEMENT_WISE_POW", node.attributes["broadcast"], node.attributes["axis"])
+
+    def compute(x, exponent):
+        """The exponent takes the type of x; where it may not fit into float16, both take float32."""
+        is_small = exponent.dtype in (np.float16, np.int8, np.uint8)
+        wide = x.dtype if is_small else np.dtype(np.float32)
+        return cast(dispatch("ELEMENT_WISE_POW", cast(x, wide), cast(exponent, wide)), x.dtype)
+
+    return compute
+
+
+def gelu(node):
+    approximate = node.attributes["approximate"]
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"{node.label}: approximate is {approximate!r}, and must be 'none' or 'tanh'")
+    return partial(dispatch, "ACTIVATION_GELU") if approximate == "none" else _gelu_by_tanh
+
+
+def _gelu_by_tanh(x):
+    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), each operation in FLOAT32."""
+    def times(a, b):
+        return dispatch("ELEMENT_WISE_MULTIPLY", a, b)
+
+    def plus(a, b):
+        return dispatch("ELEMENT_WISE_ADD", a, b)
+
+    def constant(value):
+        return number(value, np.float32)
+
+    wide = cast(x, np.dtype(np.float32))
+    cubic = times(constant(0.044715), times(wide, times(wide, wide)))
+    bend = dispatch("ELEMENT_WISE_TANH", times(constant(math.sqrt(2 / math.pi)), plus(wide, cubic)))
+    return cast(times(times(constant(0.5), wide), plus(constant(1), bend)), x.dtype)
+
+
+def softsign(node):
+    """Of double, which the row has not, by other rows."""
+    return _softsign_by_others if node.kinds[0] == "double" else partial(dispatch, "ACTIVATION_SOFTSIGN")
+
+
+def _softsign_by_others(x):
+    return dispatch("ELEMENT_WISE_DIVIDE", x, dispatch("ELEMENT_WISE_ADD", dispatch("ELEMENT_WISE_ABS", x),
+                                                       number(1, x.dtype)))
+
+
+def old_softsign(_):
+    return _softsign_by_others
