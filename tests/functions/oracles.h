@@ -46,7 +46,7 @@ void run_many(const f32* from, f32* to, std::size_t count) {
 #pragma GCC ivdep
       for (std::size_t i = first; i < end; ++i) {
         const f64 y = of.ordinary(from[i]);
-        const u32 flag = asks_for_more(of, y, from[i]) ? 1 : 0;
+        const u32 flag = asks_for_more<f32>(of, y, from[i]) ? 1 : 0;
         to[i] = static_cast<f32>(y);
         flags[i - first] = flag;
         any |= flag;

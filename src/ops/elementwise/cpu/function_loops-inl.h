@@ -51,7 +51,7 @@ HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, u32
       const f64 y = own.ordinary(from[i]...);
       to[i] = stage_result<T>(y);
       if constexpr (HasHard<Of, Inputs...>) {
-        flags[i] = asks_for_more(own, y, from[i]...) ? 1 : 0;
+        flags[i] = asks_for_more<T>(own, y, from[i]...) ? 1 : 0;
       }
     }
   }

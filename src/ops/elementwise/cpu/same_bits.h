@@ -113,6 +113,13 @@ requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
                          Cast<std::conditional_t<(sizeof(From) > sizeof(To)), bits_t<From>, From>, bits_t<To>>>;
 };
 
+// Of which there are vectors.
+template <class T>
+requires is_float<T>
+struct SameBitsAs<Pow<T, T>> {
+  using type = FunctionOfTwo<T, PowOf>;
+};
+
 template <class Scalar>
 using SameBits = typename SameBitsAs<Scalar>::type;
 

@@ -7,8 +7,8 @@
 //   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
 //   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
 //
-// A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave. A function is made from
-// the operator's attributes if it has any.
+// A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
+// at that alone, for results of type T. A function is made from the operator's attributes if it has any.
 #pragma once
 
 #include "base/scalar.h"
@@ -48,13 +48,27 @@ concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
 };
 
-template <class Of, class... Inputs>
+template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_for_more(const Of& of, f64 result, Inputs... inputs) {
-  if constexpr (requires { of.is_hard(inputs..., result); }) {
+  if constexpr (requires { of.template is_hard<T>(result); }) {
+    return of.template is_hard<T>(result);
+  } else if constexpr (requires { of.is_hard(inputs..., result); }) {
     return of.is_hard(inputs..., result);
   } else {
     return of.is_hard(inputs...);
   }
+}
+
+// An element of type T.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
+  const f64 result = of.ordinary(inputs...);
+  if constexpr (HasHard<Of, Inputs...>) {
+    if (asks_for_more<T>(of, result, inputs...)) {
+      return narrow_once<T>(of.hard(inputs...));
+    }
+  }
+  return narrow_once<T>(result);
 }
 
 // What functions of one and of two share.
@@ -67,24 +81,13 @@ struct FunctionOf {
   ANYDML_HOST_DEVICE constexpr explicit FunctionOf(const Attributes& attributes) requires(
       std::is_constructible_v<Of, const Attributes&>)
       : of(attributes) {}
-
-  template <class... Inputs>
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 precise(Inputs... inputs) const {
-    const f64 result = of.ordinary(inputs...);
-    if constexpr (HasHard<Of, Inputs...>) {
-      if (asks_for_more(of, result, inputs...)) {
-        return of.hard(inputs...);
-      }
-    }
-    return result;
-  }
 };
 
 template <class T, class Of>
 struct Function : FunctionOf<Of> {
   using FunctionOf<Of>::FunctionOf;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
-    return narrow_once<T>(this->precise(widen(x)));
+    return decided<T>(this->of, widen(x));
   }
 };
 
@@ -93,7 +96,7 @@ struct FunctionOfTwo : FunctionOf<Of> {
   using FunctionOf<Of>::FunctionOf;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, T y) const
       requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
-    return narrow_once<T>(this->precise(widen(x), widen(y)));
+    return decided<T>(this->of, widen(x), widen(y));
   }
 };
 

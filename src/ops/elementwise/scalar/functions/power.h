@@ -212,20 +212,11 @@ struct PowOf {
   }
 };
 
-// What a float of type T gets from a definition whose hardness is seen in its result.
-template <class T, class Of, class... Inputs>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
-  const f64 result = of.ordinary(inputs...);
-  return narrow_once<T>(of.template is_hard<T>(result) ? of.hard(inputs...) : result);
-}
-
 // The exponent's value is taken exactly. Integers with integer exponents: the product wraps; of negative exponents the
 // fraction is dropped, which leaves 0 but for 1 and -1, and 0 has 0. Integers with float exponents: the power, its
 // fraction dropped, stopped at the limits; what is no number is 0.
 template <class T, class Exponent>
 struct Pow {
-  using Of = PowOf;
-
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
       requires(kRaises<T>&& kRaises<Exponent>) {
     if constexpr (is_float<T>) {
@@ -299,7 +290,6 @@ struct Pow {
   }
 };
 
-// CONSTANT_POW: a loop asks as for POW, `is_hard` of what `ordinary` gave.
 struct ConstantPowOf {
   f32 exponent;
 
@@ -314,15 +304,6 @@ struct ConstantPowOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const { return PowOf{}.hard(x, exponent); }
 };
 template <class T>
-struct ConstantPow {
-  using Of = ConstantPowOf;
-  Of of;
-
-  ANYDML_HOST_DEVICE constexpr explicit ConstantPow(const Attributes& attributes) : of(attributes) {}
-
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
-    return decided<T>(of, widen(x));
-  }
-};
+using ConstantPow = Function<T, ConstantPowOf>;
 
 }  // namespace anydml
