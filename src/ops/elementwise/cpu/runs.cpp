@@ -179,7 +179,7 @@ void run_steps(RunStep* steps, std::size_t count, std::size_t elements) noexcept
   }
 }
 
-// FLOAT32 throughout, and no more than the registers and one operand.
+// FLOAT32 throughout, no more than the registers and one operand, and no function, which has a loop of its own.
 template <class Scalar>
 constexpr bool is_of_runs() {
   using Types = Signature<Scalar>;
@@ -187,7 +187,7 @@ constexpr bool is_of_runs() {
     return std::is_same_v<typename Types::Output, f32> &&
            (std::is_same_v<typename Types::template Input<kInputs>, f32> && ...);
   }
-  (std::make_index_sequence<Types::kInputs>{}) && Types::kInputs <= 2;
+  (std::make_index_sequence<Types::kInputs>{}) && Types::kInputs <= 2 && !kIsFunction<Scalar>;
 }
 
 template <class Scalar>

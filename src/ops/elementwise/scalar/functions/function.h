@@ -83,6 +83,12 @@ struct FunctionOf {
       : of(attributes) {}
 };
 
+// Whether a definition is a function: it takes longer than the operations that others are made of.
+template <class Scalar>
+inline constexpr bool kIsFunction = requires {
+  typename Scalar::Of;
+};
+
 template <class T, class Of>
 struct Function : FunctionOf<Of> {
   using FunctionOf<Of>::FunctionOf;

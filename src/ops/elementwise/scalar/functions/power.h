@@ -290,6 +290,9 @@ struct Pow {
   }
 };
 
+template <class T, class Exponent>
+inline constexpr bool kIsFunction<Pow<T, Exponent>> = true;
+
 struct ConstantPowOf {
   f32 exponent;
 
