@@ -4,23 +4,24 @@ from typing import TypedDict
 from ._calls import Compiled as Compiled, Operator as Operator, compile as compile, run as run
 from ._graphs import Graph as Graph, Symbol as Symbol, graph as graph
 from ._operators import *
-from ._operators import (abs as abs)
+from ._operators import (abs as abs, pow as pow)
 from ._ufuncs import _UfuncOfTwo
 
 __version__: str
 # Without the names that Python itself has. What follows the version is made by data/generate_python.py.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "operators", "__version__", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin",
-           "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil",
-           "celu", "clip", "clip1", "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square",
-           "divide", "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean",
-           "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence",
-           "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear",
-           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu",
-           "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt",
-           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
+           "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add", "add1",
+           "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or",
+           "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad",
+           "clip_grad1", "constant_pow", "cos", "cosh", "dequantize_linear", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
+           "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear", "log", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply", "negate",
+           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce",
+           "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softplus",
+           "softsign", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 
 class _Adapter(TypedDict):
     name: str

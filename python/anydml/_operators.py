@@ -5,30 +5,35 @@ in src/ops: edit those.
 from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
-__all__ = ["activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "bit_and", "bit_count",
-           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square", "divide",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
-           "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear", "logical_and",
-           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
-           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply", "negate",
-           "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu"]
+__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
+           "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
+           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
+           "constant_pow", "cos", "cosh", "dequantize_linear", "difference_square", "divide", "element_wise_identity",
+           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
+           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish",
+           "is_infinity", "is_nan", "leaky_relu", "linear", "log", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu",
+           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
+           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 # Python's own names: never by import *
-SHADOWING = ["abs"]
+SHADOWING = ["abs", "pow"]
 
 _SPECS.update({
     "ELEMENT_WISE_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_ABS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_ACOS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_ADD": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_ASIN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_ATAN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_CEIL": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_CLIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_COS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_EXP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_LOG": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_LOGICAL_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_LOGICAL_EQUALS": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_LOGICAL_GREATER_THAN": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
@@ -40,6 +45,8 @@ _SPECS.update({
     "ELEMENT_WISE_MEAN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MIN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ELEMENT_WISE_POW": _Spec(2, [_Output("output", like=(0,), sizes=(0, 1))]),
+    "ELEMENT_WISE_CONSTANT_POW": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_RECIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_SIN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_SQRT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -54,10 +61,12 @@ _SPECS.update({
     "ACTIVATION_LEAKY_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_LINEAR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_PARAMETERIZED_RELU": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_SCALED_ELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_SCALED_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ACTIVATION_SOFTPLUS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_SOFTSIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_THRESHOLDED_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -69,6 +78,9 @@ _SPECS.update({
     "ELEMENT_WISE_SINH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_COSH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_ASINH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_ACOSH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
+    "ELEMENT_WISE_ATANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
     "ELEMENT_WISE_IF": _Spec(3, [_Output("output", like=(1, 2), sizes=(0, 1, 2))], same=[(1, 2)], truths=(0,)),
     "ELEMENT_WISE_ADD1": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ACTIVATION_SHRINK": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
@@ -93,6 +105,7 @@ _SPECS.update({
     "ACTIVATION_RELU_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ARGMIN": _Spec(1, [_Output("output")]),
     "ARGMAX": _Spec(1, [_Output("output")]),
+    "ELEMENT_WISE_ATAN_YX": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_CLIP_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_DIFFERENCE_SQUARE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
     "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": _Spec(8, [_Output("output", like=(7,), sizes=(0, 1, 2, 3, 4, 5, 6, 7))],
@@ -138,6 +151,24 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     return _run("ELEMENT_WISE_ABS", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
 
+@_ufunc("ELEMENT_WISE_ACOS")
+def acos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_ACOS: acos(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ACOS', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-1, -0.5, 0.25, 1])
+    >>> anydml.acos(x).tolist()
+    [3.1415927410125732, 2.094395160675049, 1.3181160688400269, 0.0]
+    """
+
+
 def add(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_ADD: a + b, element by element.
 
@@ -154,6 +185,42 @@ def add(a, b, /, *, out=None, device=None):
     [10.0, -4.0, 4.0, -10.0]
     """
     return _run("ELEMENT_WISE_ADD", a, b, out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_ASIN")
+def asin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_ASIN: asin(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ASIN', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-1, -0.5, 0.25, 1])
+    >>> anydml.asin(x).tolist()
+    [-1.5707963705062866, -0.5235987901687622, 0.252680242061615, 1.5707963705062866]
+    """
+
+
+@_ufunc("ELEMENT_WISE_ATAN")
+def atan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+         device=None):
+    """DirectML's ELEMENT_WISE_ATAN: atan(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ATAN', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.atan(x).tolist()
+    [-1.1902899742126465, -0.46364760398864746, 0.9827937483787537, 1.249045729637146]
+    """
 
 
 def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
@@ -258,6 +325,24 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     [-3.0, -1.0, 1.0, 3.0]
     """
     return _run("ELEMENT_WISE_FLOOR", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_LOG")
+def log(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_LOG: ln(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_LOG', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0.5, 1, 2, 10])
+    >>> anydml.log(x).tolist()
+    [-0.6931471824645996, 0.0, 0.6931471824645996, 2.3025851249694824]
+    """
 
 
 def logical_and(a, b, /, *, out=None, device=None):
@@ -453,6 +538,43 @@ def multiply(a, b, /, *, out=None, device=None):
     [21.0, -21.0, -21.0, 21.0]
     """
     return _run("ELEMENT_WISE_MULTIPLY", a, b, out=out, device=device)
+
+
+@_ufunc("ELEMENT_WISE_POW")
+def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+        device=None):
+    """DirectML's ELEMENT_WISE_POW: pow(a, b), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([2, 10, 1.5, 0])
+    >>> exponent = np.float32([0.5, -1, 3.25, 2])
+    >>> anydml.pow(x, exponent).tolist()
+    [1.4142135381698608, 0.10000000149011612, 3.735051393508911, 0.0]
+    """
+
+
+def constant_pow(input, /, *, exponent, scale=None, bias=None, out=None, device=None):
+    """DirectML's ELEMENT_WISE_CONSTANT_POW: pow(input, Exponent), element by element.
+
+    Types in DirectML: ``input`` float16 and float32.
+    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    ``exponent``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0.5, 1, 2, 10])
+    >>> anydml.constant_pow(x, exponent=-0.5).tolist()
+    [1.4142135381698608, 1.0, 0.7071067690849304, 0.3162277638912201]
+    """
+    return _run("ELEMENT_WISE_CONSTANT_POW", input, Exponent=exponent, **_given(Scale=scale, Bias=bias), out=out,
+                device=device)
 
 
 def recip(input, /, *, scale=None, bias=None, out=None, device=None):
@@ -696,6 +818,23 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
     return _run("ACTIVATION_PARAMETERIZED_RELU", input, slope, out=out, device=device)
 
 
+def parametric_softplus(input, /, *, alpha, beta, out=None, device=None):
+    """DirectML's ACTIVATION_PARAMETRIC_SOFTPLUS: Alpha * ln(1 + exp(Beta * input)).
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``alpha``: a number.
+    ``beta``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.parametric_softplus(x, alpha=2, beta=0.5).tolist()
+    [0.5038581490516663, 1.151878833770752, 2.2737419605255127, 3.4028265476226807]
+    """
+    return _run("ACTIVATION_PARAMETRIC_SOFTPLUS", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
 def relu(input, /, *, out=None, device=None):
     """DirectML's ACTIVATION_RELU: max(0, input).
 
@@ -760,6 +899,22 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
     >>> anydml.sigmoid(x).tolist()
     [0.07585818320512772, 0.3775406777858734, 0.8175745010375977, 0.9525741338729858]
     """
+
+
+def softplus(input, /, *, steepness, out=None, device=None):
+    """DirectML's ACTIVATION_SOFTPLUS: ln(1 + exp(Steepness * input)) / Steepness.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``steepness``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.softplus(x, steepness=2).tolist()
+    [0.003357674228027463, 0.15663084387779236, 1.5242936611175537, 3.0012378692626953]
+    """
+    return _run("ACTIVATION_SOFTPLUS", input, Steepness=steepness, out=out, device=device)
 
 
 @_ufunc("ACTIVATION_SOFTSIGN")
@@ -947,6 +1102,60 @@ def tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
     >>> anydml.tanh(x).tolist()
     [-0.9866142868995667, -0.46211716532707214, 0.9051482677459717, 0.9950547814369202]
+    """
+
+
+@_ufunc("ELEMENT_WISE_ASINH")
+def asinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+          device=None):
+    """DirectML's ELEMENT_WISE_ASINH: asinh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ASINH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-2.5, -0.5, 1.5, 3])
+    >>> anydml.asinh(x).tolist()
+    [-1.647231101989746, -0.4812118113040924, 1.19476318359375, 1.8184465169906616]
+    """
+
+
+@_ufunc("ELEMENT_WISE_ACOSH")
+def acosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+          device=None):
+    """DirectML's ELEMENT_WISE_ACOSH: acosh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ACOSH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, 1.5, 3, 10])
+    >>> anydml.acosh(x).tolist()
+    [0.0, 0.9624236226081848, 1.7627471685409546, 2.993222951889038]
+    """
+
+
+@_ufunc("ELEMENT_WISE_ATANH")
+def atanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+          device=None):
+    """DirectML's ELEMENT_WISE_ATANH: atanh(x), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ATANH', x, Scale=2, Bias=1).
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-0.75, -0.5, 0.25, 0.5])
+    >>> anydml.atanh(x).tolist()
+    [-0.972955048084259, -0.5493061542510986, 0.2554128170013428, 0.5493061542510986]
     """
 
 
@@ -1291,6 +1500,24 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+@_ufunc("ELEMENT_WISE_ATAN_YX")
+def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True, signature=None,
+            device=None):
+    """DirectML's ELEMENT_WISE_ATAN_YX: atan2(a, b), element by element and correctly rounded.
+
+    Of float16 and float32: the nearest of the type to the true value.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
+    GPUs and ``device`` are as for `modulus_floor`.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([1, -1, 3, -0.5])
+    >>> b = np.float32([1, 2, -1, -2])
+    >>> anydml.atan_yx(a, b).tolist()
+    [0.7853981852531433, -0.46364760398864746, 1.8925468921661377, -2.8966140747070312]
+    """
 
 
 def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):

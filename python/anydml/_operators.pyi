@@ -9,53 +9,60 @@ from numpy.typing import DTypeLike, NDArray
 from ._calls import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
-__all__ = ["activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "bit_and", "bit_count",
-           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "cos", "cosh", "dequantize_linear", "difference_square", "divide",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
-           "hard_sigmoid", "hard_swish", "is_infinity", "is_nan", "leaky_relu", "linear", "logical_and",
-           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
-           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply", "negate",
-           "parameterized_relu", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu"]
-SHADOWING = ["abs"]
+__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
+           "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
+           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
+           "constant_pow", "cos", "cosh", "dequantize_linear", "difference_square", "divide", "element_wise_identity",
+           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
+           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish",
+           "is_infinity", "is_nan", "leaky_relu", "linear", "log", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "parameterized_relu",
+           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
+           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
+SHADOWING = ["abs", "pow"]
 
 _OneResult: TypeAlias = Literal["ELEMENT_WISE_IDENTITY", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_ABS",
-    "DML_OPERATOR_ELEMENT_WISE_ABS", "ELEMENT_WISE_ADD", "DML_OPERATOR_ELEMENT_WISE_ADD", "ELEMENT_WISE_CEIL",
-    "DML_OPERATOR_ELEMENT_WISE_CEIL", "ELEMENT_WISE_CLIP", "DML_OPERATOR_ELEMENT_WISE_CLIP", "ELEMENT_WISE_COS",
-    "DML_OPERATOR_ELEMENT_WISE_COS", "ELEMENT_WISE_DIVIDE", "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_EXP",
-    "DML_OPERATOR_ELEMENT_WISE_EXP", "ELEMENT_WISE_FLOOR", "DML_OPERATOR_ELEMENT_WISE_FLOOR",
-    "ELEMENT_WISE_LOGICAL_AND", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_EQUALS",
-    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS", "ELEMENT_WISE_LOGICAL_GREATER_THAN",
-    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN", "ELEMENT_WISE_LOGICAL_LESS_THAN",
-    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN", "ELEMENT_WISE_LOGICAL_NOT", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT",
-    "ELEMENT_WISE_LOGICAL_OR", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
-    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR", "ELEMENT_WISE_MAX", "DML_OPERATOR_ELEMENT_WISE_MAX", "ELEMENT_WISE_MEAN",
-    "DML_OPERATOR_ELEMENT_WISE_MEAN", "ELEMENT_WISE_MIN", "DML_OPERATOR_ELEMENT_WISE_MIN", "ELEMENT_WISE_MULTIPLY",
-    "DML_OPERATOR_ELEMENT_WISE_MULTIPLY", "ELEMENT_WISE_RECIP", "DML_OPERATOR_ELEMENT_WISE_RECIP", "ELEMENT_WISE_SIN",
-    "DML_OPERATOR_ELEMENT_WISE_SIN", "ELEMENT_WISE_SQRT", "DML_OPERATOR_ELEMENT_WISE_SQRT", "ELEMENT_WISE_SUBTRACT",
+    "DML_OPERATOR_ELEMENT_WISE_ABS", "ELEMENT_WISE_ACOS", "DML_OPERATOR_ELEMENT_WISE_ACOS", "ELEMENT_WISE_ADD",
+    "DML_OPERATOR_ELEMENT_WISE_ADD", "ELEMENT_WISE_ASIN", "DML_OPERATOR_ELEMENT_WISE_ASIN", "ELEMENT_WISE_ATAN",
+    "DML_OPERATOR_ELEMENT_WISE_ATAN", "ELEMENT_WISE_CEIL", "DML_OPERATOR_ELEMENT_WISE_CEIL", "ELEMENT_WISE_CLIP",
+    "DML_OPERATOR_ELEMENT_WISE_CLIP", "ELEMENT_WISE_COS", "DML_OPERATOR_ELEMENT_WISE_COS", "ELEMENT_WISE_DIVIDE",
+    "DML_OPERATOR_ELEMENT_WISE_DIVIDE", "ELEMENT_WISE_EXP", "DML_OPERATOR_ELEMENT_WISE_EXP", "ELEMENT_WISE_FLOOR",
+    "DML_OPERATOR_ELEMENT_WISE_FLOOR", "ELEMENT_WISE_LOG", "DML_OPERATOR_ELEMENT_WISE_LOG", "ELEMENT_WISE_LOGICAL_AND",
+    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_EQUALS", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS",
+    "ELEMENT_WISE_LOGICAL_GREATER_THAN", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN",
+    "ELEMENT_WISE_LOGICAL_LESS_THAN", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN", "ELEMENT_WISE_LOGICAL_NOT",
+    "DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT", "ELEMENT_WISE_LOGICAL_OR", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR",
+    "ELEMENT_WISE_LOGICAL_XOR", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR", "ELEMENT_WISE_MAX",
+    "DML_OPERATOR_ELEMENT_WISE_MAX", "ELEMENT_WISE_MEAN", "DML_OPERATOR_ELEMENT_WISE_MEAN", "ELEMENT_WISE_MIN",
+    "DML_OPERATOR_ELEMENT_WISE_MIN", "ELEMENT_WISE_MULTIPLY", "DML_OPERATOR_ELEMENT_WISE_MULTIPLY", "ELEMENT_WISE_POW",
+    "DML_OPERATOR_ELEMENT_WISE_POW", "ELEMENT_WISE_CONSTANT_POW", "DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW",
+    "ELEMENT_WISE_RECIP", "DML_OPERATOR_ELEMENT_WISE_RECIP", "ELEMENT_WISE_SIN", "DML_OPERATOR_ELEMENT_WISE_SIN",
+    "ELEMENT_WISE_SQRT", "DML_OPERATOR_ELEMENT_WISE_SQRT", "ELEMENT_WISE_SUBTRACT",
     "DML_OPERATOR_ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_TAN", "DML_OPERATOR_ELEMENT_WISE_TAN", "ELEMENT_WISE_THRESHOLD",
     "DML_OPERATOR_ELEMENT_WISE_THRESHOLD", "ELEMENT_WISE_QUANTIZE_LINEAR", "DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR",
     "ELEMENT_WISE_DEQUANTIZE_LINEAR", "DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR", "ACTIVATION_ELU",
     "DML_OPERATOR_ACTIVATION_ELU", "ACTIVATION_HARD_SIGMOID", "DML_OPERATOR_ACTIVATION_HARD_SIGMOID",
     "ACTIVATION_IDENTITY", "DML_OPERATOR_ACTIVATION_IDENTITY", "ACTIVATION_LEAKY_RELU",
     "DML_OPERATOR_ACTIVATION_LEAKY_RELU", "ACTIVATION_LINEAR", "DML_OPERATOR_ACTIVATION_LINEAR",
-    "ACTIVATION_PARAMETERIZED_RELU", "DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU", "ACTIVATION_RELU",
-    "DML_OPERATOR_ACTIVATION_RELU", "ACTIVATION_SCALED_ELU", "DML_OPERATOR_ACTIVATION_SCALED_ELU",
-    "ACTIVATION_SCALED_TANH", "DML_OPERATOR_ACTIVATION_SCALED_TANH", "ACTIVATION_SIGMOID",
-    "DML_OPERATOR_ACTIVATION_SIGMOID", "ACTIVATION_SOFTSIGN", "DML_OPERATOR_ACTIVATION_SOFTSIGN", "ACTIVATION_TANH",
-    "DML_OPERATOR_ACTIVATION_TANH", "ACTIVATION_THRESHOLDED_RELU", "DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU", "REDUCE",
-    "DML_OPERATOR_REDUCE", "CAST", "DML_OPERATOR_CAST", "ELEMENT_WISE_SIGN", "DML_OPERATOR_ELEMENT_WISE_SIGN",
-    "ELEMENT_WISE_IS_NAN", "DML_OPERATOR_ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_ERF", "DML_OPERATOR_ELEMENT_WISE_ERF",
-    "ELEMENT_WISE_SINH", "DML_OPERATOR_ELEMENT_WISE_SINH", "ELEMENT_WISE_COSH", "DML_OPERATOR_ELEMENT_WISE_COSH",
-    "ELEMENT_WISE_TANH", "DML_OPERATOR_ELEMENT_WISE_TANH", "ELEMENT_WISE_IF", "DML_OPERATOR_ELEMENT_WISE_IF",
-    "ELEMENT_WISE_ADD1", "DML_OPERATOR_ELEMENT_WISE_ADD1", "ACTIVATION_SHRINK", "DML_OPERATOR_ACTIVATION_SHRINK",
-    "ELEMENT_WISE_BIT_SHIFT_LEFT", "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT", "ELEMENT_WISE_BIT_SHIFT_RIGHT",
-    "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT", "ELEMENT_WISE_ROUND", "DML_OPERATOR_ELEMENT_WISE_ROUND",
-    "ELEMENT_WISE_IS_INFINITY", "DML_OPERATOR_ELEMENT_WISE_IS_INFINITY", "ELEMENT_WISE_MODULUS_TRUNCATE",
-    "DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE", "ELEMENT_WISE_MODULUS_FLOOR",
+    "ACTIVATION_PARAMETERIZED_RELU", "DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU", "ACTIVATION_PARAMETRIC_SOFTPLUS",
+    "DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS", "ACTIVATION_RELU", "DML_OPERATOR_ACTIVATION_RELU",
+    "ACTIVATION_SCALED_ELU", "DML_OPERATOR_ACTIVATION_SCALED_ELU", "ACTIVATION_SCALED_TANH",
+    "DML_OPERATOR_ACTIVATION_SCALED_TANH", "ACTIVATION_SIGMOID", "DML_OPERATOR_ACTIVATION_SIGMOID",
+    "ACTIVATION_SOFTPLUS", "DML_OPERATOR_ACTIVATION_SOFTPLUS", "ACTIVATION_SOFTSIGN",
+    "DML_OPERATOR_ACTIVATION_SOFTSIGN", "ACTIVATION_TANH", "DML_OPERATOR_ACTIVATION_TANH",
+    "ACTIVATION_THRESHOLDED_RELU", "DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU", "REDUCE", "DML_OPERATOR_REDUCE", "CAST",
+    "DML_OPERATOR_CAST", "ELEMENT_WISE_SIGN", "DML_OPERATOR_ELEMENT_WISE_SIGN", "ELEMENT_WISE_IS_NAN",
+    "DML_OPERATOR_ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_ERF", "DML_OPERATOR_ELEMENT_WISE_ERF", "ELEMENT_WISE_SINH",
+    "DML_OPERATOR_ELEMENT_WISE_SINH", "ELEMENT_WISE_COSH", "DML_OPERATOR_ELEMENT_WISE_COSH", "ELEMENT_WISE_TANH",
+    "DML_OPERATOR_ELEMENT_WISE_TANH", "ELEMENT_WISE_ASINH", "DML_OPERATOR_ELEMENT_WISE_ASINH", "ELEMENT_WISE_ACOSH",
+    "DML_OPERATOR_ELEMENT_WISE_ACOSH", "ELEMENT_WISE_ATANH", "DML_OPERATOR_ELEMENT_WISE_ATANH", "ELEMENT_WISE_IF",
+    "DML_OPERATOR_ELEMENT_WISE_IF", "ELEMENT_WISE_ADD1", "DML_OPERATOR_ELEMENT_WISE_ADD1", "ACTIVATION_SHRINK",
+    "DML_OPERATOR_ACTIVATION_SHRINK", "ELEMENT_WISE_BIT_SHIFT_LEFT", "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT",
+    "ELEMENT_WISE_BIT_SHIFT_RIGHT", "DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT", "ELEMENT_WISE_ROUND",
+    "DML_OPERATOR_ELEMENT_WISE_ROUND", "ELEMENT_WISE_IS_INFINITY", "DML_OPERATOR_ELEMENT_WISE_IS_INFINITY",
+    "ELEMENT_WISE_MODULUS_TRUNCATE", "DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE", "ELEMENT_WISE_MODULUS_FLOOR",
     "DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR", "FILL_VALUE_CONSTANT", "DML_OPERATOR_FILL_VALUE_CONSTANT",
     "FILL_VALUE_SEQUENCE", "DML_OPERATOR_FILL_VALUE_SEQUENCE", "ELEMENT_WISE_BIT_AND",
     "DML_OPERATOR_ELEMENT_WISE_BIT_AND", "ELEMENT_WISE_BIT_OR", "DML_OPERATOR_ELEMENT_WISE_BIT_OR",
@@ -64,13 +71,13 @@ _OneResult: TypeAlias = Literal["ELEMENT_WISE_IDENTITY", "DML_OPERATOR_ELEMENT_W
     "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL",
     "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL",
     "ACTIVATION_CELU", "DML_OPERATOR_ACTIVATION_CELU", "ACTIVATION_RELU_GRAD", "DML_OPERATOR_ACTIVATION_RELU_GRAD",
-    "ARGMIN", "DML_OPERATOR_ARGMIN", "ARGMAX", "DML_OPERATOR_ARGMAX", "ELEMENT_WISE_CLIP_GRAD",
-    "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_DIFFERENCE_SQUARE",
-    "DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE", "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
-    "DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "ELEMENT_WISE_CLIP1", "DML_OPERATOR_ELEMENT_WISE_CLIP1",
-    "ELEMENT_WISE_CLIP_GRAD1", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1", "ELEMENT_WISE_NEGATE",
-    "DML_OPERATOR_ELEMENT_WISE_NEGATE", "ACTIVATION_GELU", "DML_OPERATOR_ACTIVATION_GELU", "ACTIVATION_SWISH",
-    "DML_OPERATOR_ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH", "DML_OPERATOR_ACTIVATION_HARD_SWISH"]
+    "ARGMIN", "DML_OPERATOR_ARGMIN", "ARGMAX", "DML_OPERATOR_ARGMAX", "ELEMENT_WISE_ATAN_YX",
+    "DML_OPERATOR_ELEMENT_WISE_ATAN_YX", "ELEMENT_WISE_CLIP_GRAD", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD",
+    "ELEMENT_WISE_DIFFERENCE_SQUARE", "DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE",
+    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD", "ELEMENT_WISE_CLIP1",
+    "DML_OPERATOR_ELEMENT_WISE_CLIP1", "ELEMENT_WISE_CLIP_GRAD1", "DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1",
+    "ELEMENT_WISE_NEGATE", "DML_OPERATOR_ELEMENT_WISE_NEGATE", "ACTIVATION_GELU", "DML_OPERATOR_ACTIVATION_GELU",
+    "ACTIVATION_SWISH", "DML_OPERATOR_ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH", "DML_OPERATOR_ACTIVATION_HARD_SWISH"]
 
 @overload
 def element_wise_identity(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None,
@@ -98,6 +105,8 @@ def abs(input: _Library, /, *, scale: _Number | None = None, bias: _Number | Non
 def abs(input: _Operand, /, *, scale: _Number | None = None, bias: _Number | None = None, out: _Out,
         device: str | None = None) -> _Out: ...
 
+acos: _UfuncOfOne
+
 @overload
 def add(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
@@ -110,6 +119,10 @@ def add(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: N
         device: str | None = None) -> _Library: ...
 @overload
 def add(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+asin: _UfuncOfOne
+
+atan: _UfuncOfOne
 
 @overload
 def ceil(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None, out: None = None,
@@ -166,6 +179,8 @@ def floor(input: _Library, /, *, scale: _Number | None = None, bias: _Number | N
 @overload
 def floor(input: _Operand, /, *, scale: _Number | None = None, bias: _Number | None = None, out: _Out,
           device: str | None = None) -> _Out: ...
+
+log: _UfuncOfOne
 
 @overload
 def logical_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -314,6 +329,21 @@ def multiply(a: _Library | _Array | float, b: _Library | _Array | float, /, *, o
              device: str | None = None) -> _Library: ...
 @overload
 def multiply(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+pow: _UfuncOfTwo
+
+@overload
+def constant_pow(input: _Typed[_Element], /, *, exponent: _Number, scale: _Number | None = None,
+                 bias: _Number | None = None, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def constant_pow(input: _NumPys, /, *, exponent: _Number, scale: _Number | None = None, bias: _Number | None = None,
+                 out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def constant_pow(input: _Library, /, *, exponent: _Number, scale: _Number | None = None, bias: _Number | None = None,
+                 out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def constant_pow(input: _Operand, /, *, exponent: _Number, scale: _Number | None = None, bias: _Number | None = None,
+                 out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def recip(input: _Typed[_Element], /, *, scale: _Number | None = None, bias: _Number | None = None, out: None = None,
@@ -471,6 +501,19 @@ def parameterized_relu(input: _Library | _Array | float, slope: _Library | _Arra
 def parameterized_relu(input: _Operand, slope: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def parametric_softplus(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+                        device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def parametric_softplus(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+                        device: str | None = None) -> _Array: ...
+@overload
+def parametric_softplus(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+                        device: str | None = None) -> _Library: ...
+@overload
+def parametric_softplus(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out,
+                        device: str | None = None) -> _Out: ...
+
+@overload
 def relu(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def relu(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -504,6 +547,16 @@ def scaled_tanh(input: _Library, /, *, alpha: _Number, beta: _Number, out: None 
 def scaled_tanh(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 sigmoid: _UfuncOfOne
+
+@overload
+def softplus(input: _Typed[_Element], /, *, steepness: _Number, out: None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def softplus(input: _NumPys, /, *, steepness: _Number, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def softplus(input: _Library, /, *, steepness: _Number, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def softplus(input: _Operand, /, *, steepness: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 softsign: _UfuncOfOne
 
@@ -576,6 +629,12 @@ sinh: _UfuncOfOne
 cosh: _UfuncOfOne
 
 tanh: _UfuncOfOne
+
+asinh: _UfuncOfOne
+
+acosh: _UfuncOfOne
+
+atanh: _UfuncOfOne
 
 @overload
 def element_wise_if(condition: _NumPys, a: float, b: float, /, *, out: None = None,
@@ -832,6 +891,8 @@ def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction:
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+atan_yx: _UfuncOfTwo
 
 @overload
 def clip_grad(input: float, input_gradient: float, /, *, min: _Number, max: _Number, out: None = None,
