@@ -51,14 +51,14 @@ def importable(python, package):
     return subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0
 
 
-def make_environment(folder):
+def make_environment(folder, packages=PACKAGES):
     """The Python of a virtual environment with the peers in it; one that cannot be had is named."""
     python = folder / "bin" / "python"
     if not python.exists():
         say(f"making a virtual environment in {folder}")
         if subprocess.run([sys.executable, "-m", "venv", str(folder)]).returncode != 0:
             sys.exit("no virtual environment can be made (Debian: python3-venv); --no-venv goes without")
-    for package in PACKAGES:
+    for package in packages:
         if not importable(str(python), package):
             say(f"installing {package}")
             command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]

@@ -40,6 +40,44 @@ def _softplus(x):
     return np.logaddexp(0, x)
 
 
+def power(x, y):
+    """NumPy's, but that -infinity has only powers of integers, as other negative numbers."""
+    return np.where(np.isneginf(x) & (y != np.rint(y)), np.nan, np.power(x, y))
+
+
+def power_of_integers(x, y):
+    """Wraps; of negative exponents the fraction is dropped."""
+    wrapped = np.power(x.astype(np.uint32), y.astype(np.uint32)).astype(x.dtype)
+    if y.dtype.kind == "u":
+        return wrapped
+    odd = y % y.dtype.type(2) != 0
+    units = np.where(x == 1, 1, np.where((x.dtype.kind == "i") & (x == -1), np.where(odd, -1, 1), 0))
+    return np.where(y < 0, units, wrapped).astype(x.dtype)
+
+
+def power_to_integers(x, y):
+    """Of integers and floats: the fraction is dropped, what is too large stops at the limits, what is no number is 0."""
+    limits = np.iinfo(x.dtype)
+    with np.errstate(all="ignore"):
+        value = power(x.astype(np.float64), y.astype(np.float64))
+        off = np.where(np.isfinite(value), np.abs(value) * ERROR, 0)
+        return tuple(np.where(np.isnan(one), 0, np.clip(np.trunc(one), limits.min, limits.max)).astype(x.dtype)
+                     for one in (value, value - off, value + off))
+
+
+def powers(draw):
+    """Inputs of POW, whose base and exponent may differ in type, and what may be the answer."""
+    kinds = [np.dtype(kind) for kind in ("f4", "f2", "i4", "i2", "i1", "u4", "u2", "u1")]
+    for base in kinds:
+        for exponent in kinds:
+            x, y = draw(base), draw(exponent)
+            if base.kind == "f":
+                with np.errstate(all="ignore"):
+                    yield [x, y], nearest(power(x.astype(np.float64), y.astype(np.float64)), base, ERROR)
+            else:
+                yield [x, y], (power_to_integers if exponent.kind == "f" else power_of_integers)(x, y)
+
+
 # For each operator one or more pairs: the attributes, and the function of FLOAT64 and the attributes' values.
 FUNCTIONS = {
     "ELEMENT_WISE_EXP": [((), np.exp)],
@@ -57,8 +95,8 @@ FUNCTIONS = {
     "ELEMENT_WISE_ACOSH": [((), np.arccosh)],
     "ELEMENT_WISE_ATANH": [((), np.arctanh)],
     "ELEMENT_WISE_ERF": [((), _erf)],
-    "ELEMENT_WISE_POW": [((), np.power)],
-    "ELEMENT_WISE_CONSTANT_POW": [((("Exponent", value),), np.power) for value in (0.3, -0.5, 3.0, 0.0)],
+    "ELEMENT_WISE_POW": [((), power)],
+    "ELEMENT_WISE_CONSTANT_POW": [((("Exponent", value),), power) for value in (0.3, -0.5, 3.0, 0.0)],
     "ELEMENT_WISE_ATAN_YX": [((), np.arctan2)],
     "ACTIVATION_SIGMOID": [((), sigmoid)],
     "ACTIVATION_TANH": [((), np.tanh)],

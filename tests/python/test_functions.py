@@ -147,6 +147,8 @@ def test_warnings_are_numpys(name, kind):
     values = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 3, -3, large, -large, 100, -100, np.inf, -np.inf, np.nan], kind)
     pairs = itertools.product(*[values] * ours.nin)
     for pair in pairs:
+        if name == "ELEMENT_WISE_POW" and np.isneginf(pair[0]) and pair[1] != np.rint(pair[1]):
+            continue  # NaN here, as of other negative numbers
         inputs = [np.array([one], kind) for one in pair]
         for mode in ("warn", "raise"):
             with np.errstate(under="ignore"):

@@ -85,6 +85,8 @@ is_a(np.ndarray, assert_type(anydml.exp([1.0, 2.0], dtype="f4"), NDArray[Any]), 
 is_a(np.float32, assert_type(anydml.exp(np.float32(1)), np.float32))
 is_a(np.floating, assert_type(anydml.exp(1, dtype=np.float16), "np.floating[Any]"), np.float16)
 is_a(np.ufunc, assert_type(anydml.exp.ufunc, np.ufunc))
+is_a(np.ndarray, assert_type(anydml.pow(abs(singles), 0.5), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(anydml.atan_yx(singles, singles), NDArray[np.float32]), np.float32)
 
 # By name.
 is_a(np.ndarray, assert_type(anydml.run("ELEMENT_WISE_ADD", doubles, doubles), NDArray[Any]), np.float64)

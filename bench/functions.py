@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Wrong answers of other libraries' functions, beside anydml's: how many are not correctly rounded, and the largest
+error in units of the last place. Printed as tables in Markdown.
+
+usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
+                                                python3 bench/functions.py --functions exp,log --no-compiled
+
+FLOAT16: every number, and for functions of two operands as many random pairs as for FLOAT32. FLOAT32: random inputs, one
+half even over a range where the function has something to do, the other of random bits within its domain.
+
+A result is wrong if any bit differs from the nearest of the type to the true value; NaN is one class, and +0 and -0 are
+two values. The nearest is what anydml gives, of which a sample is held against mpmath, with 200 bits. The error is the
+distance to the value in FLOAT64, in units of the last place of the right result; it is infinite where one of both is NaN
+or infinite alone.
+
+The libraries are those of PyPI, in a virtual environment of its own (build/peers), as for peers.py; with --no-venv those of
+the Python that runs this. What is missing is named and left out. Functions that are not built are left out too.
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+from pathlib import Path
+
+from peers import cpu_name, importable, make_environment, say
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("numpy", "torch", "onnxruntime", "onnx", "jax", "mpmath")
+SEED = 1
+TYPES = ("FLOAT32", "FLOAT16")
+BITS = 200  # of mpmath
+
+# op: DirectML's name. ranges: of each operand, over which one half is even. domain: what random bits are kept within.
+# numpy, torch, jax: the name in the library, or a function of it and the arrays. onnx: the node and its attributes.
+# mp: the same of mpmath. attributes: of the operator, where there are any.
+Function = namedtuple("Function", "op ranges numpy torch jax onnx mp attributes domain",
+                      defaults=((), (-float("inf"), float("inf"))))
+
+
+def _activation(name):
+    return lambda torch, x: getattr(torch.nn.functional, name)(x)
+
+
+def _sigmoid(mp, x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def _gelu(mp, x):
+    return x / 2 * mp.erfc(-x / mp.sqrt(2))
+
+
+_SELU = (("Alpha", 1.6732631921768188), ("Gamma", 1.0507010221481323))
+_ANY, _UNIT = (-float("inf"), float("inf")), (-1, 1)
+FUNCTIONS = {
+    "exp": Function("ELEMENT_WISE_EXP", [(-104, 89)], "exp", "exp", "numpy.exp", ("Exp", {}), "exp"),
+    "log": Function("ELEMENT_WISE_LOG", [(0, 10)], "log", "log", "numpy.log", ("Log", {}), "log", (), (0, _ANY[1])),
+    "sin": Function("ELEMENT_WISE_SIN", [(-100, 100)], "sin", "sin", "numpy.sin", ("Sin", {}), "sin"),
+    "cos": Function("ELEMENT_WISE_COS", [(-100, 100)], "cos", "cos", "numpy.cos", ("Cos", {}), "cos"),
+    "tan": Function("ELEMENT_WISE_TAN", [(-100, 100)], "tan", "tan", "numpy.tan", ("Tan", {}), "tan"),
+    "asin": Function("ELEMENT_WISE_ASIN", [_UNIT], "arcsin", "asin", "numpy.arcsin", ("Asin", {}), "asin", (), _UNIT),
+    "acos": Function("ELEMENT_WISE_ACOS", [_UNIT], "arccos", "acos", "numpy.arccos", ("Acos", {}), "acos", (), _UNIT),
+    "atan": Function("ELEMENT_WISE_ATAN", [(-20, 20)], "arctan", "atan", "numpy.arctan", ("Atan", {}), "atan"),
+    "sinh": Function("ELEMENT_WISE_SINH", [(-90, 90)], "sinh", "sinh", "numpy.sinh", ("Sinh", {}), "sinh"),
+    "cosh": Function("ELEMENT_WISE_COSH", [(-90, 90)], "cosh", "cosh", "numpy.cosh", ("Cosh", {}), "cosh"),
+    "tanh": Function("ELEMENT_WISE_TANH", [(-10, 10)], "tanh", "tanh", "numpy.tanh", ("Tanh", {}), "tanh"),
+    "asinh": Function("ELEMENT_WISE_ASINH", [(-100, 100)], "arcsinh", "asinh", "numpy.arcsinh", ("Asinh", {}), "asinh"),
+    "acosh": Function("ELEMENT_WISE_ACOSH", [(1, 100)], "arccosh", "acosh", "numpy.arccosh", ("Acosh", {}), "acosh", (),
+                      (1, _ANY[1])),
+    "atanh": Function("ELEMENT_WISE_ATANH", [_UNIT], "arctanh", "atanh", "numpy.arctanh", ("Atanh", {}), "atanh", (),
+                      _UNIT),
+    "erf": Function("ELEMENT_WISE_ERF", [(-5, 5)], None, "erf", "scipy.special.erf", ("Erf", {}), "erf"),
+    "pow": Function("ELEMENT_WISE_POW", [(0, 10), (-10, 10)], "power", "pow", "numpy.power", ("Pow", {}), "power", (),
+                    (0, _ANY[1])),
+    "atan2": Function("ELEMENT_WISE_ATAN_YX", [(-10, 10), (-10, 10)], "arctan2", "atan2", "numpy.arctan2", None,
+                      "atan2"),
+    "sigmoid": Function("ACTIVATION_SIGMOID", [(-100, 20)], None, "sigmoid", "nn.sigmoid", ("Sigmoid", {}), _sigmoid),
+    "gelu": Function("ACTIVATION_GELU", [(-14, 6)], None, _activation("gelu"),
+                     lambda jax, x: jax.nn.gelu(x, approximate=False), ("Gelu", {}), _gelu),
+    "softsign": Function("ACTIVATION_SOFTSIGN", [(-100, 100)], None, _activation("softsign"), "nn.soft_sign",
+                         ("Softsign", {}), lambda mp, x: x / (1 + abs(x))),
+    "softplus": Function("ACTIVATION_SOFTPLUS", [(-100, 30)], None, _activation("softplus"), "nn.softplus",
+                         ("Softplus", {}), lambda mp, x: mp.log1p(mp.exp(x)), (("Steepness", 1.0),)),
+    "elu": Function("ACTIVATION_ELU", [(-20, 5)], None, _activation("elu"), "nn.elu", ("Elu", {}),
+                    lambda mp, x: x if x >= 0 else mp.expm1(x), (("Alpha", 1.0),)),
+    "celu": Function("ACTIVATION_CELU", [(-20, 5)], None, _activation("celu"), "nn.celu", ("Celu", {}),
+                     lambda mp, x: x if x >= 0 else mp.expm1(x), (("Alpha", 1.0),)),
+    "selu": Function("ACTIVATION_SCALED_ELU", [(-20, 5)], None, _activation("selu"), "nn.selu", ("Selu", {}),
+                     lambda mp, x: _SELU[1][1] * (x if x > 0 else _SELU[0][1] * mp.expm1(x)), _SELU),
+    "silu": Function("ACTIVATION_SWISH", [(-100, 20)], None, _activation("silu"), "nn.silu", ("Swish", {"alpha": 1.0}),
+                     lambda mp, x: x * _sigmoid(mp, x), (("SigmoidInputScale", 1.0),)),
+}
+
+
+def found(module, what):
+    """The function of a library that a name, or a function of the library, stands for."""
+    if callable(what):
+        return lambda *arrays: what(module, *arrays)
+    for part in what.split("."):
+        module = getattr(module, part)
+    return module
+
+
+# ---- The libraries --------------------------------------------------------------------------------------------------
+# Each has a title, and prepare(), which gives a function of arrays; None if the library has none.
+
+class NumPy:
+    key = "numpy"
+
+    def __init__(self):
+        import numpy
+        self.numpy, self.title = numpy, f"NumPy {numpy.__version__}"
+
+    def prepare(self, function, arrays):
+        return found(self.numpy, function.numpy) if function.numpy else None
+
+
+class PyTorch:
+    key = "torch"
+
+    def __init__(self):
+        import torch
+        self.torch, self.title = torch, f"PyTorch {torch.__version__.partition('+')[0]}"
+
+    def prepare(self, function, arrays):
+        compute = self.compute(function)
+        return lambda *given: compute(*map(self.torch.from_numpy, given)).numpy()
+
+    def compute(self, function):
+        return found(self.torch, function.torch)
+
+
+class PyTorchCompiled(PyTorch):
+    key = "torch_compiled"
+
+    def __init__(self):
+        super().__init__()
+        self.title += ", compiled"
+
+    def compute(self, function):
+        self.torch.compiler.reset()
+        plain = super().compute(function)
+        return self.torch.compile(lambda *tensors: plain(*tensors))
+
+
+class OnnxRuntime:
+    key = "onnxruntime"
+
+    def __init__(self):
+        import onnx
+        import onnxruntime
+        self.onnx, self.runtime, self.title = onnx, onnxruntime, f"ONNX Runtime {onnxruntime.__version__}"
+
+    def prepare(self, function, arrays):
+        if function.onnx is None:
+            return None
+        (op, attributes), helper = function.onnx, self.onnx.helper
+        kind = helper.np_dtype_to_tensor_dtype(arrays[0].dtype)
+        names = [f"x{i}" for i in range(len(arrays))]
+        graph = helper.make_graph([helper.make_node(op, names, ["y"], **attributes)], "function",
+                                  [helper.make_tensor_value_info(name, kind, ["n"]) for name in names],
+                                  [helper.make_tensor_value_info("y", kind, ["n"])])
+        opset = max(20, self.onnx.defs.get_schema(op).since_version if op == "Swish" else 0)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+        session = self.runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        return lambda *given: session.run(None, dict(zip(names, given)))[0]
+
+
+class Jax:
+    key = "jax"
+
+    def __init__(self):
+        import jax
+        import jax.numpy
+        import jax.scipy.special  # noqa: F401
+        jax.config.update("jax_platforms", "cpu")
+        self.jax, self.title = jax, f"JAX {jax.__version__} (CPU)"
+
+    def prepare(self, function, arrays):
+        import numpy
+        compute = self.jax.jit(found(self.jax, function.jax))
+        return lambda *given: numpy.asarray(compute(*given))
+
+
+PEERS = (NumPy, PyTorch, PyTorchCompiled, OnnxRuntime, Jax)
+
+
+# ---- Counting -------------------------------------------------------------------------------------------------------
+
+def make_inputs(np, random, function, type_name, count):
+    dtype = np.dtype(type_name.lower())
+    if type_name == "FLOAT16" and len(function.ranges) == 1:
+        return [np.arange(65536, dtype=np.uint16).view(np.float16)]
+    arrays = []
+    for number, (low, high) in enumerate(function.ranges):
+        even = random.uniform(low, high, count // 2).astype(dtype)
+        bits = random.integers(0, 256, 4 * count * dtype.itemsize, dtype=np.uint8).view(dtype)
+        least, greatest = function.domain if number == 0 else _ANY
+        with np.errstate(invalid="ignore"):
+            kept = bits[np.isfinite(bits) & (bits >= least) & (bits <= greatest)][:count - count // 2]
+        arrays.append(np.concatenate([even, np.resize(kept, count - count // 2)]))
+    return arrays
+
+
+def differ(np, actual, right):
+    bits = np.dtype(f"u{right.itemsize}")
+    return (actual.view(bits) != right.view(bits)) & ~(np.isnan(actual) & np.isnan(right))
+
+
+def largest_error(np, actual, right, value):
+    """In units of the last place of the right result. value is the true one in FLOAT64, as well as that says it."""
+    with np.errstate(all="ignore"):
+        is_clear = np.isfinite(actual) & np.isfinite(right)
+        unit = np.spacing(np.abs(np.where(is_clear, right, right.dtype.type(1)))).astype(np.float64)
+        error = np.abs(actual.astype(np.float64) - value) / unit
+        same = (np.isnan(actual) & np.isnan(right)) | (actual == right)
+        error = np.where(is_clear, error, np.where(same, 0, np.inf))
+    return float(error.max(initial=0))
+
+
+def is_nearest(mp, np, result, value):
+    """Whether no other number of the type is nearer to the value; beyond the greatest comes the next power of two."""
+    if mp.isnan(value):
+        return bool(np.isnan(result))
+    if np.isnan(result):
+        return False
+    kind = result.dtype.type
+
+    def exact(number):
+        if np.isinf(number):
+            return mp.mpf(2)**(128 if result.itemsize == 4 else 16) * (1 if number > 0 else -1)
+        return mp.mpf(float(number))
+
+    off = abs(exact(result) - value)
+    if np.isinf(result) and abs(value) > abs(exact(result)) and (value > 0) == (result > 0):
+        return True
+    return all(off <= abs(exact(np.nextafter(result, kind(end))) - value) for end in (np.inf, -np.inf))
+
+
+def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
+    """Of a sample of finite inputs, by mpmath: how many were looked at, and how many of them are wrong."""
+    mp = mpmath.mp
+    mp.prec = BITS
+    compute = found(mp, function.mp)
+    looked = wrong = 0
+    for place in random.integers(0, results.size, sample):
+        given = [array[place] for array in inputs]
+        if not np.isfinite(given).all():
+            continue
+        try:
+            value = compute(*(mp.mpf(float(one)) for one in given))
+        except (ValueError, ZeroDivisionError, OverflowError):  # a pole
+            continue
+        value = value if not isinstance(value, mp.mpc) else value.real if value.imag == 0 else mp.nan
+        looked += 1
+        wrong += not is_nearest(mp, np, results[place], value)
+    return looked, wrong
+
+
+absent = {}  # why a peer has no answer
+
+
+def answer(peer, name, type_name, inputs):
+    try:
+        function = peer.prepare(FUNCTIONS[name], inputs)
+        return None if function is None else function(*inputs)
+    except Exception as error:  # each library has its own way to say that it has no kernel
+        lines = f"{type(error).__name__}: {error}".splitlines()
+        absent[f"{peer.key} {name} {type_name}"] = lines[0][:200]
+        return None
+
+
+def work(options):
+    """In the environment's Python."""
+    import numpy as np
+    sys.path.insert(0, str(ROOT / "tests"))
+    from function_oracles import FUNCTIONS as VALUES
+    from numpy_oracle import Library
+    np.seterr(all="ignore")
+    try:
+        import mpmath
+    except ImportError:
+        mpmath = None
+        say("mpmath left out: anydml's own results are not looked at")
+    library = Library(options.library)
+    built = {name for name, _, _ in library.built_operators()}
+    peers = []
+    for kind in PEERS:
+        if kind is not PyTorchCompiled or options.compiled:
+            try:
+                peers.append(kind())
+            except Exception as error:  # whatever keeps a peer from starting, the others go on
+                say(f"{kind.__name__} left out: {error}")
+    rows, checked = [], []
+    for name in options.functions:
+        function = FUNCTIONS[name]
+        if function.op not in built:
+            say(f"{name}: {function.op} is not built")
+            continue
+        compute = VALUES[function.op][0][1]
+        values = [np.float64(np.float32(value)) for _, value in function.attributes]
+        for type_name in options.types:
+            random = np.random.default_rng(SEED)
+            inputs = make_inputs(np, random, function, type_name, options.count)
+            right = np.empty_like(inputs[0])
+            library.run(function.op, inputs, right, function.attributes)
+            if mpmath is not None:
+                looked, wrong = count_not_nearest(np, mpmath, function, inputs, right, options.sample, random)
+                checked.append({"function": name, "type": type_name, "looked_at": looked, "wrong": wrong})
+            value = compute(*(array.astype(np.float64) for array in inputs), *values)
+            own = {"peer": "anydml", "wrong": 0, "error": largest_error(np, right, right, value)}
+            for row in (own, *(counted(np, peer, name, type_name, inputs, right, value) for peer in peers)):
+                if row is not None:
+                    rows.append({"function": name, "type": type_name, "inputs": int(right.size), **row})
+            say(f"  {name} {type_name}")
+    titles = {"anydml": f"anydml {version_of(library)}", **{peer.key: peer.title for peer in peers}}
+    Path(options.result).write_text(json.dumps({"titles": titles, "rows": rows, "checked": checked, "absent": absent}))
+
+
+def version_of(library):
+    import ctypes
+    library.handle.anydml_version.restype = ctypes.c_char_p
+    return library.handle.anydml_version().decode()
+
+
+def counted(np, peer, name, type_name, inputs, right, value):
+    actual = answer(peer, name, type_name, inputs)
+    if actual is None:
+        return None
+    actual = np.ascontiguousarray(actual)
+    if actual.dtype != right.dtype:
+        absent[f"{peer.key} {name} {type_name}"] = f"it gives {actual.dtype}"
+        return None
+    return {"peer": peer.key, "wrong": int(differ(np, actual, right).sum()),
+            "error": largest_error(np, actual, right, value)}
+
+
+# ---- The report -----------------------------------------------------------------------------------------------------
+
+def cell(row):
+    if row is None:
+        return "–"
+    if row["peer"] == "anydml":
+        return f"**0** ({row['error']:.3f})"
+    error = "∞" if row["error"] == float("inf") else f"{row['error']:.3g}" if row["error"] < 1e4 else f"{row['error']:.1e}"
+    return f"{row['wrong']:,} ({error})"
+
+
+def markdown(report, type_name):
+    rows = [row for row in report["rows"] if row["type"] == type_name]
+    keys = [key for key in report["titles"] if any(row["peer"] == key for row in rows)]
+    sizes = sorted({row["inputs"] for row in rows})
+    lines = [f"| {type_name}: wrong answers of {' or '.join(f'{size:,}' for size in sizes)} (largest error in ulp) | "
+             + " | ".join(report["titles"][key] for key in keys) + " |", "|---" * (len(keys) + 1) + "|"]
+    for name in dict.fromkeys(row["function"] for row in rows):
+        cells = {row["peer"]: row for row in rows if row["function"] == name}
+        lines.append(f"| {name} | " + " | ".join(cell(cells.get(key)) for key in keys) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def parse(arguments):
+    def items(allowed):
+        def parse_items(text):
+            chosen = list(allowed) if text == "all" else text.split(",")
+            if not set(chosen) <= set(allowed):
+                raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
+            return chosen
+        return parse_items
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     usage="functions.py [LIBANYDML] [options]")
+    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
+    parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
+    parser.add_argument("--count", type=int, help="inputs of FLOAT32 (4,000,000; quick: 100,000)")
+    parser.add_argument("--sample", type=int, help="inputs held against mpmath (2,000; quick: 200)")
+    parser.add_argument("--quick", action="store_true", help="few inputs: to see that it runs")
+    parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
+    parser.add_argument("--no-venv", dest="venv", action="store_false",
+                        help="the libraries of this Python, those that it has")
+    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--result", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    options.count = options.count or (100_000 if options.quick else 4_000_000)
+    options.sample = options.sample or (200 if options.quick else 2_000)
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    if options.result:
+        return work(options)
+    if not Path(options.library).exists():
+        sys.exit(f"{options.library} is not there: ./run builds it")
+    python = make_environment(options.venv_folder, PACKAGES) if options.venv else sys.executable
+    if not importable(python, "numpy"):
+        sys.exit("NumPy is needed, and this Python has none")
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [python, str(Path(__file__).resolve()), *sys.argv[1:], "--result", file.name]
+        if subprocess.run(command, env=dict(os.environ, JAX_PLATFORMS="cpu")).returncode != 0:
+            sys.exit("the functions failed")
+        part = json.loads(Path(file.name).read_text())
+    report = {"program": "functions.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
+              "c_library": " ".join(platform.libc_ver()), "python": platform.python_version(), **part}
+    print(f"{report['cpu']} ({report['architecture']}), {report['c_library']}, Python {report['python']}\n")
+    for type_name in options.types:
+        if any(row["type"] == type_name for row in report["rows"]):
+            print(markdown(report, type_name))
+    looked, wrong = (sum(row[key] for row in report["checked"]) for key in ("looked_at", "wrong"))
+    print(f"Of anydml's results {looked:,} were held against mpmath, with {BITS} bits: {wrong} wrong.")
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    if wrong:
+        sys.exit("anydml has wrong answers")
+
+
+if __name__ == "__main__":
+    main()
