@@ -38,29 +38,32 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// One stretch; says whether any element is hard. Sixteen elements at a time: compilers then mix the instructions of
-// several vectors, and no chain of them is waited for. What is beyond the count is computed too, and nobody looks at
-// it.
+// One stretch; says whether any element is hard. Where none can be, sixteen elements at a time: compilers then mix the
+// instructions of several vectors, and no chain of them is waited for. What is beyond the count is computed too, and
+// nobody looks at it. Functions that can be hard are long enough by themselves.
 template <class T, class Of, class... Inputs>
-HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
-                                         const Inputs* HWY_RESTRICT... from) {
+HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
+                                         std::size_t count, const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
-  u32 any = 0;
-  for (std::size_t first = 0; first < count; first += kTogether) {
-    for (std::size_t i = first; i < first + kTogether; ++i) {
+  if constexpr (HasHard<Of, Inputs...>) {
+    u32 any = 0;
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < count; ++i) {
       const f64 y = own.ordinary(from[i]...);
+      const u32 flag = asks_for_more<T>(own, y, from[i]...) ? 1 : 0;
       to[i] = stage_result<T>(y);
-      if constexpr (HasHard<Of, Inputs...>) {
-        flags[i] = asks_for_more<T>(own, y, from[i]...) ? 1 : 0;
+      flags[i] = flag;
+      any |= flag;
+    }
+    return any != 0;
+  } else {
+    for (std::size_t first = 0; first < count; first += kTogether) {
+      for (std::size_t i = first; i < first + kTogether; ++i) {
+        to[i] = stage_result<T>(own.ordinary(from[i]...));
       }
     }
+    return false;
   }
-  if constexpr (HasHard<Of, Inputs...>) {
-    for (std::size_t i = 0; i < count; ++i) {
-      any |= flags[i];
-    }
-  }
-  return any != 0;
 }
 
 // The hard elements of a stretch, packed, so that they are vectors too.

@@ -48,11 +48,21 @@ concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
 };
 
+// How a definition says that an element is hard. (Concepts, since nvcc takes no such question within a function.)
+template <class Of, class T>
+concept IsHardByType = requires(const Of& of, f64 result) {
+  of.template is_hard<T>(result);
+};
+template <class Of, class... Inputs>
+concept IsHardByResult = requires(const Of& of, f64 result, Inputs... inputs) {
+  of.is_hard(inputs..., result);
+};
+
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_for_more(const Of& of, f64 result, Inputs... inputs) {
-  if constexpr (requires { of.template is_hard<T>(result); }) {
+  if constexpr (IsHardByType<Of, T>) {
     return of.template is_hard<T>(result);
-  } else if constexpr (requires { of.is_hard(inputs..., result); }) {
+  } else if constexpr (IsHardByResult<Of, Inputs...>) {
     return of.is_hard(inputs..., result);
   } else {
     return of.is_hard(inputs...);
