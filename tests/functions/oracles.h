@@ -35,7 +35,7 @@ Of make() {
 
 // As the library does it (cpu/function_loops-inl.h).
 template <class Of, f32... kValues>
-void run_many(const f32* from, f32* to, std::size_t count) {
+void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
   const Of of = make<Of, kValues...>();
   if constexpr (HasHard<Of, f32>) {
     constexpr std::size_t kStretch = 512;
@@ -58,9 +58,16 @@ void run_many(const f32* from, f32* to, std::size_t count) {
       }
     }
   } else {
-#pragma GCC ivdep
-    for (std::size_t i = 0; i < count; ++i) {
-      to[i] = static_cast<f32>(of.ordinary(from[i]));
+    // Sixteen at a time: compilers then mix the instructions of several vectors.
+    constexpr std::size_t kTogether = 16;
+    std::size_t done = 0;
+    for (; done + kTogether <= count; done += kTogether) {
+      for (std::size_t i = done; i < done + kTogether; ++i) {
+        to[i] = static_cast<f32>(of.ordinary(from[i]));
+      }
+    }
+    for (; done < count; ++done) {
+      to[done] = static_cast<f32>(of.ordinary(from[done]));
     }
   }
 }
