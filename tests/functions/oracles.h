@@ -35,7 +35,7 @@ Of make() {
 
 // As the library does it (cpu/function_loops-inl.h).
 template <class Of, f32... kValues>
-void run_many(const f32* from, f32* to, std::size_t count) {
+void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
   const Of of = make<Of, kValues...>();
   if constexpr (HasHard<Of, f32>) {
     constexpr std::size_t kStretch = 512;
@@ -58,9 +58,16 @@ void run_many(const f32* from, f32* to, std::size_t count) {
       }
     }
   } else {
-#pragma GCC ivdep
-    for (std::size_t i = 0; i < count; ++i) {
-      to[i] = static_cast<f32>(of.ordinary(from[i]));
+    // Sixteen at a time: compilers then mix the instructions of several vectors.
+    constexpr std::size_t kTogether = 16;
+    std::size_t done = 0;
+    for (; done + kTogether <= count; done += kTogether) {
+      for (std::size_t i = done; i < done + kTogether; ++i) {
+        to[i] = static_cast<f32>(of.ordinary(from[i]));
+      }
+    }
+    for (; done < count; ++done) {
+      to[done] = static_cast<f32>(of.ordinary(from[done]));
     }
   }
 }
@@ -97,7 +104,13 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 // x * sigmoid(x)
 inline int swish_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   Number s;
-  sigmoid_exact(s, x, MPFR_RNDN);
+  if (mpfr_regular_p(x) != 0 && mpfr_get_exp(x) < -100) {
+    // 1/2 + x/4, beside which x^3/48 is nothing: millions of these are asked for.
+    mpfr_div_2ui(s, x, 2, MPFR_RNDN);
+    mpfr_add_d(s, s, 0.5, MPFR_RNDN);
+  } else {
+    sigmoid_exact(s, x, MPFR_RNDN);
+  }
   return mpfr_mul(to, x, s, rounding);
 }
 // x >= 0 ? x : exp(x) - 1
