@@ -64,7 +64,7 @@ def powers(coefficients, low, high, centre):
 
 class Erf:
     """erf(x) / x over x^2. Towards the end fewer inputs come near a midpoint, and the error may grow."""
-    low, high, centre, degree = mpf(0), mpf("15.6"), mpf("7.5"), 23
+    low, high, centre, degree, weight_of_least = mpf(0), mpf("15.6"), mpf("7.5"), 23, 1000
 
     def function(self, s):
         return erf(sqrt(s)) / sqrt(s) if s > mpf(2) ** -60 else 2 / sqrt(pi)
@@ -91,7 +91,7 @@ class Erf:
 
 class Gelu:
     """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. From a = 4.5 on only x above 0 needs it."""
-    low, high, centre, degree, last = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5")
+    low, high, centre, degree, last, weight_of_least = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5"), 1
 
     def q(self, a):
         return erfc(a / sqrt(mpf(2))) / 2
@@ -133,7 +133,8 @@ class Tail:
 
 
 def moved(kind, coefficients, hard):
-    """The linear program: each input that is near a midpoint wants up to one unit of distance from it."""
+    """The linear program: each input that is near a midpoint wants up to one unit of distance from it; how
+    much the one that has least counts besides is up to the function."""
     middle, half = (kind.low + kind.high) / 2, (kind.high - kind.low) / 2
     scale = getattr(kind, "q", None) and 4 or 1
 
@@ -152,7 +153,7 @@ def moved(kind, coefficients, hard):
         distance = (true - (floor(true / unit) + mpf(1) / 2) * unit) / true
         side, effect = (1 if distance > 0 else -1), float(kind.effect(mpf(float(x))))
         room = float(side * (distance + effect * error(t)) / UNIT)
-        rows.append((-side * effect * row(t), margins if room < 40 else None))
+        rows.append((-side * effect * row(t), margins if room < 40 else -1))
         margins += room < 40
         rights.append(room)
     for i in range(500):
@@ -166,13 +167,16 @@ def moved(kind, coefficients, hard):
         rows.append((side * scale * row(mpf(2) ** -70), None))
         rights.append(side * limit - side * here)
     count = kind.degree + 1
-    matrix = np.zeros((len(rows), count + margins))
+    matrix = np.zeros((len(rows) + margins, count + margins + 1))
     for i, (values, margin) in enumerate(rows):
         matrix[i, :count] = values
         if margin is not None:
-            matrix[i, count + margin] = 1
-    result = linprog(np.append(np.zeros(count), -np.ones(margins)), A_ub=matrix, b_ub=np.array(rights),
-                     bounds=[(None, None)] * count + [(0.02, 1)] * margins, method="highs")
+            matrix[i, count + margin if margin >= 0 else -1] = 1
+    for i in range(margins):  # none is less than the last of the unknowns
+        matrix[len(rows) + i, [count + i, -1]] = -1, 1
+    wishes = np.concatenate([np.zeros(count), -np.ones(margins), [-kind.weight_of_least]])
+    result = linprog(wishes, A_ub=matrix, b_ub=np.append(rights, np.zeros(margins)),
+                     bounds=[(None, None)] * count + [(0, 1)] * (margins + 1), method="highs")
     if result.x is None:
         raise SystemExit("no polynomial of this degree passes all midpoints on the right side")
     return [c + mpf(float(move)) * UNIT for c, move in zip(coefficients, result.x)]
@@ -183,8 +187,8 @@ def main():
     coefficients = fit(kind.function, kind.low, kind.high, kind.degree, kind.tolerance)
     if len(sys.argv) > 2:
         hard = np.fromfile(sys.argv[2], dtype=np.float32)
-        hard = [x for x in hard if x > 2.0**-33 and x * x < kind.high or kind.__class__ is Gelu and
-                (2.0**-33 < x < 5.5 or -kind.last < x < -(2.0**-33))]
+        inside = (abs(hard) > 2.0**-33) & (kind.place(hard) < float(kind.high))
+        hard = hard[inside & (hard > -float(getattr(kind, "last", 0)))]
         coefficients = moved(kind, coefficients, hard)
     for c in powers(coefficients, kind.low, kind.high, kind.centre):
         print(float(c).hex())

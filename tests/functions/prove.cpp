@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -43,7 +44,7 @@ struct Findings {
 struct Options {
   const char* read_hard = nullptr;
   const char* write_hard = nullptr;
-  std::FILE* hardest = nullptr;
+  const char* write_hardest = nullptr;
   int near_bits = 99;
 };
 
@@ -166,21 +167,38 @@ void prove_halves(const Oracle& oracle, Findings& findings) {
   }
 }
 
-void write_hardest(const Oracle& oracle, const Findings& findings, std::FILE* file) {
+// Puts them in the place of what the file has of this function.
+void write_hardest(const Oracle& oracle, const Findings& findings, const char* path) {
+  std::vector<std::string> lines;
+  std::ifstream old(path);
+  for (std::string line; std::getline(old, line);) {
+    if (!line.starts_with('#') && !line.starts_with(std::string(oracle.name) + " ")) {
+      lines.push_back(line);
+    }
+  }
   for (const auto& nearest : findings.nearest) {
     for (const auto& [distance, bits] : nearest) {
       const auto right = static_cast<f32>(exact(oracle, static_cast<double>(from_bits<f32>(bits)), kSingle));
-      std::fprintf(file, "%.*s %08x %08x %.3g\n", static_cast<int>(oracle.name.size()), oracle.name.data(), bits,
-                   to_bits(right), distance);
+      char line[80];
+      std::snprintf(line, sizeof(line), "%.*s %08x %08x %.3g", static_cast<int>(oracle.name.size()), oracle.name.data(),
+                    bits, to_bits(right), distance);
+      lines.emplace_back(line);
     }
   }
-  std::fflush(file);
+  std::ranges::stable_sort(lines, {}, [](const std::string& line) { return line.substr(0, line.find(' ')); });
+  std::ofstream file(path);
+  file << "# SPDX-License-Identifier: MIT\n# function, input, result, distance to a midpoint in units of the last "
+          "place; "
+          "made by tests/functions/prove --write-hardest\n";
+  for (const std::string& line : lines) {
+    file << line << '\n';
+  }
 }
 
 int prove(const Oracle& oracle, const Options& options) {
   Findings findings;
   // The nearest twenty are found only where MPFR is asked often enough.
-  const int near_bits = std::min({options.near_bits, oracle.near_bits, options.hardest != nullptr ? 46 : 99});
+  const int near_bits = std::min({options.near_bits, oracle.near_bits, options.write_hardest != nullptr ? 46 : 99});
   if (options.read_hard != nullptr) {
     std::vector<std::uint32_t> hard;
     if (std::FILE* const file = std::fopen(options.read_hard, "rb")) {
@@ -225,8 +243,8 @@ int prove(const Oracle& oracle, const Options& options) {
       std::fclose(file);
     }
   }
-  if (options.hardest != nullptr) {
-    write_hardest(oracle, findings, options.hardest);
+  if (options.write_hardest != nullptr) {
+    write_hardest(oracle, findings, options.write_hardest);
   }
   std::pair<double, std::uint32_t> nearest(1, 0);
   for (const auto& some : findings.nearest) {
@@ -257,11 +275,8 @@ int main(int count, char** arguments) {
         options.write_hard = value;
       } else if (argument == "--near") {
         options.near_bits = std::atoi(value);
-      } else if (argument == "--write-hardest" && (options.hardest = std::fopen(value, "w")) != nullptr) {
-        std::fputs(
-            "# SPDX-License-Identifier: MIT\n# function, input, result, distance to a midpoint in units of the last "
-            "place; made by prove --write-hardest\n",
-            options.hardest);
+      } else if (argument == "--write-hardest") {
+        options.write_hardest = value;
       } else {
         std::fprintf(stderr, "%s %s is not understood\n", arguments[i - 1], value);
         return 2;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The inputs whose true results are nearest to a midpoint of two FLOAT32 (data/functions/hardest.txt): of the
+// definitions and, where the library has the operator, of the library.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "oracles.h"
+#include "rows.h"
+
+namespace anydml::functions {
+namespace {
+
+struct Cases {
+  std::vector<f32> inputs;
+  std::vector<u32> results;
+};
+
+const std::map<std::string, Cases>& all_cases() {
+  static const std::map<std::string, Cases> cases = [] {
+    std::map<std::string, Cases> read;
+    std::ifstream file(ANYDML_HARDEST);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string name;
+      u32 input = 0;
+      u32 result = 0;
+      if (!line.starts_with('#') && words >> name >> std::hex >> input >> result) {
+        read[name].inputs.push_back(from_bits<f32>(input));
+        read[name].results.push_back(result);
+      }
+    }
+    return read;
+  }();
+  return cases;
+}
+
+void expect_same(const Cases& cases, const std::vector<f32>& results, const std::string& of) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    EXPECT_EQ(to_bits(results[i]), cases.results[i])
+        << of << " of " << std::hexfloat << cases.inputs[i] << " is " << results[i];
+  }
+}
+
+class Hardest : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Hardest, IsRight) {
+  const Oracle& oracle = kOracles[GetParam()];
+  const auto found = all_cases().find(std::string(oracle.name));
+  ASSERT_NE(found, all_cases().end()) << "data/functions/hardest.txt has no " << oracle.name;
+  const Cases& cases = found->second;
+  std::vector<f32> results(cases.inputs.size());
+  oracle.ours(cases.inputs.data(), results.data(), results.size());
+  expect_same(cases, results, "the definition");
+  for (const Row& row : kRows) {
+    if (row.name == oracle.name && is_built(row, ANYDML_FLOAT32)) {
+      ASSERT_TRUE(run_row(row, ANYDML_FLOAT32, cases.inputs.data(), results.data(), results.size()))
+          << anydml_last_error();
+      expect_same(cases, results, row.op);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, Hardest, testing::Range<std::size_t>(0, std::size(kOracles)),
+                         [](const testing::TestParamInfo<std::size_t>& one) {
+                           return std::string(kOracles[one.param].name);
+                         });
+
+}  // namespace
+}  // namespace anydml::functions
