@@ -40,10 +40,11 @@ HWY_INLINE f32 stage_result(f64 y) {
 
 // One stretch; says whether any element is hard. Where none can be, sixteen elements at a time: compilers then mix the
 // instructions of several vectors, and no chain of them is waited for. What is beyond the count is computed too, and
-// nobody looks at it. Functions that can be hard are long enough by themselves.
+// nobody looks at it. Functions that can be hard are long enough by themselves. A function of its own, since only then
+// all that it calls becomes part of it (flatten), however long.
 template <class T, class Of, class... Inputs>
-HWY_FLATTEN HWY_INLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
-                                         std::size_t count, const Inputs* HWY_RESTRICT... from) {
+HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
+                                           std::size_t count, const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
   if constexpr (HasHard<Of, Inputs...>) {
     u32 any = 0;
