@@ -119,6 +119,10 @@ void check_all_operators() {
                                {number("ValueStart", 0.1), number("ValueDelta", 0.3)},
                                {number("Alpha", 0.3)},
                                {number("Alpha", 0.3), number("Beta", 0.1)},
+                               {number("Alpha", 0.3), number("Gamma", 1.1)},
+                               {number("Exponent", 0.3)},
+                               {number("Steepness", 1.3)},
+                               {number("SigmoidInputScale", 0.7)},
                                {number("Bias", 0.3), number("Threshold", 0.1)},
                                {number("RoundingMode", 0)},
                                {number("InfinityMode", 0)}};

@@ -41,8 +41,9 @@ def _softplus(x):
 
 
 def power(x, y):
-    """NumPy's, but that -infinity has only powers of integers, as other negative numbers."""
-    return np.where(np.isneginf(x) & (y != np.rint(y)), np.nan, np.power(x, y))
+    """NumPy's, but that -infinity has only powers of integers, as other negative numbers; and 1 is 1 beside any NaN, also
+    one that the C library takes for a signal."""
+    return np.where((y == 0) | (x == 1), 1.0, np.where(np.isneginf(x) & (y != np.rint(y)), np.nan, np.power(x, y)))
 
 
 def power_of_integers(x, y):

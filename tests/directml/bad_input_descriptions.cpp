@@ -29,8 +29,15 @@ std::vector<Case> description_cases() {
       {"unknown operator type", E_INVALIDARG, "Type is 255",
        creating([](Program& p) { p.described.Type = number_as<DML_OPERATOR_TYPE>(255); })},
       {"an operator that is not built", kUnsupported,
-       "ELEMENT_WISE_SIN: an operator of DirectML that is not built here",
-       creating([](Program& p) { p.described.Type = DML_OPERATOR_ELEMENT_WISE_SIN; })},
+       "ACTIVATION_HARDMAX: an operator of DirectML that is not built here", creating([](Program& p) {
+         p.described.Type = DML_OPERATOR_ACTIVATION_HARDMAX;
+         static constexpr UINT kSizes[] = {1, 24};
+         for (DML_BUFFER_TENSOR_DESC* buffer : {&p.a.buffer, &p.b.buffer}) {
+           buffer->DimensionCount = 2;
+           buffer->Sizes = kSizes;
+           buffer->TotalTensorSizeInBytes = 96;
+         }
+       })},
       {"a tensor is null", E_INVALIDARG, "BTensor: the tensor is null",
        creating([](Program& p) { p.desc.BTensor = nullptr; })},
       {"the output is null", E_INVALIDARG, "OutputTensor: the tensor is null",

@@ -76,10 +76,10 @@ class Graphs(unittest.TestCase):
     def test_steps_are_named_and_framed(self):
         shown = run("graph", EXAMPLES / "graph.json").stdout
         self.assertIn("initialise: %0 ELEMENT_WISE_IDENTITY | reads input1 | writes persistent+0", shown)
-        self.assertIn("run: %1 ELEMENT_WISE_ADD, %2 ACTIVATION_RELU, %3 ELEMENT_WISE_ADD |", shown)
+        self.assertIn("run: prologue %1 ELEMENT_WISE_ADD, %2 ACTIVATION_RELU, %3 ELEMENT_WISE_ADD; %4 REDUCE |", shown)
         dot = run("graph", "--dot", EXAMPLES / "graph.json").stdout
         self.assertEqual(dot.count("digraph {"), 2)
-        self.assertEqual(dot.count("subgraph cluster"), 4)
+        self.assertEqual(dot.count("subgraph cluster"), 3)
         self.assertEqual(dot.count("{"), dot.count("}"))
         self.assertIn('n2 [label="positive: ACTIVATION_RELU"];', dot)
         self.assertNotIn("subgraph", run("graph", "--dot", "--as-given", EXAMPLES / "graph.json").stdout)

@@ -59,8 +59,15 @@ void scaled_tanh(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
 void parametric_softplus(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
   mpfr_set_d(to, f64{x}, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{beta}, MPFR_RNDN);
+  // Without a power that would be infinite: max(x, 0) + ln(1 + exp(-|x|)).
+  Number positive;
+  mpfr_set_zero(positive, 1);
+  mpfr_max(positive, positive, to, MPFR_RNDN);
+  mpfr_abs(to, to, MPFR_RNDN);
+  mpfr_neg(to, to, MPFR_RNDN);
   mpfr_exp(to, to, MPFR_RNDN);
   mpfr_log1p(to, to, MPFR_RNDN);
+  mpfr_add(to, to, positive, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{alpha}, MPFR_RNDN);
 }
 void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {

@@ -54,7 +54,7 @@ def test_errors_carry_the_runtimes_message():
     x = np.float32([1, 2])
     for error, message, call in (
             (ValueError, "did you mean ELEMENT_WISE_ADD|ELEMENT_WISE_ADD", lambda: anydml.run("ELEMENT_WISE_AD", x, x)),
-            (NotImplementedError, "not built here yet", lambda: anydml.run("ELEMENT_WISE_SIN", x)),
+            (NotImplementedError, "not built here yet", lambda: anydml.run("ACTIVATION_HARDMAX", x)),
             (TypeError, "type is INT32; expected FLOAT32", lambda: anydml.run("ELEMENT_WISE_ADD", x, np.int32([1, 2]))),
             (ValueError, "broadcast", lambda: anydml.run("ELEMENT_WISE_ADD", x, x, out=np.empty(3, "f4"))),
             (ValueError, "number of input tensors is 1; expected 2", lambda: anydml.run("ELEMENT_WISE_ADD", x)),
