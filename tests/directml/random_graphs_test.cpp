@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 #include <thread>
 
 #include "directml/random_graph.h"
@@ -134,7 +135,8 @@ std::size_t first_difference(const Bytes& found, const Bytes& expected, DML_TENS
   return found.size();
 }
 
-// A NaN's sign and payload are not specified. Who reads its bits as another type, and who reads that, may differ.
+// A NaN's sign and payload are not specified. Who reads its bits, as another type or one by one, and who reads that,
+// may differ.
 std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::vector<Bytes>& values) {
   std::vector<bool> depends(values.size());
   std::vector<bool> has_nan(values.size());
@@ -146,8 +148,9 @@ std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::
     }
     for (const RandomSource& source : node.sources) {
       if (source.kind == RandomSource::node) {
-        const bool as_another = source.type != graph.nodes()[source.index].type;
-        depends[i] = depends[i] || depends[source.index] || (as_another && has_nan[source.index]);
+        const bool reads_bits = source.type != graph.nodes()[source.index].type ||
+                                std::string_view(node.op->name).starts_with("ELEMENT_WISE_BIT_");
+        depends[i] = depends[i] || depends[source.index] || (reads_bits && has_nan[source.index]);
       }
     }
   }

@@ -10,7 +10,7 @@
 
 #include "ops/elementwise/cpu/kernels.h"
 #include "ops/elementwise/cpu/program_step.h"
-#include "ops/elementwise/cpu/ready_step.h"
+#include "ops/elementwise/cpu/tiled_step.h"
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/elementwise/rows.h"
 
@@ -35,10 +35,10 @@ void open(cpu::Target target) {
 }
 
 // One instruction, whose result is stored: its kernel takes whole tiles.
-class SingleStep final : public ReadyStep {
+class SingleStep final : public TiledStep {
  public:
   SingleStep(const ElementwiseStep& step, Division division, cpu::Target target, Kernel kernel)
-      : ReadyStep(step, std::move(division), target),
+      : TiledStep(step, std::move(division), target),
         kernel_(kernel),
         attributes_(step.program[0].attributes),
         inputs_(step.loads) {}
@@ -107,7 +107,7 @@ Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const K
   return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
 }
 
-std::unique_ptr<ReadyStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::Machine& machine) {
   const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];

@@ -79,11 +79,11 @@ struct Schedule {
 // is stored is written when the whole program has run, since an output may lie over an input; the last instruction
 // alone writes its result where it belongs. An operand that is one element along the rows is repeated in a buffer
 // before, so that every kernel finds its elements side by side.
-class ProgramStep final : public ReadyStep {
+class ProgramStep final : public TiledStep {
  public:
   ProgramStep(const ElementwiseStep& step, Division division, cpu::Target target, const RunKernels& runs,
               Schedule schedule, std::vector<Repeated> repeated, std::size_t buffer_elements)
-      : ReadyStep(step, std::move(division), target),
+      : TiledStep(step, std::move(division), target),
         runs_(runs),
         schedule_(std::move(schedule)),
         repeated_(std::move(repeated)),
@@ -436,7 +436,7 @@ class Scheduler {
 
 }  // namespace
 
-std::unique_ptr<ReadyStep> make_program_step(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels,
+std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels,
                                              const cpu::Machine& machine) {
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();

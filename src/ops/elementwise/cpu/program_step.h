@@ -6,12 +6,12 @@
 
 #include "backend/cpu/family.h"
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/cpu/ready_step.h"
+#include "ops/elementwise/cpu/tiled_step.h"
 
 namespace anydml {
 
 // Null: the program asks for what there is no kernel for, or for more values at once than there is room for.
-[[nodiscard]] std::unique_ptr<ReadyStep> make_program_step(const ElementwiseStep& step, const Step& flat,
+[[nodiscard]] std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat,
                                                            const KernelTable& kernels, const cpu::Machine& machine);
 
 }  // namespace anydml

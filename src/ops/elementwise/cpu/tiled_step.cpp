@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/elementwise/cpu/ready_step.h"
+#include "ops/elementwise/cpu/tiled_step.h"
 
 #include <algorithm>
 

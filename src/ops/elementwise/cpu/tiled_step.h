@@ -31,9 +31,9 @@ struct Division {
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
 // It stands alone, or as rows beside a step of another family, whose elements are then where that one says.
-class ReadyStep : public cpu::Prepared, public cpu::Rows {
+class TiledStep : public cpu::Prepared, public cpu::Rows {
  public:
-  ReadyStep(const ElementwiseStep& step, Division division, cpu::Target target)
+  TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
       : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
 
   void run(std::uint64_t piece, std::byte* const* operands) const noexcept final {
