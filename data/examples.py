@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -366,6 +367,13 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
 """
 
 
+def _shortest(value: float, kind: str) -> str:
+    """As dmlrun prints it: a FLOAT32 with as few digits as tell it from its neighbours."""
+    single = struct.pack("f", value)
+    digits = (f"{value:.{digits}g}" for digits in range(1, 10))
+    return next(text for text in digits if struct.pack("f", float(text)) == single) if kind == "FLOAT32" else f"{value:g}"
+
+
 def model_prints(op: python.Operator, example: Example) -> str:
-    values = ", ".join(f"{value:g}" for value in example.output.values)
+    values = ", ".join(_shortest(value, example.output.type) for value in example.output.values)
     return f"Resource '{op.outputs[0].tensor.field.removesuffix('Tensor')}': {values}\n"

@@ -76,7 +76,7 @@ def operators(built=None):
 
     >>> import anydml
     >>> [op["name"] for op in anydml.operators(built=True)][:3]
-    ['ELEMENT_WISE_IDENTITY', 'ELEMENT_WISE_ABS', 'ELEMENT_WISE_ADD']
+    ['ELEMENT_WISE_IDENTITY', 'ELEMENT_WISE_ABS', 'ELEMENT_WISE_ACOS']
     """
     if built is not None and not isinstance(built, (bool, _np.bool_)):
         raise TypeError(f"built is {built!r}; expected True, False or None")

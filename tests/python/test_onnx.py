@@ -295,8 +295,8 @@ def test_run_node():
     same_bits(backend.run_node(upper, [x, np.array(0)])[0], np.minimum(x, 0))
     clip = helper.make_node("Clip", ["x"], ["y"], max=1.0)
     same_bits(backend.run_node(clip, [np.float32([3])], opset_version=6)[0], np.float32([1]))
-    with pytest.raises(backend.Unsupported, match="Erf"):
-        backend.run_node(helper.make_node("Erf", ["x"], ["y"]), [x.astype(np.float32)])
+    with pytest.raises(backend.Unsupported, match="Det"):
+        backend.run_node(helper.make_node("Det", ["x"], ["y"]), [x.astype(np.float32)])
     with pytest.raises(ValueError, match="takes 2 inputs, and 1 were given"):
         backend.run_node(helper.make_node("Mod", ["a", "b"], ["y"]), [x])
 
@@ -321,9 +321,9 @@ def unsupported(model):
 
 def test_unsupported_operators_are_named():
     x = [typed("x", np.float32)]
-    nodes = [helper.make_node("Sin", ["x"], ["r"]), helper.make_node("Abs", ["r"], ["a"]),
-             helper.make_node("Erf", ["a"], ["y"])]
-    assert unsupported(model_of(nodes, x, [typed("y", np.float32)])) == "not an operator that anydml runs: Erf, Sin"
+    nodes = [helper.make_node("Softmax", ["x"], ["r"]), helper.make_node("Abs", ["r"], ["a"]),
+             helper.make_node("Det", ["a"], ["y"])]
+    assert unsupported(model_of(nodes, x, [typed("y", np.float32)])) == "not an operator that anydml runs: Det, Softmax"
     branch = helper.make_graph([helper.make_node("Abs", ["x"], ["z"])], "branch", [], [typed("z", np.float32)])
     node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
     assert "If" in unsupported(model_of([node], x + [typed("c", bool)], [typed("y", np.float32)]))
