@@ -369,9 +369,10 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
 
 def _shortest(value: float, kind: str) -> str:
     """As dmlrun prints it: a FLOAT32 with as few digits as tell it from its neighbours."""
-    single = struct.pack("f", value)
-    digits = (f"{value:.{digits}g}" for digits in range(1, 10))
-    return next(text for text in digits if struct.pack("f", float(text)) == single) if kind == "FLOAT32" else f"{value:g}"
+    if kind != "FLOAT32":
+        return f"{value:g}"
+    rounded = (float(f"{value:.{digits}g}") for digits in range(1, 10))
+    return f"{next(one for one in rounded if struct.pack('f', one) == struct.pack('f', value)):.9g}"
 
 
 def model_prints(op: python.Operator, example: Example) -> str:
