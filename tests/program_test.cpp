@@ -299,6 +299,9 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
       kind.most_instructions = round % 8 == 0 ? 60 : 8;
       check_once(random, kind, elements, longest);
     }
+    cpu_backend().destroy_queue(kind.queue);
+    const std::scoped_lock lock(process_mutex());
+    cpu_backend().close(kind.device);
   }
   std::printf("  %" PRIu64 " elements, none different from the scalars\n", elements);
 }
