@@ -116,7 +116,7 @@ std::string find_target() {
   close(ends[1]);
   std::string text;
   char buffer[512];
-  for (ssize_t got = 0; child > 0 && (got = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+  for (ssize_t got = 0; child > 0 && (got = ::read(ends[0], buffer, sizeof(buffer))) > 0;) {
     text.append(buffer, static_cast<std::size_t>(got));
   }
   close(ends[0]);

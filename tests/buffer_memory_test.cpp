@@ -73,7 +73,7 @@ void churn(BufferMemory& memory, int rounds, std::uint64_t seed) {
 TEST(BufferMemory, ComesAndGoes) {
   BufferMemory memory;
   const auto before = process_counts();
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 1 : 4); ++seed) {
     ASSERT_NO_FATAL_FAILURE(churn(memory, 1000, seed));
   }
   EXPECT_LE(process_counts().mappings, before.mappings + 16) << "an empty block of each kind may stay";
@@ -107,7 +107,7 @@ constexpr PageHooks kCounting{.prepare =
 TEST(BufferMemory, TellsItsHooks) {
   {
     BufferMemory memory(&kCounting, 4 << 20);
-    ASSERT_NO_FATAL_FAILURE(churn(memory, 1000, 7));
+    ASSERT_NO_FATAL_FAILURE(churn(memory, kSanitized ? 400 : 1000, 7));
     g_refuse = true;
     EXPECT_EQ(memory.allocate(8 << 20), nullptr);
     g_refuse = false;

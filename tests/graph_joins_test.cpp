@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "support/graph_twin.h"
+#include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
@@ -49,7 +50,7 @@ void expect_joined(anydml_type type, const Sizes& sizes, const std::vector<int64
     return twin.input(form, random_elements(form.type, form.bytes() / anydml_type_size(form.type), random));
   };
   const anydml_attribute increasing = {"AxisDirection", ANYDML_INT64, 0, {}};
-  for (unsigned kept = 0; kept < 8; ++kept) {
+  for (unsigned kept = 0; kept < 8; kept += kSanitized ? 3 : 1) {
     Twin twin;
     const std::size_t x = given(twin, wide);
     const std::size_t shifted = twin.run("ELEMENT_WISE_ADD", {x, given(twin, row)}, wide);
@@ -98,7 +99,9 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
   for (const Shape& shape : shapes) {
     for (const anydml_type type : {ANYDML_FLOAT32, ANYDML_FLOAT16, ANYDML_INT32}) {
       for (const char* how : {"SUM", "MAX", "ARGMIN"}) {
-        expect_joined(type, shape.sizes, shape.axes, how, random);
+        if (!kThreadSanitizer || type == ANYDML_FLOAT32) {
+          expect_joined(type, shape.sizes, shape.axes, how, random);
+        }
       }
     }
   }

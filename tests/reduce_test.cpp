@@ -266,7 +266,9 @@ void check_all(const Case& of, Random& random) {
 
 template <class T>
 class Reduce : public testing::Test {};
-using Types = testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>;
+// Sanitizers look at loops, which are one for all types of a width.
+using Types = std::conditional_t<kSanitized, testing::Types<f16, f32, i8, u64>,
+                                 testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>>;
 struct TypeNames {
   template <class T>
   static std::string GetName(int) {

@@ -388,6 +388,8 @@ for kind, a_shape, b_shape in [("f4", (3, 1, 5), (4, 1)), ("f8", (), (7,)), ("i1
         subprocess.run([NUMPY, "-c", script], check=True, cwd=empty_folder("numpy"))
 
 
+# Most of them are of operators, and dmlrun does the same for all.
+@unittest.skipIf("ANYDML_SANITIZED" in os.environ, "the build without sanitizers does it")
 class Documents(unittest.TestCase):
     def test_what_they_show_is_what_is_printed(self):
         for page in ("docs/dmlrun.md", "README.md"):
