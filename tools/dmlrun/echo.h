@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/result.h"
 
 namespace anydml::dmlrun {
 
@@ -49,5 +52,8 @@ namespace anydml::dmlrun {
   }
   return shown;
 }
+
+// What is wrong with something from outside.
+[[nodiscard]] inline Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
 
 }  // namespace anydml::dmlrun

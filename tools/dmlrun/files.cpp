@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kShownBytes = 300;  // of a path
 
-Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
-
 std::string quoted(const fs::path& path) { return format_text("'{}'", echo(path.native(), kShownBytes)); }
 
 std::error_code last_error() { return {errno, std::generic_category()}; }

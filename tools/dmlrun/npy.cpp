@@ -17,7 +17,6 @@ static_assert(std::endian::native == std::endian::little);  // what '=' and '|' 
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
 Error unsupported(std::string text) { return {ErrorKind::unsupported, std::move(text)}; }
 
 std::uint64_t read_length(std::string_view bytes) {

@@ -48,8 +48,6 @@ constexpr TypeAlias kNumpyNames[] = {
     {"u4", DataType::UINT32},    {"u8", DataType::UINT64},
 };
 
-Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
-
 enum class Form { other, whole, real };
 
 // How JSON would see the text: a number without point and exponent, another number, or something else.
