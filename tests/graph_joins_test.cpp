@@ -109,6 +109,12 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
     expect_joined(ANYDML_FLOAT32, {7, 600}, {1}, how, random);
     expect_joined(ANYDML_FLOAT64, {40, 30}, {0}, how, random);
   }
+  for (const char* how : {"LOG_SUM", "LOG_SUM_EXP"}) {  // which are graphs themselves
+    for (const anydml_type type : {ANYDML_FLOAT32, ANYDML_FLOAT16}) {
+      expect_joined(type, {7, 600}, {1}, how, random);
+      expect_joined(type, {40, 3, 30}, {0, 1}, how, random);
+    }
+  }
   for (const anydml_type type : {ANYDML_INT8, ANYDML_INT16, ANYDML_INT64}) {
     expect_joined(type, {7, 600}, {1}, "SUM", random);
     expect_joined(type, {40, 30}, {0}, "L1", random);

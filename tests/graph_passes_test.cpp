@@ -56,6 +56,35 @@ TEST(GraphOrder, ACycleIsNamed) {
       "(ELEMENT_WISE_NEGATE 'minus'), which needs node 0 (ELEMENT_WISE_ADD); expected a graph without cycles");
 }
 
+TEST(Expand, AnOperatorThatIsMadeOfOthersIsThose) {
+  EXPECT_EQ(compiled("a = input 24\n"
+                     "x = NEGATE a:f16[3,4] -> f16[3,4]\n"
+                     "y = REDUCE x:f16[3,4] -> f16[3,1] Function=LOG_SUM_EXP Axes=[1]\n"
+                     "z = ABS y:f16[3] -> f16[3]\n"
+                     "out z\n"),
+            "expanded\n"
+            "input0: 24 bytes\n"
+            "%0: FLOAT16[3, 4] = ELEMENT_WISE_NEGATE(input0:FLOAT16[3, 4])\n"
+            "%1: FLOAT16[3, 1] = REDUCE(%0:FLOAT16[3, 4])\n"
+            "%2: FLOAT32[3, 1] = CAST(%1:FLOAT16[3, 1])\n"
+            "%3: FLOAT32[3, 1] = ELEMENT_WISE_CLIP(%2:FLOAT32[3, 1])\n"
+            "%4: FLOAT32[3, 4] = CAST(%0:FLOAT16[3, 4])\n"
+            "%5: FLOAT32[3, 4] = ELEMENT_WISE_SUBTRACT(%4:FLOAT32[3, 4], %3:FLOAT32[3, 4]/[1, 0])\n"
+            "%6: FLOAT32[3, 4] = ELEMENT_WISE_EXP(%5:FLOAT32[3, 4])\n"
+            "%7: FLOAT32[3, 1] = REDUCE(%6:FLOAT32[3, 4])\n"
+            "%8: FLOAT32[3, 1] = ELEMENT_WISE_LOG(%7:FLOAT32[3, 1])\n"
+            "%9: FLOAT32[3, 1] = ELEMENT_WISE_ADD(%8:FLOAT32[3, 1], %3:FLOAT32[3, 1])\n"
+            "%10: FLOAT16[3, 1] = CAST(%9:FLOAT32[3, 1])\n"
+            "%11: FLOAT16[3] = ELEMENT_WISE_ABS(%10:FLOAT16[3])\n"
+            "output0: %11\n"
+            "12 nodes\n"
+            "run: prologue %0 ELEMENT_WISE_NEGATE, %4 CAST; %1 REDUCE; epilogue %2 CAST, %3 ELEMENT_WISE_CLIP | reads "
+            "input0 | writes temporary+0, temporary+64\n"
+            "run: prologue %5 ELEMENT_WISE_SUBTRACT, %6 ELEMENT_WISE_EXP; %7 REDUCE; epilogue %8 ELEMENT_WISE_LOG, %9 "
+            "ELEMENT_WISE_ADD, %10 CAST, %11 ELEMENT_WISE_ABS | reads temporary+0, temporary+64 | writes output0\n"
+            "run: 2 steps, 128 bytes of temporary for 60 bytes of values\n");
+}
+
 TEST(Prune, WhatNoOutputNeedsIsLeftOut) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "w = owned 16\n"

@@ -12,7 +12,8 @@ import numpy as np
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from reduce_reference import reduce
 
-FUNCTIONS = ("SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN", "ARGMAX", "ARGMIN")
+FUNCTIONS = ("SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN", "ARGMAX", "ARGMIN",
+             "LOG_SUM", "LOG_SUM_EXP")
 INDEX_TYPES = (np.uint32, np.int32, np.uint64, np.int64)
 # Around the edges of lanes and blocks, inner and outer; several axes; sizes of 1; rows shorter than a block and longer.
 SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1), (1,)), ((5, 63), (1,)), ((5, 64), (1,)),
@@ -104,6 +105,8 @@ def main(path):
                         continue
                     for function in FUNCTIONS:
                         if function in ("AVERAGE", "L2") and np.dtype(dtype).kind != "f":
+                            continue
+                        if function.startswith("LOG") and dtype not in (np.float32, np.float16):
                             continue
                         if function in ("ARGMAX", "ARGMIN"):
                             for last in (None, False, True):

@@ -40,6 +40,21 @@ def reduce_floats(function, x, axes):
     return (np.sqrt(result) if function == "L2" else result).astype(x.dtype)
 
 
+def reduce_logarithms(function, x, axes):
+    """LOG_SUM and LOG_SUM_EXP; exp and log are correctly rounded, which those of a longer type are as good as always."""
+    def rounded(ufunc, values):
+        return ufunc(values.astype(np.longdouble)).astype(np.float32)
+
+    wide = x.astype(np.float32)
+    if function == "LOG_SUM":
+        return rounded(np.log, reduce_floats("SUM", wide, axes)).astype(x.dtype)
+    greatest = wide.max(axis=tuple(axes), keepdims=True) if axes else wide
+    most = np.finfo(np.float32).max
+    shift = np.where(np.isnan(greatest), greatest, np.clip(greatest, -most, most))
+    total = reduce_floats("SUM", rounded(np.exp, wide - shift), axes)
+    return (rounded(np.log, total) + shift.reshape(total.shape)).astype(x.dtype)
+
+
 def rows(x, axes):
     """The reduced elements as a last axis, row-major."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
@@ -113,6 +128,8 @@ def reduce(function, x, axes, last=False):
         return extreme(function, x, axes)
     if x.dtype.kind != "f":
         return reduce_integers(function, x, axes)
+    if function in ("LOG_SUM", "LOG_SUM_EXP"):
+        return reduce_logarithms(function, x, axes)
     if x.dtype == np.float16 and function in ("SUM", "AVERAGE", "L1"):
         return reduce_halves(function, x, axes)
     return reduce_floats(function, x, axes)

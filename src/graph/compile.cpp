@@ -355,6 +355,13 @@ class Compiler {
 }  // namespace
 
 Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::string* text) {
+  if (has_parts(graph)) {
+    const Graph expanded = expand(graph);
+    if (text != nullptr) {
+      *text += "expanded\n" + graph_text(expanded);
+    }
+    return compile_graph(expanded, joins_steps, text);
+  }
   auto sorted = sorted_nodes(graph);
   ANYDML_TRY(sorted);
   return Compiler(graph, prune(graph, sorted.value()), joins_steps, text).compile();

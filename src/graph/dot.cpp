@@ -115,6 +115,11 @@ class Dot {
 
 }  // namespace
 
-std::string graph_dot(const Graph& graph, bool in_steps) { return Dot(graph).draw(in_steps); }
+std::string graph_dot(const Graph& graph, bool in_steps) {
+  if (in_steps && has_parts(graph)) {
+    return graph_dot(expand(graph), true);
+  }
+  return Dot(graph).draw(in_steps);
+}
 
 }  // namespace anydml

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The passes from a graph to its plans. Each is a function over plain data:
 //
+//   expand  operators that are made of others -> those others
 //   prune   which nodes an output needs
 //   fold    which nodes run once, when the graph is initialised
 //   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
@@ -39,6 +40,12 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
+
+// Whether a node's operator is made of others.
+[[nodiscard]] bool has_parts(const Graph& graph);
+
+// Without such nodes: those of which they are made stand in their places, under their names.
+[[nodiscard]] Graph expand(const Graph& graph);
 
 // Of the nodes, which are in order, those that an output comes from.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);

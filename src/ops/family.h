@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/element.h"
 #include "base/result.h"
@@ -19,6 +20,7 @@ enum class FamilyId : std::uint32_t {
 };
 
 struct OpDesc;
+struct OpPart;
 
 // Operators of one family whose elements go through one program together. Values have numbers: those that are loaded,
 // and the result of each member.
@@ -61,6 +63,8 @@ struct Family {
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
   // Null: neither, for all of them. A tensor of `lower` that has no memory is placed at kNoSlot.
   Joins (*joins)(const OpDesc& desc);
+  // The operators that stand in its place, if any do: then it is not lowered itself. Null: none for all of them.
+  Result<std::vector<OpPart>> (*parts)(const OpDesc& desc);
 };
 
 // In the order of families.def.

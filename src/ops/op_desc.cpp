@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ops/copy.h"
+#include "ops/parts.h"
 #include "plan/overlap.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -197,6 +198,11 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
     }
   }
   ANYDML_TRY(desc.family->check(desc));
+  if (desc.family->parts != nullptr && !desc.empty) {
+    auto parts = desc.family->parts(desc);
+    ANYDML_TRY(parts);
+    desc.parts = std::move(parts.value());
+  }
   return desc;
 }
 
@@ -227,7 +233,7 @@ Plan make_plan(const OpDesc& desc, StagedInputs staged) {
     PlacedTensor placed{.tensor = desc.tensors[i].tensor, .slot = i};
     tensors.push_back((staged >> i & 1) != 0 && i < desc.input_count ? add_staging(plan, placed) : placed);
   }
-  desc.family->lower(desc, tensors, plan);
+  desc.parts.empty() ? desc.family->lower(desc, tensors, plan) : lower_parts(desc, tensors, plan);
   return plan;
 }
 

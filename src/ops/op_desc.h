@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,14 @@ struct OpTensor {
   Reach reach;
 };
 
+struct OpDesc;
+
+// One of several operators that stand in the place of one.
+struct OpPart {
+  std::shared_ptr<const OpDesc> op;    // of one output
+  std::vector<std::uint32_t> sources;  // of its inputs: an input of the one, or beyond those the result of a part
+};
+
 // An operator that was checked. Immutable once made; holds no pointer of the caller's.
 struct OpDesc {
   const facts::Operator* op = nullptr;
@@ -33,6 +42,7 @@ struct OpDesc {
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described, and nothing for tensors
+  std::vector<OpPart> parts;                // in the order in which they run; none: it has steps of its own
   bool empty = false;                       // no output has an element: there is nothing to do
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }

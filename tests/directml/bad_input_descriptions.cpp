@@ -182,8 +182,7 @@ std::function<HRESULT(Program&)> creating_gemm(Fill fill) {
 
 std::vector<Case> rule_cases() {
   return {
-      {"a right operator that is not built", kUnsupported, "REDUCE: ",
-       creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.Function = DML_REDUCE_FUNCTION_LOG_SUM; })},
+      {"a right operator that is not built", kUnsupported, "GEMM: ", creating_gemm([](DML_GEMM_OPERATOR_DESC&) {})},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
          static constexpr UINT kAxes[] = {0, 4};

@@ -127,6 +127,15 @@ void ask(const Oracle& oracle, f32 x, f32 ours, Findings& findings) {
   auto& nearest = findings.nearest[magnitude_of(right) < 0x1p-126f ? 1 : 0];
   const std::pair<double, std::uint32_t> one(distance, to_bits(x));
   if (nearest.size() < kHardest || one < nearest.back()) {
+    // Near zero many a function is a multiple of its argument: one input stands for all of its significant bits.
+    const auto alike =
+        std::ranges::find_if(nearest, [&](const auto& other) { return ((other.second ^ one.second) & 0x7fffff) == 0; });
+    if (alike != nearest.end()) {
+      if (*alike < one) {
+        return;
+      }
+      nearest.erase(alike);
+    }
     nearest.insert(std::ranges::upper_bound(nearest, one), one);
     nearest.resize(std::min(nearest.size(), kHardest));
   }

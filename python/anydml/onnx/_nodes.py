@@ -115,9 +115,8 @@ _NODES = {
     "Hardmax": Row(reductions.hardmax, "ARGMAX FILL_VALUE_SEQUENCE LOGICAL_EQUALS CAST"),
     "ReduceL1": reductions.reduction("L1"),
     "ReduceL2": reductions.reduction("L2", "REDUCE CAST SQRT FILL_VALUE_CONSTANT"),
-    "ReduceLogSum": reductions.reduction("LOG_SUM", "REDUCE LOG FILL_VALUE_CONSTANT", functions.ROUNDED),
-    "ReduceLogSumExp": reductions.reduction(
-        "LOG_SUM_EXP", "REDUCE IS_INFINITY IF SUBTRACT EXP LOG ADD FILL_VALUE_CONSTANT", functions.ROUNDED),
+    "ReduceLogSum": reductions.reduction("LOG_SUM", "REDUCE FILL_VALUE_CONSTANT", functions.ROUNDED),
+    "ReduceLogSumExp": reductions.reduction("LOG_SUM_EXP", "REDUCE FILL_VALUE_CONSTANT", functions.ROUNDED),
     "ReduceMax": reductions.reduction("MAX"),
     "ReduceMean": reductions.reduction("AVERAGE", "REDUCE DIVIDE FILL_VALUE_CONSTANT"),
     "ReduceMin": reductions.reduction("MIN"),

@@ -46,20 +46,7 @@ def _reduce(function, x, axes, shape):
     if x.dtype.kind != "f" and function == "L2":  # the root of the sum modulo 2^64, truncated
         total = run(cast(x, np.dtype("u8")), Function="SUM_SQUARE")
         return cast(dispatch("ELEMENT_WISE_SQRT", cast(total, np.dtype("f8"))), x.dtype)
-    if function == "LOG_SUM":
-        return dispatch("ELEMENT_WISE_LOG", run(x, Function="SUM"))
-    if function == "LOG_SUM_EXP":
-        return _log_sum_exp(x, run)
     return run(x, Function=function)
-
-
-def _log_sum_exp(x, run):
-    """Of differences from the greatest, so that nothing overflows; an infinite one is left where it is."""
-    greatest = run(x, Function="MAX")
-    is_infinite = dispatch("ELEMENT_WISE_IS_INFINITY", greatest, InfinityMode="EITHER")
-    off = dispatch("ELEMENT_WISE_IF", is_infinite, number(0, x.dtype), greatest)
-    total = run(dispatch("ELEMENT_WISE_EXP", dispatch("ELEMENT_WISE_SUBTRACT", x, off)), Function="SUM")
-    return dispatch("ELEMENT_WISE_ADD", dispatch("ELEMENT_WISE_LOG", total), off)
 
 
 def _of_nothing(function, dtype):

@@ -178,6 +178,7 @@ const Family elementwise_family = {
     .lower = lower,
     .lower_together = lower_together,
     .joins = nullptr,
+    .parts = nullptr,
 };
 
 }  // namespace anydml

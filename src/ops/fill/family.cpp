@@ -95,6 +95,7 @@ const Family fill_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
+    .parts = nullptr,
 };
 
 }  // namespace anydml

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "ops/op_desc.h"
+#include "ops/parts.h"
 #include "ops/reduce/step.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
@@ -23,9 +25,16 @@ constexpr std::string_view kNames[] = {
 
 constexpr std::string_view kFunctions[] = {
 #define ANYDML_REDUCE_FUNCTION(name) #name,
+#define ANYDML_REDUCE_COMPOSED(name) #name,
 #include "ops/reduce/reduce.def"
 };
 
+constexpr std::string_view kComposed[] = {
+#define ANYDML_REDUCE_COMPOSED(name) #name,
+#include "ops/reduce/reduce.def"
+};
+
+constexpr TypeSet kFunctionTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr TypeSet kIndexTypes =
     type_bit(DataType::UINT32) | type_bit(DataType::INT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT64);
 
@@ -51,26 +60,26 @@ u64 number_of(const schema::Argument* argument) {
   return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
 }
 
-// DirectML's number of a function, whether it is built or not.
-std::optional<std::uint32_t> directml_value(std::string_view function) {
-  return facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
+// DirectML's number.
+u64 directml_value(std::string_view function) {
+  return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
 }
 
-// Nothing: not one that is built.
-std::optional<ReduceFunction> function_of(const OpDesc& desc) {
-  std::string_view name = desc.op->name;  // of ARGMIN and ARGMAX
-  if (name == "REDUCE") {
-    const u64 wanted = number_of(find_argument(desc, "Function"));
-    const auto found = std::ranges::find_if(kFunctions, [wanted](std::string_view one) {
-      const auto value = directml_value(one);
-      return value && *value == wanted;
-    });
-    if (found == std::end(kFunctions)) {
-      return std::nullopt;
-    }
-    name = *found;
+// Empty: DirectML has no function of this number.
+std::string_view function_name(const OpDesc& desc) {
+  if (desc.op->name != "REDUCE") {
+    return desc.op->name;  // ARGMIN and ARGMAX
   }
-  return static_cast<ReduceFunction>(std::ranges::find(kFunctions, name) - std::begin(kFunctions));
+  const u64 wanted = number_of(find_argument(desc, "Function"));
+  const auto found = std::ranges::find(kFunctions, wanted, directml_value);
+  return found == std::end(kFunctions) ? std::string_view() : *found;
+}
+
+bool is_composed(std::string_view function) { return std::ranges::find(kComposed, function) != std::end(kComposed); }
+
+// Of one that has steps.
+ReduceFunction function_of(const OpDesc& desc) {
+  return static_cast<ReduceFunction>(std::ranges::find(kFunctions, function_name(desc)) - std::begin(kFunctions));
 }
 
 // Bit i: axis i is reduced. The axes were checked.
@@ -84,21 +93,10 @@ std::uint32_t axes_of(const OpDesc& desc) {
   return axes;
 }
 
-Error no_function(const OpDesc& desc) {
-  const u64 wanted = number_of(find_argument(desc, "Function"));
-  for (const std::string_view name : {"LOG_SUM", "LOG_SUM_EXP"}) {
-    if (directml_value(name) == wanted) {
-      return {ErrorKind::unsupported, format_text("{}: Function {} is not built here yet", desc.op->name, name)};
-    }
-  }
-  return invalid({desc.op->name, "Function"}, format_text("is {}; expected a value of DML_REDUCE_FUNCTION", wanted));
-}
-
-Status check_types(const OpDesc& desc, ReduceFunction function) {
-  const std::string_view name = kFunctions[static_cast<std::size_t>(function)];
+Status check_types(const OpDesc& desc, std::string_view name) {
   const OpTensor& input = desc.tensors[0];
   const OpTensor& output = desc.output();
-  if (is_arg(function)) {
+  if (name == "ARGMAX" || name == "ARGMIN") {
     if ((kIndexTypes & type_bit(output.tensor.type)) == 0) {
       return invalid(
           desc, output,
@@ -106,7 +104,12 @@ Status check_types(const OpDesc& desc, ReduceFunction function) {
     }
     return {};
   }
-  const bool floats_alone = function == ReduceFunction::AVERAGE || function == ReduceFunction::L2;
+  if (is_composed(name) && (kFunctionTypes & type_bit(input.tensor.type)) == 0) {
+    return invalid(
+        desc, input,
+        format_text("type is {}; expected {} for {}", type_name(input.tensor.type), type_names(kFunctionTypes), name));
+  }
+  const bool floats_alone = name == "AVERAGE" || name == "L2";
   if (floats_alone && !is_float_type(input.tensor.type)) {
     return invalid(desc, input,
                    format_text("type is {}; expected a float type for {}", type_name(input.tensor.type), name));
@@ -159,11 +162,12 @@ Status check_sizes(const OpDesc& desc) {
 }
 
 Status check(const OpDesc& desc) {
-  const auto function = function_of(desc);
-  if (!function) {
-    return no_function(desc);
+  const std::string_view function = function_name(desc);
+  if (function.empty()) {
+    return invalid({desc.op->name, "Function"}, format_text("is {}; expected a value of DML_REDUCE_FUNCTION",
+                                                            number_of(find_argument(desc, "Function"))));
   }
-  ANYDML_TRY(check_types(desc, *function));
+  ANYDML_TRY(check_types(desc, function));
   ANYDML_TRY(check_axes(desc));
   return check_sizes(desc);
 }
@@ -210,7 +214,7 @@ void merge_reduced(const std::vector<ReduceLoop>& reduced, ReduceStep& step) {
 
 ReduceStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output) {
   ReduceStep step{};
-  step.function = *function_of(desc);
+  step.function = function_of(desc);
   step.input_type = input.type;
   step.output_type = output.type;
   step.takes_last = number_of(find_argument(desc, "AxisDirection")) != 0 ? 1 : 0;
@@ -297,6 +301,55 @@ Joins joins(const OpDesc& desc) {
   return {.before = step.count > 1 && is_packed(input) && takes_made(step), .after = in_order};
 }
 
+// LOG_SUM is the logarithm of the sum. LOG_SUM_EXP takes the differences from the greatest, so that no power
+// overflows. A greatest that is infinite counts as the last finite number, from which infinities are as far as ever.
+// Everything between is FLOAT32.
+Result<std::vector<OpPart>> parts(const OpDesc& desc) {
+  const std::string_view function = function_name(desc);
+  PartList list(desc);
+  if (!is_composed(function)) {
+    return std::vector<OpPart>();
+  }
+  const TensorDesc& whole = desc.tensors[0].tensor;
+  const TensorDesc& reduced = desc.output().tensor;
+  const bool is_half = whole.type == DataType::FLOAT16;
+  const auto widened = [&](std::uint32_t value, const TensorDesc& like) {
+    return is_half ? list.add("CAST", {value}, DataType::FLOAT32, like) : value;
+  };
+  const auto reduce = [&](std::uint32_t value, std::string_view by, DataType type) {
+    PartAttribute axes{.field = "Axes", .numbers = {}};
+    if (const schema::Argument* given = find_argument(desc, "Axes"); given != nullptr) {
+      axes.numbers = given->numbers;
+    }
+    return list.add("REDUCE", {value}, type, reduced,
+                    {{.field = "Function", .numbers = {Scalar(directml_value(by))}}, axes});
+  };
+  std::uint32_t elements = 0;  // the input
+  std::uint32_t shift = 0;
+  if (function == "LOG_SUM_EXP") {
+    constexpr f64 kMost = std::numeric_limits<f32>::max();
+    shift = list.add("ELEMENT_WISE_CLIP", {widened(reduce(elements, "MAX", whole.type), reduced)}, DataType::FLOAT32,
+                     reduced,
+                     {{.field = "Min", .numbers = {Scalar(-kMost)}}, {.field = "Max", .numbers = {Scalar(kMost)}}});
+    elements = list.add("ELEMENT_WISE_SUBTRACT", {widened(elements, whole), shift}, DataType::FLOAT32, whole);
+    elements = list.add("ELEMENT_WISE_EXP", {elements}, DataType::FLOAT32, whole);
+  } else {
+    elements = widened(elements, whole);
+  }
+  std::uint32_t result = reduce(elements, "SUM", DataType::FLOAT32);
+  if (function == "LOG_SUM" && !is_half) {
+    return list.finish("ELEMENT_WISE_LOG", {result});
+  }
+  result = list.add("ELEMENT_WISE_LOG", {result}, DataType::FLOAT32, reduced);
+  if (function == "LOG_SUM_EXP" && !is_half) {
+    return list.finish("ELEMENT_WISE_ADD", {result, shift});
+  }
+  if (function == "LOG_SUM_EXP") {
+    result = list.add("ELEMENT_WISE_ADD", {result, shift}, DataType::FLOAT32, reduced);
+  }
+  return list.finish("CAST", {result});
+}
+
 }  // namespace
 
 extern const Family reduce_family;
@@ -310,6 +363,7 @@ const Family reduce_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
+    .parts = parts,
 };
 
 }  // namespace anydml
