@@ -25,8 +25,15 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 inline constexpr std::size_t kFunctionStage = 512;  // elements, in the first-level cache
-inline constexpr std::size_t kTogether = 16;
-static_assert(kFunctionStage % kTogether == 0);
+inline constexpr std::size_t kMostTogether = 16;
+static_assert(kFunctionStage % kMostTogether == 0);
+#if defined(__aarch64__)
+template <class Of>
+inline constexpr std::size_t kTogether = kIsLongFunction<Of> ? 8 : kMostTogether;
+#else
+template <class Of>
+inline constexpr std::size_t kTogether = kMostTogether;
+#endif
 
 // As floats that are rounded once: FLOAT16 results go through FLOAT32 to the odd neighbour.
 template <class T>
@@ -38,15 +45,29 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// One stretch; says whether any element is hard. Where none can be, sixteen elements at a time: compilers then mix the
-// instructions of several vectors, and no chain of them is waited for. What is beyond the count is computed too, and
-// nobody looks at it. Functions that can be hard are long enough by themselves. A function of its own, since only then
-// all that it calls becomes part of it (flatten), however long.
+// Which elements of a stretch are hard, where that shows in the inputs; says whether any is.
+template <class Of, class... Inputs>
+HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, std::size_t count,
+                                        const Inputs* HWY_RESTRICT... from) {
+  const Of own = of;
+  u32 any = 0;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    flags[i] = own.is_hard(from[i]...) ? 1 : 0;
+    any |= flags[i];
+  }
+  return any != 0;
+}
+
+// One stretch; says whether any element is hard. Where the results do not tell, some elements at a time: compilers
+// then mix the instructions of several vectors, and no chain of them is waited for. What is beyond the count is
+// computed too, and nobody looks at it. A function of its own, since only then all that it calls becomes part of it
+// (flatten), however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
-  if constexpr (HasHard<Of, Inputs...>) {
+  if constexpr (HasHard<Of, Inputs...> && !IsHardByInput<Of, Inputs...>) {
     u32 any = 0;
 #pragma GCC ivdep
     for (std::size_t i = 0; i < count; ++i) {
@@ -58,8 +79,8 @@ HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [
     }
     return any != 0;
   } else {
-    for (std::size_t first = 0; first < count; first += kTogether) {
-      for (std::size_t i = first; i < first + kTogether; ++i) {
+    for (std::size_t first = 0; first < count; first += kTogether<Of>) {
+      for (std::size_t i = first; i < first + kTogether<Of>; ++i) {
         to[i] = stage_result<T>(own.ordinary(from[i]...));
       }
     }
@@ -91,38 +112,74 @@ HWY_FLATTEN HWY_NOINLINE void run_hard(const Of& of, f32* to, const u32* flags, 
   }
 }
 
+// Elements from `first` on, at most a stage of them. kStaged: they are copied to the first-level cache, and so are the
+// results, which have room there for some more.
+template <bool kStaged, class Scalar, std::size_t... kInputs>
+HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t first,
+                            std::size_t part, std::index_sequence<kInputs...> indices) {
+  using T = typename Signature<Scalar>::Output;
+  using Of = typename Scalar::Of;
+  constexpr bool kHalf = std::is_same_v<T, f16>;
+  constexpr std::size_t kCopied = kStaged ? kFunctionStage : 1;
+  alignas(64) f32 staged[sizeof...(kInputs)][kCopied];
+  alignas(64) f32 results[kCopied];
+  alignas(64) u32 flags[kFunctionStage];
+  std::byte* const to = output + first * sizeof(T);
+  std::array<const f32*, sizeof...(kInputs)> from = {
+      reinterpret_cast<const f32*>(inputs[kInputs] + first * sizeof(T))...};
+  f32* made = reinterpret_cast<f32*>(to);
+  if constexpr (kStaged) {
+    const auto stage = [&]<std::size_t i>() HWY_ATTR {
+      const std::byte* const bytes = inputs[i] + first * sizeof(T);
+      if constexpr (kHalf) {
+        widen_halves(bytes, staged[i], part);
+      } else {
+        std::memcpy(staged[i], bytes, part * sizeof(f32));
+      }
+      std::fill(staged[i] + part, staged[i] + hwy::RoundUpTo(part, kMostTogether), 0.0F);
+    };
+    (stage.template operator()<kInputs>(), ...);
+    from = {staged[kInputs]...};
+    made = results;
+  }
+  [[maybe_unused]] bool any = run_ordinary<T>(scalar.of, made, flags, part, from[kInputs]...);
+  if constexpr (HasHard<Of, decltype(*from[kInputs])...>) {
+    if constexpr (IsHardByInput<Of, decltype(*from[kInputs])...>) {
+      any = find_hard(scalar.of, flags, part, from[kInputs]...);
+    }
+    if (any) {
+      run_hard<T>(scalar.of, made, flags, part, from, indices);
+    }
+  }
+  if constexpr (kStaged && kHalf) {
+    narrow_halves(results, to, part);
+  } else if constexpr (kStaged) {
+    std::memcpy(to, results, part * sizeof(f32));
+  }
+}
+
+// FLOAT32 goes from memory to memory, so that memory is waited for while something is computed, unless an output lies
+// over an input or something is not where a FLOAT32 usually is. The last few are staged.
 template <class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,
                              std::index_sequence<kInputs...> indices) {
-  using T = typename Signature<Scalar>::Output;
-  constexpr bool kHalf = std::is_same_v<T, f16>;
-  alignas(64) f32 staged[sizeof...(kInputs)][kFunctionStage];
-  alignas(64) f32 results[kFunctionStage];
-  alignas(64) u32 flags[kFunctionStage];
-  for (std::size_t first = 0; first < count; first += kFunctionStage) {
-    const std::size_t part = std::min(kFunctionStage, count - first);
-    const auto stage = [&]<std::size_t i>() HWY_ATTR {
-      const std::byte* const from = inputs[i] + first * sizeof(T);
-      if constexpr (kHalf) {
-        widen_halves(from, staged[i], part);
-      } else {
-        std::memcpy(staged[i], from, part * sizeof(f32));
-      }
-      std::fill(staged[i] + part, staged[i] + hwy::RoundUpTo(part, kTogether), 0.0F);
+  std::size_t first = 0;
+  if constexpr (std::is_same_v<typename Signature<Scalar>::Output, f32>) {
+    const auto address = reinterpret_cast<std::uintptr_t>(output);
+    const std::uintptr_t bytes = count * sizeof(f32);
+    const auto is_apart = [&](const std::byte* input) HWY_ATTR {
+      const auto other = reinterpret_cast<std::uintptr_t>(input);
+      return (other + bytes <= address || address + bytes <= other) && other % alignof(f32) == 0;
     };
-    (stage.template operator()<kInputs>(), ...);
-    [[maybe_unused]] const bool any = run_ordinary<T>(scalar.of, results, flags, part, &staged[kInputs][0]...);
-    if constexpr (HasHard<typename Scalar::Of, decltype(staged[kInputs][0])...>) {
-      if (any) {
-        run_hard<T>(scalar.of, results, flags, part, {staged[kInputs]...}, indices);
+    if (address % alignof(f32) == 0 && (is_apart(inputs[kInputs]) && ...)) {
+      const std::size_t whole = count / kMostTogether * kMostTogether;
+      for (; first < whole; first += std::min(kFunctionStage, whole - first)) {
+        run_stretch<false>(scalar, inputs, output, first, std::min(kFunctionStage, whole - first), indices);
       }
     }
-    std::byte* const to = output + first * sizeof(T);
-    if constexpr (kHalf) {
-      narrow_halves(results, to, part);
-    } else {
-      std::memcpy(to, results, part * sizeof(f32));
-    }
+  }
+  for (; first < count; first += std::min(kFunctionStage, count - first)) {
+    run_stretch<true>(scalar, inputs, output, first, std::min(kFunctionStage, count - first), indices);
   }
 }
 

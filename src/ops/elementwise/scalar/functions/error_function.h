@@ -48,6 +48,7 @@ using Erf = Function<T, ErfOf>;
 
 // 0.5 x (1 + erf(x / sqrt(2))), which is x - |x| q for x above 0 and -|x| q below, where q = erfc(|x| / sqrt(2)) / 2.
 struct GeluOf {
+  static constexpr bool kIsLong = true;
   // The fourth root of q is flat enough for a polynomial that loses few bits up to here.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {

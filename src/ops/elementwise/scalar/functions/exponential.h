@@ -93,30 +93,31 @@ class SwishOf {
   ANYDML_HOST_DEVICE constexpr explicit SwishOf(const Attributes& attributes)
       : scale_(-static_cast<f64>(attributes.values[0].as<f32>())),
         more_(scale_ == 0.0 ? 0.0 : with_sign_of(0x1p-178, -scale_)),
-        limit_(argument_of(700.0)),
-        below_(-argument_of(scale_ < 0.0 ? 710.0 : 700.0)),
-        above_(argument_of(scale_ < 0.0 ? 700.0 : 710.0)) {}
+        limit_(limit_of(scale_)) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f32 inside = select(x > limit_, above_, select(x < -limit_, below_, x));
+    // Beyond these limits the exponential is so large that the result is 0, or nothing beside 1.
+    const f32 inside = exponential::clamped(x, -limit_, limit_);
     // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
     // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
     return with_sign_of((x + more_) / exponential::one_and_exp(scale_ * inside), f64{x});
   }
+  // Infinities: x / 1, or infinity by infinity.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return magnitude_of(x) > 0x1.fffffep127f; }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
+    return select(scale_ * x < 0.0, f64{x}, quiet_nan<f64>());
+  }
 
  private:
-  // The x that times the scale's magnitude is this. If the scale is 0 there is none, and infinities give NaN.
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 argument_of(f64 product) const {
-    const f64 x = product / magnitude_of(scale_);
-    return static_cast<f32>(x > 0x1p127 && scale_ != 0.0 ? 0x1p127 : x);
+  // The x that times the scale's magnitude is 700, if there is one.
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
+    const f64 x = scale == 0.0 ? 0x1p127 : 700.0 / magnitude_of(scale);
+    return static_cast<f32>(x > 0x1p127 ? 0x1p127 : x);
   }
 
   f64 scale_;
   f64 more_;
-  // Beyond the limit on either side we take x for a number whose exponential is infinite, or 0 beside 1.
   f32 limit_;
-  f32 below_;
-  f32 above_;
 };
 template <class T>
 using Swish = Function<T, SwishOf>;

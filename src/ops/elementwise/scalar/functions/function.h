@@ -7,6 +7,8 @@
 //   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
 //   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
 //
+// kIsLong: its instructions fill the registers of Arm with fewer vectors than those of others do.
+//
 // A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
 // at that alone, for results of type T. A function is made from the operator's attributes if it has any.
 #pragma once
@@ -56,6 +58,16 @@ concept IsHardByType = requires(const Of& of, f64 result) {
 template <class Of, class... Inputs>
 concept IsHardByResult = requires(const Of& of, f64 result, Inputs... inputs) {
   of.is_hard(inputs..., result);
+};
+
+template <class Of>
+inline constexpr bool kIsLongFunction = requires {
+  Of::kIsLong;
+};
+
+template <class Of, class... Inputs>
+concept IsHardByInput = requires(const Of& of, Inputs... inputs) {
+  of.is_hard(inputs...);
 };
 
 template <class T, class Of, class... Inputs>

@@ -58,6 +58,7 @@ using Atan = Function<T, AtanOf>;
 
 // Beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2. From there on s is less than x.
 struct AsinOf {
+  static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
     const f64 x = value;

@@ -99,6 +99,7 @@ namespace logarithm {
 // ln(1 + exp(Steepness * x)) / Steepness, within 0.5001 of the last place; correctly rounded with 1. The product is
 // exact in FLOAT64.
 struct SoftplusOf {
+  static constexpr bool kIsLong = true;
   f64 steepness;
   f64 inverse;
 
@@ -114,6 +115,7 @@ using Softplus = Function<T, SoftplusOf>;
 
 // Alpha * ln(1 + exp(Beta * x)), within 0.5001 of the last place.
 struct ParametricSoftplusOf {
+  static constexpr bool kIsLong = true;
   f64 alpha;
   f64 beta;
 
@@ -129,6 +131,7 @@ using ParametricSoftplus = Function<T, ParametricSoftplusOf>;
 
 // ln(|x| + sqrt(x^2 + 1)) with the sign of x.
 struct AsinhOf {
+  static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x = magnitude_of(static_cast<f64>(value));
     const f64 square = x * x;  // exact
@@ -159,6 +162,7 @@ using Acosh = Function<T, AcoshOf>;
 // With |x| and j so chosen that d = 2^j (1 - |x|) is near 1 + |x|: ln((1 + |x|) / (1 - |x|)) / 2 is
 // j ln(2) / 2 + atanh(s), where s = (1 + |x| - d) / (1 + |x| + d).
 struct AtanhOf {
+  static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace logarithm;
     const f64 x = magnitude_of(static_cast<f64>(value));

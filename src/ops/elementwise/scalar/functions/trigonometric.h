@@ -165,6 +165,7 @@ template <class T>
 using Cos = Function<T, CosOf>;
 
 struct TanOf {
+  static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     return trigonometric::tangent<false>(trigonometric::reduce<2, false>(x));
   }

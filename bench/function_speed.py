@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How long functions take, in anydml and in other libraries, in one run and in turn: nanoseconds an element.
+
+usage: function_speed.py [LIBANYDML] [options]      python3 bench/function_speed.py --json build/function_speed.json
+                                                    python3 bench/function_speed.py --functions exp,sin --kinds all
+
+The pass copies the same bytes, with as many threads. NumPy has one thread always. The loop in C calls the C library's
+function for each element, and SLEEF's loop its function within one unit of the last place for each vector; both are
+shared among the threads. SLEEF is measured where its headers are (Debian: libsleef-dev).
+
+Kinds of data: ordinary numbers; huge ones; subnormals; NaN; infinities. The last four are of anydml alone, and say how
+much longer they take than ordinary numbers.
+
+The libraries are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv those of the Python that
+runs this. What is missing is named and left out.
+"""
+import argparse
+import ctypes
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from functions import FUNCTIONS, found
+from peer_libraries import CLoops, Sleef
+from peers import cpu_name, importable, make_environment, say, take_turns, time_rows
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("numpy", "torch")
+SEED = 1
+TYPES = ("FLOAT32", "FLOAT16")
+KINDS = ("ordinary", "huge", "subnormal", "nan", "infinite")
+# Ordinary numbers, where they are not from -4 to 4.
+RANGES = {"log": [(0.01, 100)], "asin": [(-1, 1)], "acos": [(-1, 1)], "acosh": [(1, 100)], "atanh": [(-0.99, 0.99)],
+          "pow": [(0.1, 10), (-4, 4)], "atan2": [(-4, 4), (-4, 4)]}
+# In C, of x and y; others have the name of the function with an f behind it.
+FORMULAS = {"sigmoid": "1 / (1 + expf(-x))", "silu": "x / (1 + expf(-x))", "softplus": "log1pf(expf(x))",
+            "gelu": "0.5f * x * (1 + erff(x * 0.70710678f))", "elu": "x >= 0 ? x : expm1f(x)",
+            "celu": "x >= 0 ? x : expm1f(x)", "selu": "1.05070102f * (x > 0 ? x : 1.67326319f * expm1f(x))",
+            "softsign": "x / (1 + fabsf(x))"}
+
+
+class Pass(CLoops):
+    """Reads the operands and writes as many elements."""
+    key, title = "pass", "a pass"
+    SOURCE = """#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+void one(char* restrict out, const char* restrict a, const char* restrict b, size_t n) { memcpy(out, a, n); }
+void two(char* restrict out, const char* restrict a, const char* restrict b, size_t n) {
+  for (size_t i = 0; i + 8 <= n; i += 8) {
+    uint64_t x, y;
+    memcpy(&x, a + i, 8), memcpy(&y, b + i, 8), x += y, memcpy(out + i, &x, 8);
+  }
+}
+"""
+
+    def prepare(self, name, type_name, inputs, out):
+        library = self.compile(self.SOURCE, "passes")
+        if library is None:
+            return None
+        arrays = [array.view("u1") for array in inputs]
+        return self.shared(getattr(library, "one" if len(inputs) == 1 else "two"), arrays[0], arrays[-1], out.view("u1"))
+
+
+class Anydml:
+    key = "anydml"
+
+    def __init__(self, library, version):
+        self.library, self.title = library, f"anydml {version}"
+
+    def prepare(self, name, type_name, inputs, out):
+        function = FUNCTIONS[name]
+        return lambda: self.library.run(function.op, inputs, out, function.attributes)
+
+
+class NumPy:
+    key = "numpy"
+
+    def __init__(self):
+        import numpy
+        self.numpy, self.title = numpy, f"NumPy {numpy.__version__}, one thread"
+
+    def prepare(self, name, type_name, inputs, out):
+        if not FUNCTIONS[name].numpy:
+            return None
+        function = found(self.numpy, FUNCTIONS[name].numpy)
+        return lambda: function(*inputs, out=out)
+
+
+class PyTorch:
+    key = "torch"
+
+    def __init__(self, threads):
+        import torch
+        torch.set_num_threads(threads)
+        self.torch, self.title = torch, f"PyTorch {torch.__version__.partition('+')[0]}"
+
+    def prepare(self, name, type_name, inputs, out):
+        given = [self.torch.from_numpy(array) for array in inputs]
+        function = found(self.torch, FUNCTIONS[name].torch)
+        function(*given)
+        if isinstance(FUNCTIONS[name].torch, str):
+            to = self.torch.from_numpy(out)
+            return lambda: function(*given, out=to)
+        return lambda: function(*given)
+
+
+class CLibrary(CLoops):
+    key = "c"
+
+    def __init__(self, threads):
+        super().__init__(threads)
+        self.title = f"{' '.join(platform.libc_ver())} in a loop"
+
+    def prepare(self, name, type_name, inputs, out):
+        if type_name != "FLOAT32":
+            return None
+        formula = FORMULAS.get(name, f"{name}f(x)" if len(inputs) == 1 else f"{name}f(x, y)")
+        y = "const float y = b[i]; " if len(inputs) == 2 else ""
+        library = self.compile(f"""#include <math.h>
+#include <stddef.h>
+void run(float* restrict out, const float* restrict a, const float* restrict b, size_t n) {{
+  for (size_t i = 0; i < n; ++i) {{ const float x = a[i]; {y}out[i] = {formula}; }}
+}}
+""", name)
+        return None if library is None else self.shared(library.run, inputs[0], inputs[-1], out)
+
+
+class SleefFunctions(Sleef):
+    def prepare(self, name, type_name, inputs, out):
+        target, flags, header, kinds = self.target
+        if type_name != "FLOAT32" or name in FORMULAS:
+            return None
+        vector, lanes, load, store, function = kinds[type_name]
+        function = f"Sleef_{name}f{lanes}_u10{function.rpartition('_')[2]}"
+        more = f", {load}(b + i)" if len(inputs) == 2 else ""
+        library = self.compile(f"""#include <{header}>
+#include <stddef.h>
+#include <sleef.h>
+void run(float* restrict out, const float* restrict a, const float* restrict b, size_t n) {{
+  for (size_t i = 0; i + {lanes} <= n; i += {lanes}) {{ {store}(out + i, {function}({load}(a + i){more})); }}
+}}
+""", name, (*flags, "-lsleef"))
+        return None if library is None else self.shared(library.run, inputs[0], inputs[-1], out)
+
+
+def make_inputs(np, random, name, dtype, count, kind):
+    ranges = RANGES.get(name, [(-4, 4)] * len(FUNCTIONS[name].ranges))
+    arrays = [random.uniform(low, high, count).astype(np.float32).astype(dtype) for low, high in ranges]
+    low = ranges[0][0]
+    if kind == "huge":
+        least, most = (9, 15) if dtype == np.float16 else (30, 127)
+        arrays[0] = np.exp2(random.uniform(least, most, count)).astype(dtype)
+    elif kind == "subnormal":
+        arrays[0] = (np.finfo(dtype).smallest_subnormal * random.integers(1, 1000, count)).astype(dtype)
+    elif kind == "nan":
+        arrays[0] = np.full(count, np.nan, dtype)
+    elif kind == "infinite":
+        arrays[0] = np.full(count, np.inf, dtype)
+    if kind in ("huge", "subnormal", "infinite") and low < 0:
+        arrays[0] *= random.choice(np.array([-1, 1], dtype), count)
+    return arrays
+
+
+def work(options):
+    """In the environment's Python."""
+    import numpy as np
+    sys.path.insert(0, str(ROOT / "tests"))
+    from numpy_oracle import Library
+    np.seterr(all="ignore")
+    library = Library(options.library)
+    library.handle.anydml_version.restype = ctypes.c_char_p
+    peers = [Anydml(library, library.handle.anydml_version().decode())]
+    for start in (lambda: Pass(options.threads), NumPy, lambda: PyTorch(options.threads),
+                  lambda: SleefFunctions(options.threads), lambda: CLibrary(options.threads)):
+        try:
+            peers.append(start())
+        except Exception as error:  # whatever keeps a peer from starting, the others go on
+            say(f"left out: {error}")
+    rows = []
+    for type_name in options.types:
+        for name in options.functions:
+            dtype = np.dtype(type_name.lower())
+            for kind in options.kinds:
+                inputs = make_inputs(np, np.random.default_rng(SEED), name, dtype, options.elements, kind)
+                out = np.zeros(options.elements, dtype)
+                running = []
+                for peer in peers[:2] if kind != "ordinary" else peers:
+                    try:
+                        function = peer.prepare(name, type_name, inputs, out)
+                        if function is not None:
+                            function()
+                            running.append((peer.key, function))
+                    except Exception as error:  # each library has its own way to say that it has no kernel
+                        say(f"{peer.key} {name} {type_name} left out: {str(error).splitlines()[0][:100]}")
+                rows += time_rows(take_turns(options, running), function=name, type=type_name, kind=kind,
+                                  threads=options.threads, elements=options.elements)
+            say(f"  {name} {type_name}")
+    Path(options.result).write_text(json.dumps({"titles": {peer.key: peer.title for peer in peers}, "rows": rows}))
+
+
+def markdown(report, type_name):
+    rows = [row for row in report["rows"] if row["type"] == type_name and row["kind"] == "ordinary"]
+    keys = [key for key in report["titles"] if any(row["peer"] == key for row in rows)]
+    lines = [f"| {type_name}, ns an element | of the pass | " + " | ".join(report["titles"][key] for key in keys) + " |",
+             "|---" * (len(keys) + 2) + "|"]
+    for name in dict.fromkeys(row["function"] for row in rows):
+        times = {row["peer"]: row["ns_per_element"] for row in rows if row["function"] == name}
+        others = [time for key, time in times.items() if key not in ("anydml", "pass")]
+        shown = {key: f"{time:.2f}" for key, time in times.items()}
+        if all(times["anydml"] <= time for time in others):
+            shown["anydml"] = f"**{shown['anydml']}**"
+        of_pass = f"{100 * times['pass'] / times['anydml']:.0f} %" if "pass" in times else "–"
+        lines.append(f"| {name} | {of_pass} | " + " | ".join(shown.get(key, "–") for key in keys) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def markdown_kinds(report, type_name, kinds):
+    rows = {(row["function"], row["kind"]): row["ns_per_element"] for row in report["rows"]
+            if row["type"] == type_name and row["peer"] == "anydml"}
+    lines = [f"| {type_name}, times as long as ordinary numbers | " + " | ".join(kinds[1:]) + " |",
+             "|---" * len(kinds) + "|"]
+    for name in dict.fromkeys(name for name, _ in rows):
+        lines.append(f"| {name} | " + " | ".join(f"{rows[name, kind] / rows[name, 'ordinary']:.1f}" for kind in kinds[1:])
+                     + " |")
+    return "\n".join(lines) + "\n"
+
+
+def parse(arguments):
+    def items(allowed):
+        def parse_items(text):
+            chosen = list(allowed) if text == "all" else text.split(",")
+            if not set(chosen) <= set(allowed):
+                raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
+            return chosen
+        return parse_items
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     usage="function_speed.py [LIBANYDML] [options]")
+    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
+    parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
+    parser.add_argument("--kinds", type=items(KINDS), default=["ordinary"], help="of data: " + ", ".join(KINDS))
+    parser.add_argument("--elements", type=int, default=1 << 24)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
+    parser.add_argument("--rounds", type=int, default=5, help="at least")
+    parser.add_argument("--min-time", type=float, default=0.5, help="seconds for each function, at least")
+    parser.add_argument("--no-venv", dest="venv", action="store_false",
+                        help="the libraries of this Python, those that it has")
+    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--result", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.kinds[0] != "ordinary":
+        options.kinds = ["ordinary", *(kind for kind in options.kinds if kind != "ordinary")]
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    if options.result:
+        return work(options)
+    if not Path(options.library).exists():
+        sys.exit(f"{options.library} is not there: ./run builds it")
+    python = make_environment(options.venv_folder, PACKAGES) if options.venv else sys.executable
+    if not importable(python, "numpy"):
+        sys.exit("NumPy is needed, and this Python has none")
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [python, str(Path(__file__).resolve()), *sys.argv[1:], "--result", file.name]
+        if subprocess.run(command, env=dict(os.environ, ANYDML_THREADS=str(options.threads))).returncode != 0:
+            sys.exit("the functions failed")
+        part = json.loads(Path(file.name).read_text())
+    report = {"program": "function_speed.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(), **part}
+    print(f"{report['cpu']} ({report['architecture']}), {options.threads} threads, {options.elements:,} elements\n")
+    for type_name in options.types:
+        print(markdown(report, type_name))
+        if len(options.kinds) > 1:
+            print(markdown_kinds(report, type_name, options.kinds))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
