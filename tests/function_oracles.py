@@ -109,7 +109,7 @@ FUNCTIONS = {
     "ACTIVATION_CELU": [((("Alpha", value),), lambda x, alpha: np.where(x >= 0, x, alpha * np.expm1(x / alpha)))
                         for value in (1.0, 0.3)],
     "ACTIVATION_SWISH": [((("SigmoidInputScale", value),), lambda x, scale: x / (1 + np.exp(-scale * x)))
-                         for value in (1.0, 1.7)],
+                         for value in (2.0**-125, 1.0, 1.7)],
     "ACTIVATION_SCALED_ELU": [((("Alpha", 1.6732632), ("Gamma", 1.050701)), lambda x, alpha, gamma: np.where(
         x > 0, gamma * x, gamma * alpha * np.expm1(x)))],
     "ACTIVATION_PARAMETRIC_SOFTPLUS": [((("Alpha", 0.3), ("Beta", 1.7)),

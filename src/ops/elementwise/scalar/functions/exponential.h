@@ -103,16 +103,20 @@ class SwishOf {
     return with_sign_of((x + more_) / exponential::one_and_exp(scale_ * inside), f64{x});
   }
   // Infinities: x / 1, or infinity by infinity.
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return magnitude_of(x) > 0x1.fffffep127f; }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
+    return magnitude_of(x) > static_cast<f32>(kMost);
+  }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     return select(scale_ * x < 0.0, f64{x}, quiet_nan<f64>());
   }
 
  private:
+  static constexpr f64 kMost = 0x1.fffffep127;  // of FLOAT32
+
   // The x that times the scale's magnitude is 700, if there is one.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
-    const f64 x = scale == 0.0 ? 0x1p127 : 700.0 / magnitude_of(scale);
-    return static_cast<f32>(x > 0x1p127 ? 0x1p127 : x);
+    const f64 x = scale == 0.0 ? kMost : 700.0 / magnitude_of(scale);
+    return static_cast<f32>(x > kMost ? kMost : x);
   }
 
   f64 scale_;
