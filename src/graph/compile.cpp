@@ -355,6 +355,8 @@ class Compiler {
 }  // namespace
 
 Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::string* text) {
+  auto sorted = sorted_nodes(graph);  // an error is told of the nodes that the caller knows
+  ANYDML_TRY(sorted);
   if (has_parts(graph)) {
     const Graph expanded = expand(graph);
     if (text != nullptr) {
@@ -362,8 +364,6 @@ Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::stri
     }
     return compile_graph(expanded, joins_steps, text);
   }
-  auto sorted = sorted_nodes(graph);
-  ANYDML_TRY(sorted);
   return Compiler(graph, prune(graph, sorted.value()), joins_steps, text).compile();
 }
 

@@ -66,7 +66,9 @@ void PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& s
     argument.present = true;
   }
   auto made = make_op_desc(described, Judged::not_yet);
-  if (made.ok()) {
+  if (made.ok() && !made.value().parts.empty()) {
+    status_ = Error{ErrorKind::unsupported, format_text("{}: its part {} has parts", whole_.op->name, op)};
+  } else if (made.ok()) {
     parts_.push_back({.op = std::make_shared<const OpDesc>(std::move(made.value())), .sources = sources});
   } else {
     status_ = made.error();

@@ -302,7 +302,7 @@ Joins joins(const OpDesc& desc) {
 }
 
 // LOG_SUM is the logarithm of the sum. LOG_SUM_EXP takes the differences from the greatest, so that no power
-// overflows. A greatest that is infinite counts as the last finite number, from which infinities are as far as ever.
+// overflows. An infinite greatest is clamped to the nearest finite number: then no difference is of two infinities.
 // Everything between is FLOAT32.
 Result<std::vector<OpPart>> parts(const OpDesc& desc) {
   const std::string_view function = function_name(desc);

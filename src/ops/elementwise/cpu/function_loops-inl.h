@@ -59,9 +59,9 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
   return any != 0;
 }
 
-// One stretch; says whether any element is hard. Where the results do not tell, some elements at a time: compilers
-// then mix the instructions of several vectors, and no chain of them is waited for. What is beyond the count is
-// computed too, and nobody looks at it. A function of its own, since only then all that it calls becomes part of it
+// One stretch; says whether any element is hard, where the results tell. Where they do not, some elements at a time:
+// compilers then mix the instructions of several vectors, and no chain of them is waited for. What is beyond the count
+// is computed too, and nobody looks at it. A function of its own, since only then all that it calls becomes part of it
 // (flatten), however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
@@ -159,7 +159,7 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
 }
 
 // FLOAT32 goes from memory to memory, so that memory is waited for while something is computed, unless an output lies
-// over an input or something is not where a FLOAT32 usually is. The last few are staged.
+// over an input or something is not aligned. The last few are staged.
 template <class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,
                              std::index_sequence<kInputs...> indices) {
@@ -184,31 +184,52 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
 }
 
 inline constexpr std::size_t kHalves = 65536;
-// A row this long is worth a table, which then serves shorter ones too.
-inline constexpr std::size_t kWorthTable = 4096;
+// A row this long is worth a table, which then serves shorter ones too; with attributes, which may change, a longer
+// one.
+template <class Of>
+inline constexpr std::size_t kWorthTable = std::is_empty_v<Of> ? 4096 : 16384;
 
-// The results of all FLOAT16, made once and never destroyed. Null: there is none yet, and this row is not worth one.
+// Of one function, and one set of its attributes.
+template <class Of>
+struct HalfTable {
+  Of of;
+  u16 results[kHalves];
+};
+inline constexpr std::size_t kMostTables = 8;  // of a function with attributes
+
+// The results of all FLOAT16, made once and never destroyed. Null: there is none yet and this row is not worth one, or
+// there are as many as there may be.
 template <class Scalar>
 const u16* half_table(const Scalar& scalar, std::size_t count) {
-  static std::atomic<const u16*> table{nullptr};
-  const u16* made = table.load(std::memory_order_acquire);
-  if (made != nullptr || count < kWorthTable) {
-    return made;
+  using Of = typename Scalar::Of;
+  static_assert(std::is_trivially_copyable_v<Of>);
+  static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMostTables] = {};
+  for (std::atomic<const HalfTable<Of>*>& place : tables) {
+    const HalfTable<Of>* made = place.load(std::memory_order_acquire);
+    if (made == nullptr) {
+      if (count < kWorthTable<Of>) {
+        return nullptr;
+      }
+      std::unique_ptr<HalfTable<Of>> fresh(new (std::nothrow) HalfTable<Of>{scalar.of, {}});
+      if (fresh == nullptr) {
+        return nullptr;
+      }
+      for (std::size_t i = 0; i < kHalves; ++i) {
+        fresh->results[i] = static_cast<u16>(i);
+      }
+      auto* const bytes = reinterpret_cast<std::byte*>(fresh->results);
+      const std::byte* const inputs[] = {bytes};
+      run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
+      if (place.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
+        return fresh.release()->results;
+      }
+    }
+    // Perhaps another thread's. By bits, since -0 is not 0 here.
+    if (std::is_empty_v<Of> || std::memcmp(&made->of, &scalar.of, sizeof(Of)) == 0) {
+      return made->results;
+    }
   }
-  std::unique_ptr<u16[]> fresh(new (std::nothrow) u16[kHalves]);
-  if (fresh == nullptr) {
-    return nullptr;
-  }
-  for (std::size_t i = 0; i < kHalves; ++i) {
-    fresh[i] = static_cast<u16>(i);
-  }
-  auto* const bytes = reinterpret_cast<std::byte*>(fresh.get());
-  const std::byte* const inputs[] = {bytes};
-  run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
-  if (table.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
-    return fresh.release();
-  }
-  return made;  // another thread's
+  return nullptr;
 }
 
 HWY_INLINE void look_up(const u16* table, const std::byte* from, std::byte* to, std::size_t count) {
@@ -225,8 +246,7 @@ template <class Scalar>
 HWY_INLINE void run_function_row(const Scalar& scalar, const std::byte* const* inputs, std::byte* output,
                                  std::size_t count) {
   using Types = Signature<Scalar>;
-  if constexpr (std::is_same_v<typename Types::Output, f16> && Types::kInputs == 1 &&
-                std::is_empty_v<typename Scalar::Of>) {
+  if constexpr (std::is_same_v<typename Types::Output, f16> && Types::kInputs == 1) {
     if (const u16* const table = half_table(scalar, count)) {
       look_up(table, inputs[0], output, count);
       return;

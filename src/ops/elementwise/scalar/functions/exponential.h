@@ -97,7 +97,8 @@ class SwishOf {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     // Beyond these limits the exponential is so large that the result is 0, or nothing beside 1.
-    const f32 inside = exponential::clamped(x, -limit_, limit_);
+    const auto limit = static_cast<f32>(limit_);
+    const f32 inside = exponential::clamped(x, -limit, limit);
     // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
     // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
     return with_sign_of((x + more_) / exponential::one_and_exp(scale_ * inside), f64{x});
@@ -121,7 +122,7 @@ class SwishOf {
 
   f64 scale_;
   f64 more_;
-  f32 limit_;
+  f64 limit_;  // a FLOAT32
 };
 template <class T>
 using Swish = Function<T, SwishOf>;

@@ -7,7 +7,8 @@
 //   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
 //   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
 //
-// kIsLong: its instructions fill the registers of Arm with fewer vectors than those of others do.
+// kIsLong, optional: it has so many constants and intermediate values that the registers of Arm hold two vectors of it
+// at a time, and not four.
 //
 // A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
 // at that alone, for results of type T. A function is made from the operator's attributes if it has any.
@@ -62,7 +63,7 @@ concept IsHardByResult = requires(const Of& of, f64 result, Inputs... inputs) {
 
 template <class Of>
 inline constexpr bool kIsLongFunction = requires {
-  Of::kIsLong;
+  requires Of::kIsLong;
 };
 
 template <class Of, class... Inputs>

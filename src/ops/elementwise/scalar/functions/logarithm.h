@@ -148,6 +148,7 @@ using Asinh = Function<T, AsinhOf>;
 
 // ln(x + sqrt(x^2 - 1)); NaN below 1.
 struct AcoshOf {
+  static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     f64 x = value;
     x = select(x < 1.0, quiet_nan<f64>(), x);
