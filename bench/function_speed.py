@@ -16,21 +16,18 @@ much longer they take than ordinary numbers.
 The libraries are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv those of the Python that
 runs this. What is missing is named and left out.
 """
-import argparse
 import ctypes
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from functions import FUNCTIONS, found
 from peer_libraries import CLoops, Sleef
-from peers import cpu_name, importable, make_environment, say, take_turns, time_rows
+from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
+from peers import take_turns, time_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "torch")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
@@ -235,18 +232,7 @@ def markdown_kinds(report, type_name, kinds):
 
 
 def parse(arguments):
-    def items(allowed):
-        def parse_items(text):
-            chosen = list(allowed) if text == "all" else text.split(",")
-            if not set(chosen) <= set(allowed):
-                raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
-            return chosen
-        return parse_items
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     usage="function_speed.py [LIBANYDML] [options]")
-    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
-                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser = make_parser("function_speed.py", __doc__)
     parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
     parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
     parser.add_argument("--kinds", type=items(KINDS), default=["ordinary"], help="of data: " + ", ".join(KINDS))
@@ -254,11 +240,6 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
     parser.add_argument("--rounds", type=int, default=5, help="at least")
     parser.add_argument("--min-time", type=float, default=0.5, help="seconds for each function, at least")
-    parser.add_argument("--no-venv", dest="venv", action="store_false",
-                        help="the libraries of this Python, those that it has")
-    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--result", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.kinds[0] != "ordinary":
         options.kinds = ["ordinary", *(kind for kind in options.kinds if kind != "ordinary")]
@@ -269,17 +250,10 @@ def main():
     options = parse(sys.argv[1:])
     if options.result:
         return work(options)
-    if not Path(options.library).exists():
-        sys.exit(f"{options.library} is not there: ./run builds it")
-    python = make_environment(options.venv_folder, PACKAGES) if options.venv else sys.executable
-    if not importable(python, "numpy"):
-        sys.exit("NumPy is needed, and this Python has none")
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [python, str(Path(__file__).resolve()), *sys.argv[1:], "--result", file.name]
-        if subprocess.run(command, env=dict(os.environ, ANYDML_THREADS=str(options.threads))).returncode != 0:
-            sys.exit("the functions failed")
-        part = json.loads(Path(file.name).read_text())
-    report = {"program": "function_speed.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(), **part}
+    part = run_again(python_of(options, PACKAGES), environment={"ANYDML_THREADS": str(options.threads)})
+    if part is None:
+        sys.exit("the functions failed")
+    report = {**about("function_speed.py"), **part}
     print(f"{report['cpu']} ({report['architecture']}), {options.threads} threads, {options.elements:,} elements\n")
     for type_name in options.types:
         print(markdown(report, type_name))

@@ -17,19 +17,13 @@ or infinite alone.
 The libraries are those of PyPI, in a virtual environment of its own (build/peers), as for peers.py; with --no-venv those of
 the Python that runs this. What is missing is named and left out. Functions that are not built are left out too.
 """
-import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
-import tempfile
 from collections import namedtuple
 from pathlib import Path
 
-from peers import cpu_name, importable, make_environment, say
+from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx", "jax", "mpmath")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
@@ -363,29 +357,13 @@ def markdown(report, type_name):
 
 
 def parse(arguments):
-    def items(allowed):
-        def parse_items(text):
-            chosen = list(allowed) if text == "all" else text.split(",")
-            if not set(chosen) <= set(allowed):
-                raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
-            return chosen
-        return parse_items
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     usage="functions.py [LIBANYDML] [options]")
-    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
-                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser = make_parser("functions.py", __doc__)
     parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
     parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
     parser.add_argument("--count", type=int, help="inputs of FLOAT32 (4,000,000; quick: 100,000)")
     parser.add_argument("--sample", type=int, help="inputs held against mpmath (2,000; quick: 200)")
     parser.add_argument("--quick", action="store_true", help="few inputs: to see that it runs")
     parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
-    parser.add_argument("--no-venv", dest="venv", action="store_false",
-                        help="the libraries of this Python, those that it has")
-    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--result", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.count = options.count or (100_000 if options.quick else 4_000_000)
     options.sample = options.sample or (200 if options.quick else 2_000)
@@ -396,18 +374,10 @@ def main():
     options = parse(sys.argv[1:])
     if options.result:
         return work(options)
-    if not Path(options.library).exists():
-        sys.exit(f"{options.library} is not there: ./run builds it")
-    python = make_environment(options.venv_folder, PACKAGES) if options.venv else sys.executable
-    if not importable(python, "numpy"):
-        sys.exit("NumPy is needed, and this Python has none")
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [python, str(Path(__file__).resolve()), *sys.argv[1:], "--result", file.name]
-        if subprocess.run(command, env=dict(os.environ, JAX_PLATFORMS="cpu")).returncode != 0:
-            sys.exit("the functions failed")
-        part = json.loads(Path(file.name).read_text())
-    report = {"program": "functions.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
-              "c_library": " ".join(platform.libc_ver()), "python": platform.python_version(), **part}
+    part = run_again(python_of(options, PACKAGES), environment={"JAX_PLATFORMS": "cpu"})
+    if part is None:
+        sys.exit("the functions failed")
+    report = {**about("functions.py"), **part}
     print(f"{report['cpu']} ({report['architecture']}), {report['c_library']}, Python {report['python']}\n")
     for type_name in options.types:
         if any(row["type"] == type_name for row in report["rows"]):

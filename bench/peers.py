@@ -23,48 +23,19 @@ import argparse
 import json
 import math
 import os
-import platform
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from peer_libraries import LAYOUTS, Anydml, Formula, NumPy, OnnxRuntime, PlainC, PyTorch, PyTorchCompiled, Sleef
 from peer_operators import ROWS, make_inputs, make_output
+from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx")
 SEED = 1
 OPERATORS = ("modulus_floor", "modulus_truncate")
 TENSOR_BYTES = 64 << 20
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-# ---- The environment ------------------------------------------------------------------------------------------------
-
-def importable(python, package):
-    return subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0
-
-
-def make_environment(folder, packages=PACKAGES):
-    """The Python of a virtual environment with the peers in it; one that cannot be had is named."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        say(f"making a virtual environment in {folder}")
-        if subprocess.run([sys.executable, "-m", "venv", str(folder)]).returncode != 0:
-            sys.exit("no virtual environment can be made (Debian: python3-venv); --no-venv goes without")
-    for package in packages:
-        if not importable(str(python), package):
-            say(f"installing {package}")
-            command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
-            if subprocess.run(command).returncode != 0:
-                say(f"{package} cannot be installed: left out")
-    return str(python)
 
 
 def make_peers(options, threads):
@@ -346,26 +317,11 @@ def print_wrong(report):
     table(lines)
 
 
-def cpu_name():
-    for line in subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines():
-        if line.startswith("Model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
-
-
 ALL_TYPES = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
 
 
 def parse(arguments):
     cores = len(os.sched_getaffinity(0))
-
-    def items(allowed):
-        def parse_items(text):
-            chosen = list(allowed) if text == "all" else text.split(",")
-            if not set(chosen) <= set(allowed):
-                raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
-            return chosen
-        return parse_items
 
     def parse_operators(text):
         chosen = []
@@ -381,10 +337,7 @@ def parse(arguments):
     def thread_counts(text):
         return sorted({cores if item == "all" else int(item) for item in text.split(",")})
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     usage="peers.py [LIBANYDML] [options]")
-    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
-                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser = make_parser("peers.py", __doc__)
     parser.add_argument("--types", type=items(ALL_TYPES), default=list(ALL_TYPES))
     parser.add_argument("--operators", type=parse_operators, default=list(OPERATORS), help="modulus by default")
     parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the modulus's times")
@@ -396,12 +349,7 @@ def parse(arguments):
     parser.add_argument("--no-times", dest="times", action="store_false")
     parser.add_argument("--no-counts", dest="counts", action="store_false")
     parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
-    parser.add_argument("--no-venv", dest="venv", action="store_false",
-                        help="the libraries of this Python, those that it has")
-    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--work", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--result", help=argparse.SUPPRESS)
     parser.add_argument("--count-here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.pairs = options.pairs or (200_000 if options.quick else 4_000_000)
@@ -417,25 +365,15 @@ def main():
     options = parse(sys.argv[1:])
     if options.work:
         return work(options)
-    if not Path(options.library).exists():
-        sys.exit(f"{options.library} is not there: ./run builds it")
-    python = make_environment(options.venv_folder) if options.venv else sys.executable
-    if not importable(python, "numpy"):
-        sys.exit("NumPy is needed, and this Python has none")
-    report = {"program": "peers.py", "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
-              "c_library": " ".join(platform.libc_ver()), "python": platform.python_version(), "titles": {},
-              "short": {}, "tensor_bytes": options.bytes, "times": [], "wrong": [], "absent": {}, "differing": {}}
+    python = python_of(options, PACKAGES)
+    report = {**about("peers.py"), "titles": {}, "short": {}, "tensor_bytes": options.bytes, "times": [], "wrong": [],
+              "absent": {}, "differing": {}}
     counts = options.threads if options.times else options.threads[-1:]
     for threads in counts:
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            command = [python, str(Path(__file__).resolve()), *sys.argv[1:], "--work", str(threads),
-                       "--result", file.name]
-            if options.counts and threads == counts[-1]:
-                command.append("--count-here")
-            environment = dict(os.environ, ANYDML_THREADS=str(threads), OMP_NUM_THREADS=str(threads))
-            if subprocess.run(command, env=environment).returncode != 0:
-                sys.exit(f"the peers by {threads} threads failed")
-            part = json.loads(Path(file.name).read_text())
+        arguments = ["--work", str(threads)] + (["--count-here"] if options.counts and threads == counts[-1] else [])
+        part = run_again(python, arguments, {"ANYDML_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)})
+        if part is None:
+            sys.exit(f"the peers by {threads} threads failed")
         for key in ("titles", "short", "absent", "differing"):
             report[key].update(part[key])
         report["times"] += part["times"]

@@ -378,7 +378,7 @@ TEST(ReduceRefuses, WhatItDoesNotDoOrCannotMean) {
   constexpr anydml_type kF32 = ANYDML_FLOAT32;
   for (const char* function : {"LOG_SUM", "LOG_SUM_EXP"}) {
     EXPECT_TRUE(has(message(function, {3, 2}, {3, 1}, {1}, ANYDML_FLOAT64, ANYDML_FLOAT64, ANYDML_INVALID_ARGUMENT),
-                    "type is FLOAT64; expected "));
+                    "type is FLOAT64; expected FLOAT32, FLOAT16 for LOG_SUM"));
     EXPECT_TRUE(has(message(function, {3, 4}, {3, 1}, {1}, ANYDML_INT32, ANYDML_INT32, ANYDML_INVALID_ARGUMENT),
                     "type is INT32"));
   }

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""What the programs that measure other libraries share: their options, the Python that has the libraries, and a run of
+the program itself in that Python."""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def items(allowed):
+    """An option's type: some of these with commas between them, or all."""
+    def parse_items(text):
+        chosen = list(allowed) if text == "all" else text.split(",")
+        if not set(chosen) <= set(allowed):
+            raise argparse.ArgumentTypeError(f"of {', '.join(allowed)}")
+        return chosen
+    return parse_items
+
+
+def make_parser(program, description):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     usage=f"{program} [LIBANYDML] [options]")
+    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser.add_argument("--no-venv", dest="venv", action="store_false",
+                        help="the libraries of this Python, those that it has")
+    parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--result", help=argparse.SUPPRESS)
+    return parser
+
+
+def importable(python, package):
+    return subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0
+
+
+def make_environment(folder, packages):
+    """The Python of a virtual environment with the peers in it; one that cannot be had is named."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        say(f"making a virtual environment in {folder}")
+        if subprocess.run([sys.executable, "-m", "venv", str(folder)]).returncode != 0:
+            sys.exit("no virtual environment can be made (Debian: python3-venv); --no-venv goes without")
+    for package in packages:
+        if not importable(str(python), package):
+            say(f"installing {package}")
+            command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+            if subprocess.run(command).returncode != 0:
+                say(f"{package} cannot be installed: left out")
+    return str(python)
+
+
+def python_of(options, packages):
+    """The Python in which the work is done; it has NumPy, and there is a library to measure."""
+    if not Path(options.library).exists():
+        sys.exit(f"{options.library} is not there: ./run builds it")
+    python = make_environment(options.venv_folder, packages) if options.venv else sys.executable
+    if not importable(python, "numpy"):
+        sys.exit("NumPy is needed, and this Python has none")
+    return python
+
+
+def run_again(python, arguments=(), environment=None):
+    """This program with the same arguments and these in that Python; what it wrote to --result, or None if it failed."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [python, str(Path(sys.argv[0]).resolve()), *sys.argv[1:], *arguments, "--result", file.name]
+        done = subprocess.run(command, env={**os.environ, **(environment or {})})
+        return json.loads(Path(file.name).read_text()) if done.returncode == 0 else None
+
+
+def about(program):
+    """What a report says of the machine."""
+    return {"program": program, "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
+            "c_library": " ".join(platform.libc_ver()), "python": platform.python_version()}
+
+
+def cpu_name():
+    for line in subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines():
+        if line.startswith("Model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"
