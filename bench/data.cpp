@@ -83,11 +83,43 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   return false;
 }
 
+// From where to where the argument of a function is; false if the operand is none.
+bool find_range(Operand operand, double& least, double& most) {
+  switch (operand) {
+    case Operand::argument:
+      least = -4, most = 4;
+      return true;
+    case Operand::positive:
+      least = 0.01, most = 100;
+      return true;
+    case Operand::above_one:
+      least = 1, most = 100;
+      return true;
+    case Operand::below_one:
+      least = -0.99, most = 0.99;
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <class T>
 std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random& random) {
   std::vector<T> values(count);
   if (draw_special(values, operand, random)) {
     return values;
+  }
+  double least = 0;
+  double most = 0;
+  if (find_range(operand, least, most)) {
+    if constexpr (is_float<T>) {
+      if (data.kind == Data::Kind::ordinary) {
+        std::uniform_real_distribution<double> uniform(least, most);
+        std::generate(values.begin(), values.end(), [&] { return from_double<T>(uniform(random)); });
+        return values;
+      }
+    }
+    operand = Operand::dividend;
   }
   if (operand == Operand::magnitude) {
     values = draw<T>(count, data, Operand::dividend, random);
@@ -133,7 +165,7 @@ std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random
 void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Operand operand, Team& team) {
   with_type(type, [&]<class T>() {
     Random random(kSeed + (operand == Operand::divisor ? 1 : 0));
-    const std::size_t period = std::min(elements, operand == Operand::dividend ? kPeriod : kPeriod - 3);
+    const std::size_t period = std::min(elements, operand == Operand::divisor ? kPeriod - 3 : kPeriod);
     const std::vector<T> values = draw<T>(period, data, operand, random);
     // By the team, so that a page is first touched by the thread that will walk it.
     team.share(elements, 4096, [&](std::size_t begin, std::size_t end) {

@@ -15,7 +15,8 @@ distance to the value in FLOAT64, in units of the last place of the right result
 or infinite alone.
 
 The libraries are those of PyPI, in a virtual environment of its own (build/peers), as for peers.py; with --no-venv those of
-the Python that runs this. What is missing is named and left out. Functions that are not built are left out too.
+the Python that runs this. PyTorch and CuPy are counted on an NVIDIA GPU too, where there is one; CuPy is not installed.
+What is missing is named and left out. Functions that are not built are left out too.
 """
 import json
 import sys
@@ -141,6 +142,42 @@ class PyTorchCompiled(PyTorch):
         return self.torch.compile(lambda *tensors: plain(*tensors))
 
 
+class PyTorchCuda(PyTorch):
+    key = "torch_cuda"
+
+    def __init__(self):
+        super().__init__()
+        if not self.torch.cuda.is_available():
+            raise RuntimeError("there is no GPU")
+        self.title += f" on {self.torch.cuda.get_device_name(0)}"
+
+    def prepare(self, function, arrays):
+        compute = self.compute(function)
+        return lambda *given: compute(*(self.torch.from_numpy(array).cuda() for array in given)).cpu().numpy()
+
+
+class CuPy:
+    key = "cupy"
+
+    def __init__(self):
+        import cupy
+        import cupyx.scipy.special
+        if cupy.cuda.runtime.getDeviceCount() == 0:
+            raise RuntimeError("there is no GPU")
+        self.cupy, self.special = cupy, cupyx.scipy.special
+        name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        self.title = f"CuPy {cupy.__version__} on {name}"
+
+    def prepare(self, function, arrays):
+        if function.numpy:
+            compute = found(self.cupy, function.numpy)
+        elif function.onnx is not None and function.onnx[0] == "Erf":
+            compute = self.special.erf
+        else:
+            return None
+        return lambda *given: self.cupy.asnumpy(compute(*map(self.cupy.asarray, given)))
+
+
 class OnnxRuntime:
     key = "onnxruntime"
 
@@ -180,7 +217,7 @@ class Jax:
         return lambda *given: numpy.asarray(compute(*given))
 
 
-PEERS = (NumPy, PyTorch, PyTorchCompiled, OnnxRuntime, Jax)
+PEERS = (NumPy, PyTorch, PyTorchCompiled, PyTorchCuda, CuPy, OnnxRuntime, Jax)
 
 
 # ---- Counting -------------------------------------------------------------------------------------------------------

@@ -77,6 +77,25 @@ std::vector<Attribute> default_attributes(const facts::Operator& op) {
   return attributes;
 }
 
+// Correctly rounded functions: what they take long for is not what sums and quotients do.
+bool is_function(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "exp",   "log",  "sin",          "cos",        "tan",         "asin",     "acos",
+      "atan",  "sinh", "cosh",         "tanh",       "asinh",       "acosh",    "atanh",
+      "erf",   "pow",  "constant_pow", "atan_yx",    "sigmoid",     "gelu",     "softsign",
+      "swish", "elu",  "celu",         "scaled_elu", "scaled_tanh", "softplus", "parametric_softplus"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+Operand argument_of(std::string_view name) {
+  if (name == "log" || name == "pow" || name == "constant_pow") {
+    return Operand::positive;
+  }
+  if (name == "acosh") {
+    return Operand::above_one;
+  }
+  return name == "asin" || name == "acos" || name == "atanh" ? Operand::below_one : Operand::argument;
+}
+
 Operand second_holds(std::string_view name) {
   return name.starts_with("bit_shift") ? Operand::shift : Operand::divisor;
 }
@@ -179,6 +198,8 @@ class Table {
       row.inputs = {{Operand::condition, ANYDML_UINT8, false}, {}, {Operand::divisor, ANYDML_NONE, false}};
     } else if (row.name == "sqrt") {
       row.inputs.front().holds = Operand::magnitude;
+    } else if (is_function(row.name)) {
+      row.inputs.front().holds = argument_of(row.name);
     }
     const bool answers = row.name == "logical_equals" || row.name.starts_with("logical_greater") ||
                          row.name.starts_with("logical_less") || row.name.starts_with("is_") || row.name == "bit_count";

@@ -15,7 +15,19 @@ namespace anydml::bench {
 enum class Family { elementwise, reduce, fill };
 
 // What an operand holds; data.h has the values.
-enum class Operand { dividend, divisor, magnitude, condition, shift, scale, zero_point };
+enum class Operand {
+  dividend,
+  divisor,
+  magnitude,
+  argument,  // of a function: where it has most to do
+  positive,  // of those that want such numbers
+  above_one,
+  below_one,  // in magnitude
+  condition,
+  shift,
+  scale,
+  zero_point,
+};
 
 struct Input {
   Operand holds = Operand::dividend;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ops/elementwise/cuda/launch_device.cuh"
+#include "ops/elementwise/scalar/functions/function.h"
 #include "ops/elementwise/signature.h"
 
 namespace anydml::cuda {
@@ -30,17 +31,15 @@ struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   static constexpr u32 kVectorElements = kVectorBytes / kWidest;
   static constexpr u32 kVectorInputBytes = kVectorElements * (sizeof(Inputs) + ...);
 
-  // What the scalar makes of elements; element.template operator()<T, i>() gives input i, of type T, as its bits.
-  template <class Element, std::size_t... kNumbers>
-  [[nodiscard]] static __device__ bits_t<Result> apply(const Scalar& scalar, const Element& element,
-                                                       std::index_sequence<kNumbers...>) {
-    return __builtin_bit_cast(
-        bits_t<Result>,
-        scalar(__builtin_bit_cast(Inputs, element.template operator()<Inputs, static_cast<int>(kNumbers)>())...));
+  // What a function makes of elements; element.template operator()<T, i>() gives input i, of type T, as its bits.
+  template <class Of, class Element>
+  [[nodiscard]] static __device__ auto call(const Of& of, const Element& element) {
+    return call(of, element, std::index_sequence_for<Inputs...>{});
   }
+  // What the scalar makes of them, as its bits.
   template <class Element>
   [[nodiscard]] static __device__ bits_t<Result> apply(const Scalar& scalar, const Element& element) {
-    return apply(scalar, element, std::index_sequence_for<Inputs...>{});
+    return __builtin_bit_cast(bits_t<Result>, call(scalar, element));
   }
   // Calls use.template operator()<T, i>() for each input; for the output too.
   template <class Use>
@@ -54,6 +53,10 @@ struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   }
 
  private:
+  template <class Of, class Element, std::size_t... kNumbers>
+  [[nodiscard]] static __device__ auto call(const Of& of, const Element& element, std::index_sequence<kNumbers...>) {
+    return of(__builtin_bit_cast(Inputs, element.template operator()<Inputs, static_cast<int>(kNumbers)>())...);
+  }
   template <class Use, std::size_t... kNumbers>
   static __device__ void for_each_input(const Use& use, std::index_sequence<kNumbers...>) {
     (use.template operator()<Inputs, static_cast<int>(kNumbers)>(), ...);
@@ -184,6 +187,97 @@ __global__ void __launch_bounds__(Shape::kThreads)
                      }));
     }
     store_access<kElements * sizeof(Output), Shape::kStreaming>(addresses[i][kOutput], results);
+  }
+}
+
+// The same where all operands are contiguous: one row, and nothing to find but where a thread begins. For functions,
+// which wait for instructions and not for memory.
+template <int kOperands>
+struct PlainLaunch {
+  std::byte* addresses[kOperands];
+  u32 count;
+};
+
+// The results of a vector. All elements are ordinary at first, so that their instructions mix; whether any is hard is
+// one question for all of them.
+template <class Scalar, class Element>
+__device__ inline void compute_vector(const Scalar& scalar, const Element& element, u32 (&results)[4]) {
+  using Types = RowTypes<Scalar>;
+  using Output = typename Types::Output;
+  constexpr int kElements = Types::kVectorElements;
+  const auto of_element = [&](int i) {
+    return [&element, i]<class T, int kInput>() { return element.template operator()<T, kInput>(i); };
+  };
+  if constexpr (kMayBeHard<Scalar>) {
+    u32 hard = 0;
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) {
+      const f64 result = Types::call([&](auto... x) { return scalar.of.ordinary(widen(x)...); }, of_element(i));
+      const bool asks =
+          Types::call([&](auto... x) { return asks_for_more<Output>(scalar.of, result, widen(x)...); }, of_element(i));
+      hard |= static_cast<u32>(asks) << i;
+      insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, narrow_once<Output>(result)));
+    }
+    if (hard != 0) {
+#pragma unroll
+      for (int i = 0; i < kElements; ++i) {
+        if ((hard >> i & 1) != 0) {
+          const f64 result = Types::call([&](auto... x) { return scalar.of.hard(widen(x)...); }, of_element(i));
+          insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, narrow_once<Output>(result)));
+        }
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) {
+      insert<Output>(results, i, Types::apply(scalar, of_element(i)));
+    }
+  }
+}
+
+template <class Scalar>
+using PlainShape = VectorShape<128, row_vectors_of_thread(RowTypes<Scalar>::kVectorInputBytes)>;
+
+template <class Scalar, class Shape = PlainShape<Scalar>>
+__global__ void __launch_bounds__(Shape::kThreads)
+    row_plain(const __grid_constant__ PlainLaunch<RowTypes<Scalar>::kOperands> launch,
+              const __grid_constant__ Scalar scalar) {
+  using Types = RowTypes<Scalar>;
+  using Output = typename Types::Output;
+  constexpr int kOutput = Types::kInputs;
+  constexpr u32 kElements = Types::kVectorElements;
+  constexpr u32 kOfBlock = Shape::kOfBlock * kElements;
+  const u32 begin = blockIdx.x * kOfBlock;
+  const u32 left = launch.count - begin;
+  if (left < kOfBlock) {  // the last block, element by element
+#pragma unroll 1
+    for (u32 i = threadIdx.x; i < left; i += Shape::kThreads) {
+      const u64 element = u64{begin} + i;
+      const auto result = Types::apply(scalar, [&]<class T, int kInput>() {
+        return load_element<T>(launch.addresses[kInput] + element * sizeof(T), true);
+      });
+      store_element<Output>(launch.addresses[kOutput] + element * sizeof(Output), result, true);
+    }
+    return;
+  }
+  const u64 first = begin + threadIdx.x * kElements;
+  u32 inputs[Shape::kVectors][Types::kInputs][4];
+#pragma unroll
+  for (int i = 0; i < Shape::kVectors; ++i) {
+    Types::for_each_input([&]<class T, int kInput>() {
+      load_access<kElements * sizeof(T), Shape::kStreaming>(
+          launch.addresses[kInput] + first * sizeof(T) + i * (Shape::kThreads * kElements * sizeof(T)),
+          inputs[i][kInput]);
+    });
+  }
+#pragma unroll
+  for (int i = 0; i < Shape::kVectors; ++i) {
+    u32 results[4] = {};
+    const auto element = [&]<class T, int kInput>(int number) { return extract<T>(inputs[i][kInput], number); };
+    compute_vector(scalar, element, results);
+    store_access<kElements * sizeof(Output), Shape::kStreaming>(
+        launch.addresses[kOutput] + first * sizeof(Output) + i * (Shape::kThreads * kElements * sizeof(Output)),
+        results);
   }
 }
 

@@ -3,6 +3,7 @@
 // tested against them. Each variant has kernels of its own, so that none takes the registers of another.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -64,6 +65,17 @@ template <class Scalar, class Shape = RowShape<Scalar>>
       if (const u16* const table = find_half_table(fill_half_table<Scalar>, from.scalar, sizeof(Scalar))) {
         return launch_half_table(table, from.addresses[0], from.addresses[1], geometry.count, stream);
       }
+    }
+  }
+  if constexpr (kIsFunction<Scalar>) {
+    if (from.geometry.rank == 1 && from.geometry.stays == 0) {
+      PlainLaunch<RowTypes<Scalar>::kOperands> launch;
+      std::copy_n(from.addresses, RowTypes<Scalar>::kOperands, launch.addresses);
+      launch.count = from.geometry.count;
+      using Plain = PlainShape<Scalar>;
+      const u32 blocks = parts_of(launch.count, Plain::kOfBlock * RowTypes<Scalar>::kVectorElements);
+      row_plain<Scalar><<<blocks, Plain::kThreads, 0, stream>>>(launch, scalar_in<Scalar>(from.scalar));
+      return cudaGetLastError();
     }
   }
   const u32 blocks = parts_of(from.geometry.vectors, Shape::kOfBlock);

@@ -83,6 +83,75 @@ template <class T>
 #endif
 }
 
+// A GPU has other threads to go on with while an operation waits for another: the fewest operations are best, in the
+// longest chain. ANYDML_LIKE_A_GPU has a CPU compute what a GPU does, for tests.
+#if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
+inline constexpr bool kOnGpu = true;
+#else
+inline constexpr bool kOnGpu = false;
+#endif
+
+// c0 + c1 x + c2 x^2 ... in as few operations as there are.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64, f64 c) { return c; }
+template <class... More>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64 x, f64 c, More... more) {
+  return fused(horner(x, more...), x, c);
+}
+
+// Some twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs have them for the upper half of a FLOAT64.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 inverse_estimate(f64 x) {
+#if defined(__CUDA_ARCH__)
+  f64 y = 0;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+#else
+  return from_bits<f64>(to_bits(1.0 / x) & 0xffffffff00000000);
+#endif
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 inverse_root_estimate(f64 x) {
+#if defined(__CUDA_ARCH__)
+  f64 y = 0;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+#else
+  return from_bits<f64>(to_bits(1.0 / square_root(x)) & 0xffffffff00000000);
+#endif
+}
+
+// a / b and the square root of x, of numbers and to numbers that are far from overflow and from subnormal ones, b above
+// 0 and x 0 or above; NaN passes, and x below 0 has the root NaN. Rounded as IEEE 754 says, or on a GPU with Last::near
+// to within two units of the last place. CUDA's own guard against other numbers by a branch and take twice as long:
+// these take an estimate nearer, and the last step adds what the remainder says, which is exact.
+enum class Last { exact, near };
+template <Last last = Last::exact>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {
+  if constexpr (kOnGpu) {
+    const f64 first = inverse_estimate(b);
+    const f64 error = fused(-b, first, 1.0);
+    const f64 inverse = fused(first, fused(error, error, error), first);
+    const f64 near = a * inverse;
+    // So that -0 stays what it is.
+    return last == Last::near ? near : fused(fused(b, near, -a), -inverse, near);
+  } else {
+    return a / b;
+  }
+}
+template <Last last = Last::exact>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 root_of(f64 x) {
+  if constexpr (kOnGpu) {
+    // The root of 0 begins with that of a tiny number. As integers, numbers below 0 are above all others.
+    constexpr u32 kTiny = u32{1} << 28;
+    const auto high = static_cast<u32>(to_bits(x) >> 32);
+    const f64 first = inverse_root_estimate(from_bits<f64>(u64{high < kTiny ? kTiny : high} << 32));
+    const f64 error = fused(x * first, -first, 1.0);
+    const f64 inverse = fused(error * first, fused(error, 0.375, 0.5), first);
+    const f64 near = x * inverse;
+    return last == Last::near ? near : fused(fused(near, -near, x), 0.5 * inverse, near);
+  } else {
+    return square_root(x);
+  }
+}
+
 // IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
 // with halves to the even one. Zeros and what becomes one keep their sign, infinities and NaN stay. The machine rounds
 // to nearest whenever something is computed here, on which the last relies.

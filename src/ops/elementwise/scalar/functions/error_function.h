@@ -79,7 +79,7 @@ struct GeluOf {
     // Beyond -15 the result is -0; what 1 / a^2 is there does not matter. -infinity gives NaN in the last line.
     const f64 a = select(x < -15.0f, 15.0f, -x);
     const f64 a_squared = a * a;
-    const f64 v = 1.0 / a_squared;
+    const f64 v = quotient_of<Last::near>(1.0, a_squared);
     constexpr f64 kShift = 0x1.8p52;
     const f64 shifted = fused(a_squared, -0x1.71547652b82fep-1, kShift);
     const f64 k = shifted - kShift;

@@ -28,6 +28,17 @@ struct Parts {
 // How near the part is: to less than an ulp of itself, or of 1, which is one operation less.
 enum class Near { itself, one };
 
+// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r in FLOAT32, where k times the highest bits of ln 2 is
+// exact, and so is the difference. For |x| <= 170.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_on_gpu(f32 x) {
+  constexpr f32 kShift = 0x1.8p23f + 1023;
+  const f32 shifted = fused(x, static_cast<f32>(kLog2OfE), kShift);
+  const f32 k = shifted - kShift;
+  const f64 r = fused(f64{k}, -kLn2Rest, f64{fused(k, -static_cast<f32>(kLn2Short), x)});
+  const f64 tail = horner(r, kExp2, kExp3, kExp4, kExp5, kExp6, kExp7, kExp8, kExp9, kExp10);
+  return {fused(r * r, tail, r), from_bits<f64>(static_cast<u64>(to_bits(shifted) << 20) << 32)};
+}
+
 // x = k ln 2 + r. k stands in the lowest bits of a sum that is too large for a fraction, with the bias of FLOAT64's
 // exponent, so that a shift makes a power of two of it. For x from -700 to 710, where it is infinite.
 template <Near near = Near::itself>
@@ -56,9 +67,16 @@ template <Near near = Near::itself>
 }
 
 // 1 + exp(x)
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and_exp(f64 x) {
-  const Parts e = parts_of<Near::one>(x);
-  return fused(e.part, e.power, e.power + 1.0);
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
+
+// Where no attribute takes part, so that every result is proven, each machine may take its own way.
+template <Near near>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {
+  if constexpr (kOnGpu) {
+    return parts_on_gpu(x);
+  } else {
+    return parts_of<near>(x);
+  }
 }
 
 }  // namespace exponential
@@ -66,7 +84,7 @@ template <Near near = Near::itself>
 struct ExpOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
-    const Parts e = parts_of<Near::one>(clamped(x, -104.0f, 89.0f));
+    const Parts e = proven_parts_of<Near::one>(clamped(x, -104.0f, 89.0f));
     return fused(e.part, e.power, e.power);
   }
 };
@@ -76,12 +94,13 @@ using Exp = Function<T, ExpOf>;
 // 1 / (1 + exp(-x))
 struct SigmoidOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f64 minus = exponential::clamped(-x, -104.0f, 104.0f);
+    using namespace exponential;
+    const f32 minus = clamped(-x, -104.0f, 104.0f);
     // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, and a little nearer to 1/2: too little
     // for a FLOAT64, but it decides. So we divide not 1 but a near number, above for x < 0 and below for x > 0: the
     // highest bits of -x, as a number, are 1 and 5 there.
-    const f64 one = from_bits<f64>(to_bits(1.0) + 3 - (to_bits(minus) >> 61));
-    return one / exponential::one_and_exp(minus);
+    const f64 one = from_bits<f64>(to_bits(1.0) + 2 - (to_bits(f64{minus}) >> 61));
+    return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
   }
 };
 template <class T>
@@ -101,7 +120,8 @@ class SwishOf {
     const f32 inside = exponential::clamped(x, -limit, limit);
     // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
     // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
-    return with_sign_of((x + more_) / exponential::one_and_exp(scale_ * inside), f64{x});
+    const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * inside));
+    return with_sign_of(quotient_of(x + more_, below), f64{x});
   }
   // Infinities: x / 1, or infinity by infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {

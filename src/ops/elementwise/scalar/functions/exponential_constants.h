@@ -10,6 +10,8 @@ namespace anydml::exponential {
 inline constexpr f64 kLog2OfE = 0x1.71547652b82fep0;
 inline constexpr f64 kLn2High = 0x1.62e42fefa39efp-1;
 inline constexpr f64 kLn2Low = 0x1.abc9e3b39803fp-56;
+inline constexpr f64 kLn2Short = 0x1.62e4p-1;
+inline constexpr f64 kLn2Rest = 0x1.7f7d1cf79abcap-20;
 inline constexpr f64 kExp2 = 0x1.ffffffffffe0ep-2;
 inline constexpr f64 kExp3 = 0x1.5555555551a63p-3;
 inline constexpr f64 kExp4 = 0x1.55555555e0349p-5;

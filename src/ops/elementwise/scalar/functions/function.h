@@ -129,4 +129,12 @@ struct FunctionOfTwo : FunctionOf<Of> {
   }
 };
 
+// Whether this is one of these two, of a definition some of whose elements are hard.
+template <class Scalar>
+inline constexpr bool kMayBeHard = false;
+template <class T, class Of>
+inline constexpr bool kMayBeHard<Function<T, Of>> = HasHard<Of, f32>;
+template <class T, class Of>
+inline constexpr bool kMayBeHard<FunctionOfTwo<T, Of>> = HasHard<Of, f32, f32>;
+
 }  // namespace anydml

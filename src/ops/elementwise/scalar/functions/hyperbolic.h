@@ -61,18 +61,19 @@ using Cosh = Function<T, CoshOf>;
 namespace hyperbolic {
 
 // scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), but for the sign of a 0. For |x| <= 80.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_tanh_of_half(f64 x, f64 scale) {
-  const exponential::Parts e = exponential::parts_of(x);
+template <Last last>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_tanh_of_half(exponential::Parts e, f64 scale) {
   const f64 power = e.power * scale;
-  return fused(e.part, power, power - scale) / fused(e.part, e.power, e.power + 1.0);
+  return quotient_of<last>(fused(e.part, power, power - scale), exponential::one_and(e));
 }
 
 }  // namespace hyperbolic
 
 struct TanhOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f64 twice = 2.0f * exponential::clamped(x, -20.0f, 20.0f);
-    return with_sign_of(hyperbolic::scaled_tanh_of_half(twice, 1.0), f64{x});
+    using namespace exponential;
+    const Parts e = proven_parts_of<Near::itself>(2.0f * clamped(x, -20.0f, 20.0f));
+    return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::near>(e, 1.0), f64{x});
   }
 };
 template <class T>
@@ -87,9 +88,10 @@ struct ScaledTanhOf {
       : alpha(attributes.values[0].as<f32>()), twice_beta(2.0 * static_cast<f64>(attributes.values[1].as<f32>())) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    using namespace exponential;
     const f64 twice = twice_beta * x;
-    const f64 result = hyperbolic::scaled_tanh_of_half(exponential::clamped(twice, -40.0, 40.0), alpha);
-    return with_sign_of(result, alpha * twice);
+    const Parts e = parts_of(clamped(twice, -40.0, 40.0));
+    return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::exact>(e, alpha), alpha * twice);
   }
 };
 template <class T>

@@ -26,6 +26,10 @@ inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
 
 // asin(s) / s - 1, for s <= 1/2 and z = s * s.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 arcus_sine(f64 z) {
+  if constexpr (kOnGpu) {
+    return z *
+           horner(z, kAsin1, kAsin2, kAsin3, kAsin4, kAsin5, kAsin6, kAsin7, kAsin8, kAsin9, kAsin10, kAsin11, kAsin12);
+  }
   const f64 z2 = z * z;
   const f64 a0 = z * kAsin1;
   const f64 a1 = fused(z, kAsin3, kAsin2);
@@ -36,40 +40,71 @@ inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
   return fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, kAsin12, a5), a4), a3), a2), a1), a0);
 }
 
+// What asin and acos are made of: beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2.
+// From there on s is less than x.
+struct Near {
+  bool far;
+  f64 z;   // s^2, or x^2
+  f64 of;  // s; on a GPU 2 s, or |x| where it is not far
+};
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_on_gpu(f32 x) {
+  const f32 magnitude = magnitude_of(x);
+  const bool far = magnitude > 0.5f;
+  const f64 of = select(far, fused(magnitude, -2.0f, 2.0f), magnitude);  // exact
+  return {far, of * select(far, 0.25, of), select(far, root_of<Last::near>(of), of)};
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_of(f64 x) {
+  const f64 near_z = x * x;
+  const f64 far_z = fused(magnitude_of(x), -0.5, 0.5);
+  const bool far = far_z < near_z;
+  const f64 z = select(far, far_z, near_z);
+  return {far, z, square_root(z)};
+}
+
 }  // namespace inverse_trigonometric
 
 // atan(x) = atan(c) + atan((x - c) / (1 + c x)), where c is 0 for small x and kAtanAt for others.
 struct AtanOf {
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    if constexpr (kOnGpu) {
+      const f32 magnitude = magnitude_of(x);
+      return with_sign_of(of(select(magnitude > 0x1p127f, 0x1p127f, magnitude), magnitude > 0.587f), f64{x});
+    } else {
+      const f64 magnitude = magnitude_of(f64{x});
+      const f64 finite = select(magnitude > 0x1p127, 0x1p127, magnitude);
+      return with_sign_of(of(finite, finite > 0.587), f64{x});
+    }
+  }
+
+ private:
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 of(f64 x, bool far) {
     using namespace inverse_trigonometric;
-    const f64 x = value;
-    const f64 magnitude = magnitude_of(x);
-    const f64 finite = select(magnitude > 0x1p127, 0x1p127, magnitude);
-    const bool far = finite > 0.587;
     const f64 at = select(far, kAtanAt, 0.0);
     const f64 there = select(far, kAtanThere, 0.0);
-    const f64 t = (finite - at) / fused(at, finite, 1.0);
+    const f64 t = quotient_of<Last::near>(x - at, fused(at, x, 1.0));
     const f64 z = t * t;
-    return with_sign_of(there + fused(t, arcus_tangent(z, z * kAtan1), t), x);
+    return there + fused(t, arcus_tangent(z, z * kAtan1), t);
   }
 };
 template <class T>
 using Atan = Function<T, AtanOf>;
 
-// Beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2. From there on s is less than x.
 struct AsinOf {
   static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
     const f64 x = value;
-    const f64 magnitude = magnitude_of(x);
-    const f64 near_z = x * x;
-    const f64 far_z = fused(magnitude, -0.5, 0.5);
-    const bool far = far_z < near_z;
-    const f64 z = select(far, far_z, near_z);
-    const f64 s = select(far, -2 * square_root(z), magnitude);
-    const f64 sum = s + fused(s, arcus_sine(z), select(far, kHalfPiRest, 0.0));
-    return with_sign_of(select(far, kHalfPi, 0.0) + sum, x);
+    if constexpr (kOnGpu) {
+      const Near near = near_on_gpu(value);
+      const f64 s = select(near.far, -near.of, near.of);
+      const f64 sum = fused(s, arcus_sine(near.z), s);
+      return with_sign_of(fused(select(near.far, 1.0, 0.0), kHalfPi, sum), x);
+    } else {
+      const Near near = near_of(x);
+      const f64 s = select(near.far, -2 * near.of, magnitude_of(x));
+      const f64 sum = s + fused(s, arcus_sine(near.z), select(near.far, kHalfPiRest, 0.0));
+      return with_sign_of(select(near.far, kHalfPi, 0.0) + sum, x);
+    }
   }
 };
 template <class T>
@@ -80,17 +115,22 @@ struct AcosOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
     const f64 x = value;
-    const f64 near_z = x * x;
-    const f64 far_z = fused(magnitude_of(x), -0.5, 0.5);
-    const bool far = far_z < near_z;
-    const f64 z = select(far, far_z, near_z);
-    const f64 side = with_sign_of(1.0, x);
-    const f64 s = select(far, 2 * side * square_root(z), -x);
-    const f64 quarters = 1.0 - select(far, side, 0.0);
-    // Half a unit of the last place more than pi / 2 has: without it two inputs are taken for midpoints.
-    constexpr f64 kRest = kHalfPiRest + 0x1p-53;
-    const f64 sum = s + fused(s, arcus_sine(z), quarters * kRest);
-    return fused(quarters, kHalfPi, sum);
+    // Two inputs would be taken for midpoints of two FLOAT32, which lie a little below the true value: a GPU sets the
+    // last bit, a CPU adds half a unit of the last place more than pi / 2 has.
+    if constexpr (kOnGpu) {
+      const Near near = near_on_gpu(value);
+      const f64 s = with_sign_of(near.of, near.far ? x : -x);
+      const f64 quarters = select(near.far, select(value < 0.0f, 2.0, 0.0), 1.0);
+      return from_bits<f64>(to_bits(fused(quarters, kHalfPi, fused(s, arcus_sine(near.z), s))) | 1);
+    } else {
+      const Near near = near_of(x);
+      const f64 side = with_sign_of(1.0, x);
+      const f64 s = select(near.far, 2 * side * near.of, -x);
+      const f64 quarters = 1.0 - select(near.far, side, 0.0);
+      constexpr f64 kRest = kHalfPiRest + 0x1p-53;
+      const f64 sum = s + fused(s, arcus_sine(near.z), quarters * kRest);
+      return fused(quarters, kHalfPi, sum);
+    }
   }
 };
 template <class T>
@@ -108,7 +148,7 @@ struct AtanYxOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
     const Operands of(y, x);
-    const f64 t = fused(-of.at, of.x, of.y) / fused(of.at, of.y, of.x);
+    const f64 t = quotient_of(fused(-of.at, of.x, of.y), fused(of.at, of.y, of.x));
     const f64 z = t * t;
     const f64 angle = select(of.far, kAtanThere, 0.0) + fused(t, arcus_tangent(z, fused(z, kAtan1, -0x1p-53)), t);
     return with_sign_of(select(of.left, 2 * kHalfPi - angle, angle), f64{y});

@@ -130,7 +130,7 @@ template <bool TwoParts>
   const f64 above = r * fused(z, fused(z2, kTanAbove3, fused(z, kTanAbove2, kTanAbove1)), 1.0);
   const f64 below = fused(z, fused(z2, fused(z, kTanBelow4, kTanBelow3), fused(z, kTanBelow2, kTanBelow1)), 1.0);
   const bool odd = (reduced.count & 1) != 0;
-  const f64 fraction = select(odd, -below, above) / select(odd, above, below);
+  const f64 fraction = quotient_of<Last::near>(select(odd, -below, above), select(odd, above, below));
   if constexpr (TwoParts) {
     return fused(reduced.more, fused(fraction, fraction, 1.0), fraction);
   } else {

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How long functions take on an NVIDIA GPU, beside PyTorch and CuPy: fractions of a pass that moves the same bytes.
+
+usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
+
+anydml is measured by `dmlrun bench -a cuda` (ANYDML_PLUGINS says where its CUDA backend is), then PyTorch and CuPy on the
+same GPU over as many numbers of the same ranges, in buffers that are there already, by CUDA's events. Each has a pass of
+its own, which copies as many bytes, in turn with the functions, and of both the faster is the floor for all.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from function_speed import RANGES
+from functions import FUNCTIONS, found
+from peer_run import ROOT, items, say
+
+TYPES = ("FLOAT32", "FLOAT16")
+CALLS = 20  # of a sample
+SAMPLES = 7
+ANY = (-4, 4)
+
+
+def measure_anydml(options):
+    """{(function, type): nanoseconds an element}, and the pass's by type and number of inputs."""
+    names = {FUNCTIONS[name].op: name for name in options.functions}
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [options.dmlrun, "bench", "-a", "cuda", "--operators", ",".join(names), "--types", ",".join(options.types),
+                   "--layouts", "tensor", "--sizes", str(options.elements), "--min-time", str(options.min_time),
+                   "--rounds", "5", "--json", file.name]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        report = json.loads(Path(file.name).read_text())
+    times, passes = {}, {}
+    for row in report["cases"]:
+        name = names[row["directml_operator"]]
+        times[name, row["type"]] = row["ns_per_element"]
+        inputs = len(FUNCTIONS[name].ranges)
+        floor = row["ns_per_element"] * row["fraction"]
+        passes[row["type"], inputs] = min(floor, passes.get((row["type"], inputs), floor))
+    return times, passes
+
+
+class Torch:
+    key = "torch"
+
+    def __init__(self):
+        import torch
+        self.torch, self.title = torch, f"PyTorch {torch.__version__.partition('+')[0]}"
+        self.gpu = torch.cuda.get_device_name(0)
+        self.generator = torch.Generator(device="cuda").manual_seed(1)
+
+    def arrays(self, name, type_name, count):
+        ranges = RANGES.get(name, [ANY] * len(FUNCTIONS[name].ranges))
+        made = [self.torch.empty(count, device="cuda").uniform_(*limits, generator=self.generator) for limits in ranges]
+        return [array.to(getattr(self.torch, type_name.lower())) for array in made]
+
+    def call(self, name, arrays):
+        out = self.torch.empty_like(arrays[0])
+        compute = found(self.torch, FUNCTIONS[name].torch)
+        try:
+            compute(*arrays, out=out)
+            return lambda: compute(*arrays, out=out)
+        except TypeError:  # activations have no out=
+            return lambda: compute(*arrays)
+
+    def copy(self, arrays):
+        out = self.torch.empty_like(arrays[0])
+        if len(arrays) == 1:
+            return lambda: out.copy_(arrays[0])
+        whole = [array.view(self.torch.int32) for array in (*arrays, out)]
+        return lambda: self.torch.add(whole[0], whole[1], out=whole[2])
+
+    def time(self, call):
+        """Milliseconds of a call, the median of the samples."""
+        samples = []
+        call()
+        for _ in range(SAMPLES):
+            begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            for _ in range(CALLS):
+                call()
+            end.record()
+            end.synchronize()
+            samples.append(begin.elapsed_time(end) / CALLS)
+        return statistics.median(samples)
+
+
+class CuPy:
+    key = "cupy"
+
+    def __init__(self):
+        import cupy
+        self.cupy, self.title = cupy, f"CuPy {cupy.__version__}"
+
+    def call(self, name, arrays):
+        function = FUNCTIONS[name].numpy
+        if not function:
+            return None
+        compute = found(self.cupy, function)
+        given = [self.cupy.asarray(array) for array in arrays]
+        out = self.cupy.empty_like(given[0])
+        return lambda: compute(*given, out=out)
+
+
+def measure_others(options):
+    torch = Torch()
+    peers = [torch]
+    try:
+        peers.append(CuPy())
+        # Both launch on one stream, so that the same events time both.
+        peers[1].cupy.cuda.ExternalStream(torch.torch.cuda.current_stream().cuda_stream).use()
+    except Exception as error:  # whatever keeps it from starting, PyTorch goes on
+        say(f"CuPy left out: {error}")
+    times, passes = {}, {}
+    for type_name in options.types:
+        for name in options.functions:
+            arrays = torch.arrays(name, type_name, options.elements)
+            key = (type_name, len(arrays))
+            floor = torch.time(torch.copy(arrays)) * 1e6 / options.elements
+            passes[key] = min(floor, passes.get(key, floor))
+            for peer in peers:
+                try:
+                    call = peer.call(name, arrays)
+                    if call is not None:
+                        times[peer.key, name, type_name] = torch.time(call) * 1e6 / options.elements
+                except Exception as error:  # each library has its own way to say that it has no kernel
+                    say(f"{peer.key} {name} {type_name} left out: {str(error).splitlines()[0][:100]}")
+        say(f"  {type_name}")
+    return torch.gpu, {peer.key: peer.title for peer in peers}, times, passes
+
+
+def markdown(report, type_name):
+    titles = report["titles"]
+    lines = [f"| {type_name}, of the pass | " + " | ".join(titles.values()) + " |", "|---" * (len(titles) + 1) + "|"]
+    rows = [row for row in report["rows"] if row["type"] == type_name]
+    for name in dict.fromkeys(row["function"] for row in rows):
+        shown = {row["peer"]: f"{100 * row['fraction']:.0f} %" for row in rows if row["function"] == name}
+        lines.append(f"| {name} | " + " | ".join(shown.get(key, "–") for key in titles) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dmlrun", nargs="?", default=str(ROOT / "build" / "release" / "tools" / "dmlrun" / "dmlrun"))
+    parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
+    parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
+    parser.add_argument("--elements", type=int, default=1 << 24)
+    parser.add_argument("--min-time", type=float, default=0.05, help="seconds for each function of anydml")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    own, own_passes = measure_anydml(options)
+    gpu, titles, times, passes = measure_others(options)
+    floors = {key: min(passes[key], own_passes.get(key, passes[key])) for key in passes}
+    times.update({("anydml", *key): time for key, time in own.items()})
+    rows = [{"peer": peer, "function": name, "type": type_name, "ns_per_element": time,
+             "fraction": floors[type_name, len(FUNCTIONS[name].ranges)] / time}
+            for (peer, name, type_name), time in times.items()]
+    report = {"program": "function_speed_cuda.py", "schema": 1, "gpu": gpu, "elements": options.elements,
+              "titles": {"anydml": "anydml", **titles}, "rows": sorted(rows, key=lambda row: list(FUNCTIONS).index(row["function"]))}
+    print(f"{gpu}, {options.elements:,} elements\n")
+    for type_name in options.types:
+        print(markdown(report, type_name))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
