@@ -3,6 +3,7 @@
 // NVRTC is. What the kernels compute is for a machine with a GPU.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/kept.h"
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
 
@@ -67,6 +68,30 @@ TEST(FusedSource, LeavesOutWhatKernelsDoNotTake) {
   ElementStep other_size = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
   other_size.types[0] = DataType::FLOAT16;
   EXPECT_FALSE(write_fused(other_size, source));
+}
+
+TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
+  Kept<int> kept(2);
+  const auto add = [&](const char* name) {
+    auto value = std::make_shared<int>(1);
+    kept.add(name, value);
+    return value;
+  };
+  const auto used = add("used");
+  add("b");
+  add("c");  // "b" goes: somebody has "used"
+  EXPECT_EQ(kept.find("b"), nullptr);
+  ASSERT_NE(kept.find("used"), nullptr);
+  EXPECT_EQ(*kept.find("used"), used);
+  const auto also_used = add("d");
+  EXPECT_EQ(kept.find("c"), nullptr);
+  add("e");  // more than two, since two are used: what is new is kept all the same
+  EXPECT_NE(kept.find("e"), nullptr);
+  kept.add("none", nullptr);
+  EXPECT_EQ(kept.find("e"), nullptr);
+  ASSERT_NE(kept.find("none"), nullptr);
+  EXPECT_EQ(*kept.find("none"), nullptr);
+  EXPECT_EQ(kept.size(), 3U);
 }
 
 TEST(FusedSource, EveryRowCompiles) {

@@ -9,15 +9,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <sstream>
 
+#include "backend/cuda/kept.h"
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/launch.cuh"
 
 namespace anydml::cuda {
 namespace {
+
+constexpr std::size_t kMostKept = 256;  // kernels that no program uses, tens of kilobytes each
 
 // Of the driver, by its own names. A library's kernels are loaded for each context when it first launches them.
 struct Driver {
@@ -188,27 +190,31 @@ std::shared_ptr<const FusedKernels> find_fused(const FusedSource& source) {
   const std::string key = architecture + " " + compiler + "\n" + source.text;
   // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::string, std::shared_ptr<const FusedKernels>>;  // null: it cannot be compiled
+  static auto& known = *new Kept<const FusedKernels>(kMostKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
-  if (const auto found = known.find(key); found != known.end()) {
-    return found->second;
+  if (const auto* const found = known.find(key); found != nullptr) {
+    return *found;
   }
+  const auto keep = [&](std::shared_ptr<const FusedKernels> kernels) {
+    known.add(key, kernels);
+    return kernels;
+  };
   const std::string file = cache_file(key);
   FusedBinary binary;
   std::string why;
   auto loaded = std::make_shared<LoadedKernels>(*driver, source.set);
   if (!file.empty() && read_binary(file, key, binary) && loaded->load(binary)) {
-    return known[key] = loaded;
+    return keep(loaded);
   }
   binary = {};
   loaded = std::make_shared<LoadedKernels>(*driver, source.set);
   if (!compile_fused(source.text, architecture.c_str(), binary, why) || !loaded->load(binary)) {
-    return known[key] = nullptr;
+    return keep(nullptr);
   }
   if (!file.empty()) {
     write_binary(file, key, binary);
   }
-  return known[key] = loaded;
+  return keep(loaded);
 }
 
 }  // namespace anydml::cuda
