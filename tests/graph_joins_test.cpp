@@ -85,8 +85,10 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
   const Shape shapes[] = {
       {{5, 700}, {1}},           // along
       {{900, 3}, {1}},           // several outputs at a time
-      {{3, 9001}, {1}},          // in blocks
+      {{4, 9001}, {1}},          // in blocks
+      {{65, 513}, {1}},          // along, enough for GPUs to join
       {{300, 17}, {0}},          // across
+      {{300, 110}, {0}},         // across, likewise
       {{70'000, 4}, {0}},        // across, in blocks
       {{6, 10, 50}, {1}},        // in between
       {{4, 33, 70}, {0, 2}},     // with jumps

@@ -52,10 +52,11 @@ ElementStep step_of(const Row& of, std::uint32_t variant) {
 TEST(FusedSource, SaysTheProgram) {
   FusedSource source;
   ASSERT_TRUE(write_fused(step_of(row(RowId::ELEMENT_WISE_ADD), 0), source));
-  EXPECT_NE(source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.text;
-  EXPECT_NE(source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
-            std::string::npos)
-      << source.text;
+  EXPECT_NE(source.source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.source.text;
+  EXPECT_NE(
+      source.source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
+      std::string::npos)
+      << source.source.text;
   EXPECT_EQ(source.set.inputs, 2);
   EXPECT_EQ(source.set.vector_elements, 4);
 }
@@ -98,15 +99,15 @@ TEST(FusedSource, EveryRowCompiles) {
   for (const Row& of : rows()) {
     FusedSource source;
     ASSERT_TRUE(write_fused(step_of(of, 0), source)) << of.name;
-    FusedBinary binary;
+    KernelBinary binary;
     std::string why;
-    const bool compiled = compile_fused(source.text, "sm_90", binary, why);
+    const bool compiled = compile_source(source.source, "sm_90", binary, why);
     if (!compiled && why.find("was not found") != std::string::npos) {
       GTEST_SKIP() << why;
     }
     EXPECT_TRUE(compiled) << of.name << ": " << why;
     EXPECT_FALSE(binary.code.empty());
-    EXPECT_NE(binary.vector_name, binary.strided_name);
+    EXPECT_NE(binary.names[0], binary.names[1]);
   }
 }
 

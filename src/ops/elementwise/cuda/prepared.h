@@ -51,11 +51,14 @@ class PreparedElements final : public PreparedStep {
   const KernelSet* kernels_ = nullptr;  // null: it is interpreted
   std::unique_ptr<Code> code_;          // or null
   KernelSet fused_set_ = {};
-  std::shared_ptr<const FusedKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
+  std::shared_ptr<const RuntimeKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};
 };
+
+// A step before or after one of another family; null: it cannot be.
+[[nodiscard]] std::unique_ptr<InlinedStep> prepare_inlined(const Step& step, const char* name);
 
 [[nodiscard]] const char* shape_name(KernelShape shape) noexcept;
 

@@ -298,7 +298,7 @@ template <class W>
 }
 
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_constant__ typename W::Launch launch) {
   const auto [thread, elements] = place_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Value value;
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_con
 }
 
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ typename W::Launch launch) {
   const auto [thread, elements] = place_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Accumulator lanes[kLaneVectors][W::kVector];
@@ -358,9 +358,9 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
 
 // Elements that lie anywhere. Thread t has the lanes t and t + 32.
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = 8;
+  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each is a copy of what makes an element
   const auto [thread, elements] = place_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;
@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_co
   }
   const auto load = [&](u32 i) {
     const u32 element = W::kIsArg ? element_at(launch, elements, i) : elements.first + i;
-    return load_element<T>(from + element_offset(launch, element), launch.input_is_aligned);
+    return W::element(launch, from + element_offset(launch, element));
   };
   const auto add = [&](u32 i, u32 which, bits_t<T> bits) {
     if constexpr (W::kIsArg) {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Fused kernels that are ready to launch: in memory for the process, and on disk for the next.
+// Kernels from NVRTC that are ready to launch: in memory for the process, and on disk for the next.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <type_traits>
+#include <vector>
 
 #include "backend/cuda/kept.h"
-#include "ops/elementwise/cuda/fused.h"
-#include "ops/elementwise/cuda/launch.cuh"
+#include "backend/cuda/runtime.h"
 
 namespace anydml::cuda {
 namespace {
@@ -49,63 +48,40 @@ const Driver* find_driver() {
   return complete ? &driver : nullptr;
 }
 
-// A kernel's parameter, whatever the number of its operands.
-using MakeLaunch = void (*)(const KernelLaunch& from, std::byte* to);
-constexpr std::size_t kLaunchBytes = sizeof(Launch<kMaxInputs + 1>);
-template <std::size_t... kCounts>
-constexpr std::array<MakeLaunch, sizeof...(kCounts)> launches(std::index_sequence<kCounts...>) {
-  return {[](const KernelLaunch& from, std::byte* to) {
-    const auto launch = make_launch<static_cast<int>(kCounts) + 1>(from);
-    std::copy_n(reinterpret_cast<const std::byte*>(&launch), sizeof(launch), to);
-  }...};
-}
-constexpr auto kLaunches = launches(std::make_index_sequence<kMaxInputs + 1>{});
-
-class LoadedKernels final : public FusedKernels {
+class LoadedKernels final : public RuntimeKernels {
  public:
-  LoadedKernels(const Driver& driver, const KernelSet& set) : driver_(driver), set_(set) {}
+  explicit LoadedKernels(const Driver& driver) : driver_(driver) {}
   ~LoadedKernels() override {
     if (library_ != nullptr) {
       driver_.unload(library_);
     }
   }
 
-  bool load(const FusedBinary& binary) {
-    return driver_.load(&library_, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == 0 &&
-           driver_.get_kernel(&vector_, library_, binary.vector_name.c_str()) == 0 &&
-           driver_.get_kernel(&strided_, library_, binary.strided_name.c_str()) == 0;
+  bool load(const KernelBinary& binary) {
+    bool good = driver_.load(&library_, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == 0;
+    for (const std::string& name : binary.names) {
+      good = good && driver_.get_kernel(&kernels_.emplace_back(), library_, name.c_str()) == 0;
+    }
+    return good;
   }
 
-  cudaError_t launch(KernelShape shape, const KernelLaunch& from, cudaStream_t stream) const noexcept override {
-    u32 input_bytes = 0;
-    for (std::uint32_t i = 0; i < set_.inputs; ++i) {
-      input_bytes += u32{set_.vector_elements} * set_.element_sizes[i];
-    }
-    const bool vectors = shape == KernelShape::vector;
-    const u32 of_block = kRowThreads * (vectors ? row_vectors_of_thread(input_bytes) : kRowElements);
-    const u32 blocks = parts_of(vectors ? from.geometry.vectors : from.geometry.count, of_block);
-    alignas(16) std::byte launch[kLaunchBytes];
-    kLaunches[set_.inputs](from, launch);
-    ScalarBytes scalar = from.scalar;
-    void* parameters[] = {launch, &scalar};
-    const int result =
-        driver_.launch(vectors ? vector_ : strided_, blocks, 1, 1, kRowThreads, 1, 1, 0, stream, parameters, nullptr);
+  cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads, void** parameters,
+                     cudaStream_t stream) const noexcept override {
+    const int result = driver_.launch(kernels_[kernel], blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
     return static_cast<cudaError_t>(result);  // the numbers that both have mean the same
   }
 
  private:
   const Driver& driver_;
-  const KernelSet set_;
   void* library_ = nullptr;
-  void* vector_ = nullptr;
-  void* strided_ = nullptr;
+  std::vector<void*> kernels_;
 };
 
 // ---- On disk: one file for each source, architecture and build ----
 
-u64 hash_of(const std::string& text, u64 hash) {
+std::uint64_t hash_of(const std::string& text, std::uint64_t hash) {
   for (const char one : text) {
-    hash = (hash ^ static_cast<u8>(one)) * 0x100000001b3ULL;
+    hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3ULL;
   }
   return hash;
 }
@@ -125,14 +101,14 @@ std::string cache_file(const std::string& key) {
   folder += "/anydml";
   ::mkdir(folder.c_str(), 0700);
   char name[64];
-  std::snprintf(name, sizeof(name), "/fused-%016llx%016llx",
+  std::snprintf(name, sizeof(name), "/kernels-%016llx%016llx",
                 static_cast<unsigned long long>(hash_of(key, 0xcbf29ce484222325ULL)),
                 static_cast<unsigned long long>(hash_of(key, 0x9e3779b97f4a7c15ULL)));
   return folder + name;
 }
 
 // The key stands in the file, so that no other source's code is ever taken for it.
-bool read_binary(const std::string& file, const std::string& key, FusedBinary& binary) {
+bool read_binary(const std::string& file, const std::string& key, std::size_t kernels, KernelBinary& binary) {
   std::ifstream in(file, std::ios::binary);
   std::string size;
   if (!std::getline(in, size)) {
@@ -141,10 +117,11 @@ bool read_binary(const std::string& file, const std::string& key, FusedBinary& b
   std::string known(key.size(), '\0');
   std::string bytes;
   const bool same = size == std::to_string(key.size()) &&
-                    in.read(known.data(), static_cast<std::streamsize>(key.size())) && known == key &&
-                    std::getline(in, binary.vector_name) && std::getline(in, binary.strided_name) &&
-                    std::getline(in, bytes);
-  if (!same) {
+                    in.read(known.data(), static_cast<std::streamsize>(key.size())) && known == key;
+  for (std::size_t i = 0; same && i < kernels; ++i) {
+    std::getline(in, binary.names.emplace_back());
+  }
+  if (!same || !std::getline(in, bytes)) {
     return false;
   }
   std::ostringstream rest;
@@ -153,15 +130,15 @@ bool read_binary(const std::string& file, const std::string& key, FusedBinary& b
   return bytes == std::to_string(binary.code.size());  // not one that was cut short
 }
 
-void write_binary(const std::string& file, const std::string& key, const FusedBinary& binary) {
+void write_binary(const std::string& file, const std::string& key, const KernelBinary& binary) {
   const std::string temporary = file + "." + std::to_string(::getpid());
   {
     std::ofstream out(temporary, std::ios::binary);
-    out << key.size() << '\n'
-        << key << binary.vector_name << '\n'
-        << binary.strided_name << '\n'
-        << binary.code.size() << '\n'
-        << binary.code;
+    out << key.size() << '\n' << key;
+    for (const std::string& name : binary.names) {
+      out << name << '\n';
+    }
+    out << binary.code.size() << '\n' << binary.code;
     if (!out.flush()) {
       ::unlink(temporary.c_str());
       return;
@@ -172,49 +149,74 @@ void write_binary(const std::string& file, const std::string& key, const FusedBi
   }
 }
 
+// Code of this source for this architecture: from the disk, or compiled. take(binary) says whether it can be used.
+template <class Take>
+bool find_binary(const KernelSource& source, const std::string& architecture, const std::string& key, Take take) {
+  const std::string file = cache_file(key);
+  KernelBinary binary;
+  if (!file.empty() && read_binary(file, key, source.kernels.size(), binary) && take(binary)) {
+    return true;
+  }
+  binary = {};
+  std::string why;
+  if (!compile_source(source, architecture.c_str(), binary, why) || !take(binary)) {
+    return false;
+  }
+  if (!file.empty()) {
+    write_binary(file, key, binary);
+  }
+  return true;
+}
+
+const std::string& compiler() {
+  static const std::string& name = *new std::string(runtime_compiler());
+  return name;
+}
+
+// Sizes that the source does not say are in its types; attributes are a parameter.
+std::string key_of(const KernelSource& source, const std::string& architecture) {
+  std::string key = architecture + " " + compiler() + "\n" + source.text;
+  for (const std::string& kernel : source.kernels) {
+    key.append(kernel).append("\n");
+  }
+  return key;
+}
+
 }  // namespace
 
-std::shared_ptr<const FusedKernels> find_fused(const FusedSource& source) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source) {
   const Driver* const driver = find_driver();
   int device = 0;
   int major = 0;
   int minor = 0;
-  static const std::string& compiler = *new std::string(fused_compiler());
-  if (driver == nullptr || compiler.empty() || cudaGetDevice(&device) != cudaSuccess ||
+  if (driver == nullptr || compiler().empty() || cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) {
     return nullptr;
   }
   const std::string architecture = "sm_" + std::to_string(major * 10 + minor);
-  // Sizes that the source does not say are in its types; attributes are a parameter.
-  const std::string key = architecture + " " + compiler + "\n" + source.text;
+  const std::string key = key_of(source, architecture);
   // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new Kept<const FusedKernels>(kMostKept);  // null: it cannot be compiled
+  static auto& known = *new Kept<const RuntimeKernels>(kMostKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
   if (const auto* const found = known.find(key); found != nullptr) {
     return *found;
   }
-  const auto keep = [&](std::shared_ptr<const FusedKernels> kernels) {
-    known.add(key, kernels);
-    return kernels;
-  };
-  const std::string file = cache_file(key);
-  FusedBinary binary;
-  std::string why;
-  auto loaded = std::make_shared<LoadedKernels>(*driver, source.set);
-  if (!file.empty() && read_binary(file, key, binary) && loaded->load(binary)) {
-    return keep(loaded);
-  }
-  binary = {};
-  loaded = std::make_shared<LoadedKernels>(*driver, source.set);
-  if (!compile_fused(source.text, architecture.c_str(), binary, why) || !loaded->load(binary)) {
-    return keep(nullptr);
-  }
-  if (!file.empty()) {
-    write_binary(file, key, binary);
-  }
-  return keep(loaded);
+  std::shared_ptr<LoadedKernels> loaded;
+  const bool good = find_binary(source, architecture, key, [&](const KernelBinary& binary) {
+    loaded = std::make_shared<LoadedKernels>(*driver);
+    return loaded->load(binary);
+  });
+  std::shared_ptr<const RuntimeKernels> kernels = good ? loaded : nullptr;
+  known.add(key, kernels);
+  return kernels;
+}
+
+bool compiles_while_running(const std::string& architecture) {
+  const KernelSource empty{.text = "__global__ void nothing() {}\n", .kernels = {"nothing"}};
+  return find_driver() != nullptr && !compiler().empty() &&
+         find_binary(empty, architecture, key_of(empty, architecture), [](const KernelBinary&) { return true; });
 }
 
 }  // namespace anydml::cuda
