@@ -71,6 +71,22 @@ TEST(FusedSource, LeavesOutWhatKernelsDoNotTake) {
   EXPECT_FALSE(write_fused(other_size, source));
 }
 
+TEST(FusedSource, SeveralStoresGoElementByElement) {
+  ElementStep several = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  several.stored = {2, 3};
+  several.types[3] = DataType::FLOAT32;
+  InlinedSource source;
+  ASSERT_TRUE(write_each(several, source));
+  EXPECT_NE(source.text.find("void operator()(u32 index) const"), std::string::npos) << source.text;
+  EXPECT_NE(source.text.find("store_element<u32>(launch.addresses[2] + offsets[2], v2"), std::string::npos);
+  EXPECT_NE(source.text.find("store_element<u32>(launch.addresses[3] + offsets[3], v3"), std::string::npos);
+  KernelBinary binary;
+  std::string why;
+  if (!runtime_compiler().empty()) {
+    EXPECT_TRUE(compile_source(each_kernel(source), "sm_90", binary, why)) << why;
+  }
+}
+
 TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   Kept<int> kept(2);
   const auto add = [&](const char* name) {

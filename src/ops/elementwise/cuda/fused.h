@@ -26,15 +26,21 @@ struct FusedSource {
 [[nodiscard]] cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, KernelShape shape,
                                        const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
-// A program as a class that a kernel of another family calls for each element of one operand, which it is handed, or
-// which it makes (backend/cuda/family.h).
+// A program as a class that a kernel calls for each element. In a kernel of another family it is handed an element of
+// one operand, or makes it (backend/cuda/family.h).
 struct InlinedSource {
   std::string text;
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
+inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
 // handed: that operand. False: the plan asks for what its operators are not defined for.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* name,
                                  InlinedSource& source);
+// The same as a kernel of its own: any number of loads and stores, element by element. False: too many attributes too.
+[[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);
+[[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
+[[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,
+                                      std::span<const std::uint64_t> words, cudaStream_t stream) noexcept;
 // Of an object of that class: a launch of so many operands, and the words.
 [[nodiscard]] std::size_t inlined_bytes(std::uint32_t operands, std::size_t words);
 void make_inlined(const KernelLaunch& launch, std::span<const std::uint64_t> words, std::byte* object);

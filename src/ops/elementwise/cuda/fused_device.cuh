@@ -29,4 +29,13 @@ template <class Scalar, class... Inputs>
   }
 }
 
+// A program as a class (write_each): one element for each thread.
+template <class Program>
+__global__ void __launch_bounds__(kRowThreads) each_element(const __grid_constant__ Program program) {
+  const u32 index = blockIdx.x * kRowThreads + threadIdx.x;
+  if (index < program.launch.count) {
+    program(index);
+  }
+}
+
 }  // namespace anydml::cuda

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/elementwise/cuda/fused.h"
+#include "ops/elementwise/cuda/interpreter.h"
 #include "ops/elementwise/cuda/launch.cuh"
 
 namespace anydml::cuda {
@@ -41,6 +42,14 @@ cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, Ke
   ScalarBytes scalar = from.scalar;
   void* parameters[] = {launch, &scalar};
   return kernels.launch(vectors ? 0 : 1, blocks, kRowThreads, parameters, stream);
+}
+
+cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& from, std::span<const std::uint64_t> words,
+                        cudaStream_t stream) noexcept {
+  alignas(kAlignment) std::byte object[whole(sizeof(Launch<kMaxOperands>)) + kMostScalars * sizeof(std::uint64_t)];
+  make_inlined(from, words, object);
+  void* parameters[] = {object};
+  return kernels.launch(0, parts_of(from.geometry.count, kRowThreads), kRowThreads, parameters, stream);
 }
 
 std::size_t inlined_bytes(std::uint32_t operands, std::size_t words) {

@@ -115,8 +115,8 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
   if (!write_program(step, program)) {
     return false;
   }
-  const bool makes = handed >= step.loads;
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
+  const bool makes = handed >= step.loads && handed < operands;
   const auto at = [](std::uint32_t operand) {
     const std::string number = std::to_string(operand);
     return "launch.addresses[" + number + "] + offsets[" + number + "]";
@@ -130,7 +130,10 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
   if (makes) {
     text.append(type(handed)).append(" operator()(u32 index) const {\n");
   } else {
-    text.append("void operator()(u32 index, ").append(type(handed)).append(" ").append(value_name(handed));
+    text.append("void operator()(u32 index");
+    if (handed < step.loads) {
+      text.append(", ").append(type(handed)).append(" ").append(value_name(handed));
+    }
     text.append(") const {\n");
   }
   text.append("    std::int64_t offsets[").append(std::to_string(operands)).append("] = {};\n");
@@ -156,6 +159,14 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
   text.append(");\n}  // namespace anydml::cuda\n");
   source.words = std::move(program.words);
   return true;
+}
+
+bool write_each(const ElementStep& step, InlinedSource& source) {
+  return write_inlined(step, kNoneHanded, "Fused", source) && source.words.size() <= kMostScalars;
+}
+
+KernelSource each_kernel(const InlinedSource& source) {
+  return {.text = source.text, .kernels = {"anydml::cuda::each_element<anydml::cuda::Fused>"}};
 }
 
 }  // namespace anydml::cuda

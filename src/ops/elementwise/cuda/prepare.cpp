@@ -50,10 +50,12 @@ const char* PreparedElements::prepare(const ElementStep& step) {
     return nullptr;
   }
   if (fused_ != nullptr) {
-    for (std::uint32_t operand = 0; operand <= step.loads; ++operand) {
-      map_operand(nest, operand, kernels_->element_sizes[operand]);
+    for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+      map_operand(nest, operand, element_size(step.types[operand]));
     }
-    choose_shape(nest);
+    if (kernels_ != nullptr) {
+      choose_shape(nest);
+    }
     return nullptr;
   }
   const ElementInstruction& row = step.program.back();
@@ -104,9 +106,17 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
 
 bool PreparedElements::find_fused_of(const ElementStep& step) {
   constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below, the interpreter is as good
-  FusedSource source;
-  if (step.nest.count < kWorthCompiling || !write_fused(step, source)) {
+  if (step.nest.count < kWorthCompiling) {
     return false;
+  }
+  FusedSource source;
+  if (!write_fused(step, source)) {
+    InlinedSource each;
+    if (write_each(step, each)) {
+      fused_ = find_runtime_kernels(each_kernel(each));
+      words_ = std::move(each.words);
+    }
+    return fused_ != nullptr;
   }
   fused_ = find_runtime_kernels(source.source);
   fused_set_ = source.set;
@@ -257,6 +267,9 @@ cudaError_t PreparedElements::launch(std::byte* const* bases, cudaStream_t strea
   }
   if (shape_ == KernelShape::interpreted) {
     return launch_code(*code_, launch, stream);
+  }
+  if (fused_ != nullptr && kernels_ == nullptr) {
+    return launch_each(*fused_, launch, words_, stream);
   }
   if (fused_ != nullptr) {
     return launch_fused(*fused_, fused_set_, fits(shape_, launch) ? shape_ : KernelShape::strided, launch, stream);
