@@ -125,5 +125,26 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
   expect_joined(ANYDML_FLOAT32, {64, 100, 100}, {1}, "SUM", random);
 }
 
+// One program with several stores, and enough elements for GPUs to compile it.
+TEST(GraphJoins, AChainOfWhichSeveralValuesAreOutputs) {
+  std::mt19937 random(19);
+  for (const anydml_type type : {ANYDML_FLOAT32, ANYDML_FLOAT16, ANYDML_INT8}) {
+    const Form wide(type, {33, 1000});
+    const auto given = [&](Twin& twin, const Form& form) {
+      return twin.input(form, random_elements(form.type, form.bytes() / anydml_type_size(form.type), random));
+    };
+    Twin twin;
+    const std::size_t sum = twin.run("ELEMENT_WISE_ADD", {given(twin, wide), given(twin, Form(type, {1000}))}, wide);
+    const std::size_t product = twin.run("ELEMENT_WISE_MULTIPLY", {sum, given(twin, Form(type, {33, 1}))}, wide);
+    const std::size_t clipped =
+        twin.run("ELEMENT_WISE_CLIP", {product}, wide, {number("Min", -1.0), number("Max", 2.0)});
+    twin.output(sum);
+    twin.output(clipped);
+    twin.output(product);
+    twin.compile();
+    EXPECT_EQ(twin.difference(), "") << type;
+  }
+}
+
 }  // namespace
 }  // namespace anydml::test
