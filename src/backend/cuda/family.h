@@ -51,11 +51,13 @@ class PreparedStep {
 // the kernel calls once for each element, by its number among that operand's, which lie packed. Elements go as their
 // bits, in the unsigned type of their size. Immutable, as PreparedStep.
 //
-//   before it:   Bits operator()(u32 number) const           makes the element
-//   after it:    void operator()(u32 number, Bits) const     takes it
+//   before it:   Bits operator()(u32 number) const                     makes the element
+//                void vector(u32 number, u32 (&words)[4]) const        makes 16 bytes of them; number: a multiple
+//   after it:    void operator()(u32 number, Bits) const               takes it
 class InlinedStep {
  public:
-  InlinedStep(std::string text, std::size_t bytes) : text_(std::move(text)), bytes_(bytes) {}
+  InlinedStep(std::string text, std::size_t bytes, bool has_vectors)
+      : text_(std::move(text)), bytes_(bytes), has_vectors_(has_vectors) {}
   virtual ~InlinedStep() = default;
   InlinedStep(const InlinedStep&) = delete;
   InlinedStep& operator=(const InlinedStep&) = delete;
@@ -64,12 +66,15 @@ class InlinedStep {
   [[nodiscard]] const std::string& text() const { return text_; }
   // Of an object, which begins and ends at a multiple of 16.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // bases: as above, of its own operands.
+  // Whether the class can make vectors, and whether it may at these addresses. bases: as above, of its own operands.
+  [[nodiscard]] bool has_vectors() const { return has_vectors_; }
+  [[nodiscard]] virtual bool fits_vectors(std::byte* const* bases) const noexcept = 0;
   virtual void make(std::byte* const* bases, std::byte* object) const noexcept = 0;
 
  private:
   std::string text_;
   std::size_t bytes_;
+  bool has_vectors_;
 };
 
 // A step before or after another that is one piece of work with it. The operands of both are given together.

@@ -34,7 +34,8 @@ struct InlinedSource {
 };
 inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
 // handed: that operand. False: the plan asks for what its operators are not defined for.
-[[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* name,
+// vector: how many elements it makes at a time besides; 0: it does not.
+[[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
                                  InlinedSource& source);
 // The same as a kernel of its own: any number of loads and stores, element by element. False: too many attributes too.
 [[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);

@@ -110,7 +110,8 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
   return true;
 }
 
-bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* name, InlinedSource& source) {
+bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
+                   InlinedSource& source) {
   ProgramText program;
   if (!write_program(step, program)) {
     return false;
@@ -136,8 +137,9 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
     }
     text.append(") const {\n");
   }
-  text.append("    std::int64_t offsets[").append(std::to_string(operands)).append("] = {};\n");
-  text.append("    add_offsets(launch, launch.rank, index, offsets);\n");
+  const std::string begin = "    std::int64_t offsets[" + std::to_string(operands) +
+                            "] = {};\n    add_offsets(launch, launch.rank, index, offsets);\n";
+  text.append(begin);
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     if (i != handed) {
       text.append("    const ").append(type(i)).append(" ").append(value_name(i)).append(" = load_element<");
@@ -154,6 +156,40 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
   if (makes) {
     text.append("    return ").append(value_name(step.stored[handed - step.loads])).append(";\n");
   }
+  if (makes && vector != 0) {
+    const std::string elements = std::to_string(vector);
+    const auto words_of = [&](std::uint32_t operand) {
+      return operand == handed ? std::string("made") : "words_of_" + std::to_string(operand);
+    };
+    text.append("  }\n  __device__ void vector(u32 index, u32 (&made)[4]) const {\n").append(begin);
+    text.append("    made[0] = made[1] = made[2] = made[3] = 0;\n");
+    for (std::uint32_t i = 0; i < operands; ++i) {
+      if (i < step.loads) {
+        text.append("    u32 ").append(words_of(i)).append("[4];\n    load_elements<").append(type(i)).append(", ");
+        text.append(elements).append(">(launch, ").append(std::to_string(i)).append(", offsets, ");
+        text.append(words_of(i)).append(");\n");
+      } else if (i != handed) {
+        text.append("    u32 ").append(words_of(i)).append("[4] = {};\n");
+      }
+    }
+    text.append("#pragma unroll\n    for (int element = 0; element < ").append(elements).append("; ++element) {\n");
+    for (std::uint32_t i = 0; i < step.loads; ++i) {
+      text.append("    const ").append(type(i)).append(" ").append(value_name(i)).append(" = extract<");
+      text.append(type(i)).append(">(").append(words_of(i)).append(", element);\n");
+    }
+    text.append(program.body);
+    for (std::uint32_t i = step.loads; i < operands; ++i) {
+      text.append("    insert<").append(type(i)).append(">(").append(words_of(i)).append(", element, ");
+      text.append(value_name(step.stored[i - step.loads])).append(");\n");
+    }
+    text.append("    }\n");
+    for (std::uint32_t i = step.loads; i < operands; ++i) {
+      if (i != handed) {
+        text.append("    store_access<").append(elements).append(" * sizeof(").append(type(i)).append("), true>(");
+        text.append(at(i)).append(", ").append(words_of(i)).append(");\n");
+      }
+    }
+  }
   text.append("  }\n};\nstatic_assert(sizeof(").append(name).append(") == ");
   text.append(std::to_string(inlined_bytes(operands, program.words.size())));
   text.append(");\n}  // namespace anydml::cuda\n");
@@ -162,7 +198,7 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, const char* na
 }
 
 bool write_each(const ElementStep& step, InlinedSource& source) {
-  return write_inlined(step, kNoneHanded, "Fused", source) && source.words.size() <= kMostScalars;
+  return write_inlined(step, kNoneHanded, 0, "Fused", source) && source.words.size() <= kMostScalars;
 }
 
 KernelSource each_kernel(const InlinedSource& source) {

@@ -13,7 +13,8 @@ struct Across {
   using T = typename W::T;
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
-  static constexpr u32 kRows = kLanes || kColumns != 1 ? 8 : W::kIsMade ? 4 : 16;  // in flight
+  // In flight; each is a copy of what makes its elements.
+  static constexpr u32 kRows = kLanes ? 8 : W::kIsMade ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
   struct Row {
@@ -55,7 +56,8 @@ struct Across {
     if constexpr (kColumns == 1) {
       row.bits = W::element(launch, at);
     } else {
-      load_access<kColumns * sizeof(T), true>(at, row.words);
+      static_assert(kColumns == W::kVector);
+      W::vector(launch, at, row.words);
     }
     return row;
   }

@@ -93,7 +93,7 @@ template <class W>
 struct Vectors {
   static constexpr u32 kVector = W::kVector;
 
-  __device__ Vectors(const ReduceLaunch& launch_, const Elements& elements)
+  __device__ Vectors(const typename W::Launch& launch_, const Elements& elements)
       : launch(launch_), first(elements.first), count(elements.count) {
     from = launch.input + input_offset(launch, elements.output);
     if (launch.is_plain) {
@@ -110,7 +110,7 @@ struct Vectors {
     return launch.is_plain ? from + u64{vector} * kVectorBytes
                            : from + element_offset(launch, first + vector * kVector);
   }
-  __device__ void load(u32 vector, u32 (&words)[4]) const { load_access<16, true>(address(vector), words); }
+  __device__ void load(u32 vector, u32 (&words)[4]) const { W::vector(launch, address(vector), words); }
   // Whether element i of a vector is one of the block's; all are, of a whole vector.
   [[nodiscard]] __device__ bool has(u32 vector, u32 i) const { return vector * kVector + i - skipped < count; }
   // One that is not whole. What lies beside the elements is read if it is the tensor's.
@@ -130,7 +130,7 @@ struct Vectors {
     }
   }
 
-  const ReduceLaunch& launch;
+  const typename W::Launch& launch;
   const std::byte* from;
   u32 first;
   u32 count;
@@ -140,8 +140,11 @@ struct Vectors {
   u32 end_of_whole;
 };
 
+// Each is a copy of what makes its elements.
 template <class W>
-inline constexpr u32 kVectorsInFlight = W::kVector >= 8 ? 4 : 8;
+inline constexpr u32 kVectorsInFlight = W::kIsMade        ? 2
+                                        : W::kVector >= 8 ? 4
+                                                          : 8;
 
 template <class W, bool kWhole>
 __device__ inline void add_vector(const Vectors<W>& vectors, u32 vector, const u32 (&words)[4],
@@ -160,9 +163,11 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
                                    typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
-    u32 words[4];
-    vectors.load_part(vector, words);
-    add_vector<W, false>(vectors, vector, words, lanes);
+    if constexpr (!W::kIsMade) {  // of those all are whole
+      u32 words[4];
+      vectors.load_part(vector, words);
+      add_vector<W, false>(vectors, vector, words, lanes);
+    }
   };
   if (vector < vectors.first_whole && vector < vectors.all) {
     add_part();

@@ -126,7 +126,10 @@ class ReduceRun final : public PreparedStep {
     launch.end = launch.input + end_;
     const auto address = reinterpret_cast<std::uintptr_t>(launch.input);
     launch.input_is_aligned = (address | inputs_low_) % kernels_.element_bytes == 0;
-    const bool by_vectors = has_vectors_ && launch.input_is_aligned && (launch.is_plain || address % kVectorBytes == 0);
+    const Neighbour& before = neighbours_.before;
+    const bool by_vectors = has_vectors_ && launch.input_is_aligned &&
+                            (launch.is_plain || address % kVectorBytes == 0) &&
+                            (before.step == nullptr || before.step->fits_vectors(bases + before.first_operand));
     const Choice choice = choose(launch, by_vectors);
     return start(choice, launch, bases, stream);
   }
@@ -179,7 +182,11 @@ class ReduceRun final : public PreparedStep {
     } else {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
-    has_vectors_ = has_vectors_ && neighbours_.before.step == nullptr;  // what is made is made one by one
+    if (neighbours_.before.step != nullptr) {
+      // No vector is made twice: neither by two rows, nor to look for a place in it again.
+      has_vectors_ = has_vectors_ && rows_fit && neighbours_.before.step->has_vectors() &&
+                     !(way_ == Way::along && is_arg(step.function));
+    }
   }
 
   [[nodiscard]] u32 block_elements() const { return std::min(launch_.count, static_cast<u32>(kReduceBlock)); }
@@ -201,7 +208,8 @@ class ReduceRun final : public PreparedStep {
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
-          by_vectors && (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
+          by_vectors && neighbours_.before.step == nullptr &&
+          (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
         team = fewer;
         kernel = ReduceKernel::along_wide;
       }

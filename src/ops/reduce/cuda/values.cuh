@@ -63,12 +63,19 @@ struct Work {
   static constexpr bool kOrdered = Fold::kOrdered;
   static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
 
-  // The element at an address; where it is made there is none, and they count from 0.
+  // The element at an address, or a vector of them; where they are made addresses count from 0.
   [[nodiscard]] __device__ static bits_t<T> element(const Launch& launch, const std::byte* at) {
     if constexpr (kIsMade) {
       return launch.before(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)));
     } else {
       return load_element<T>(at, launch.input_is_aligned);
+    }
+  }
+  __device__ static void vector(const Launch& launch, const std::byte* at, u32 (&words)[4]) {
+    if constexpr (kIsMade) {
+      launch.before.vector(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)), words);
+    } else {
+      load_access<kVectorBytes, true>(at, words);
     }
   }
 
