@@ -2,25 +2,28 @@
 # anydml_embed_headers(OUTPUT SOURCE_ROOT HEADERS... ): writes a C++ file that holds these headers' text, each under the
 # name by which others include it. They are compiled again while a program runs.
 function(anydml_embed_headers output root)
-  set(text "// Made by the build of the headers themselves.\n#include \"ops/elementwise/cuda/fused.h\"\n\nnamespace anydml::cuda {\n\nconst EmbeddedHeader kFusedHeaders[] = {\n")
+  set(text "// Made by the build of the headers themselves.\n#include \"backend/cuda/runtime.h\"\n\nnamespace anydml::cuda {\n\nconst RuntimeHeader kRuntimeHeaders[] = {\n")
   foreach(header ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/${header})
     file(READ ${root}/${header} content)
     string(REGEX REPLACE "^.*/shims/" "" name ${header})
     string(APPEND text "    {\"${name}\", R\"embedded(${content})embedded\"},\n")
   endforeach()
-  string(APPEND text "};\nconst std::size_t kFusedHeaderCount = sizeof(kFusedHeaders) / sizeof(kFusedHeaders[0]);\n\n}  // namespace anydml::cuda\n")
+  string(APPEND text "};\nconst std::size_t kRuntimeHeaderCount = sizeof(kRuntimeHeaders) / sizeof(kRuntimeHeaders[0]);\n\n}  // namespace anydml::cuda\n")
   file(GENERATE OUTPUT ${output} CONTENT "${text}")
 endfunction()
 
-# Those that a fused kernel is made of.
-function(anydml_fused_headers root result)
+# Those that kernels are made of which are compiled while a program runs.
+function(anydml_runtime_headers root result)
   file(GLOB scalars CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/scalar/*.h
-    ${root}/ops/elementwise/scalar/functions/*.h)
-  file(GLOB shims CONFIGURE_DEPENDS RELATIVE ${root} ${root}/ops/elementwise/cuda/shims/*)
+    ${root}/ops/elementwise/scalar/functions/*.h ${root}/ops/reduce/scalar/*.h)
+  file(GLOB shims CONFIGURE_DEPENDS RELATIVE ${root} ${root}/backend/cuda/shims/*)
   list(FILTER shims EXCLUDE REGEX "\\.md$")
-  set(own launch_device.cuh row_device.cuh variant_lists.h traits.h fused_device.cuh)
-  list(TRANSFORM own PREPEND ops/elementwise/cuda/)
+  set(elementwise launch_device.cuh row_device.cuh variant_lists.h traits.h fused_device.cuh)
+  list(TRANSFORM elementwise PREPEND ops/elementwise/cuda/)
+  set(reduce launch.h values.cuh along.cuh across.cuh combine.cuh)
+  list(TRANSFORM reduce PREPEND ops/reduce/cuda/)
   set(${result} base/element.h base/float_bits.h base/scalar.h backend/cuda/fast_divisor.h backend/cuda/kernels/bits.h
-    backend/cuda/kernels/device.cuh ops/elementwise/signature.h ops/elementwise/scalars.h ${own} ${scalars} ${shims} PARENT_SCOPE)
+    backend/cuda/kernels/device.cuh ops/elementwise/signature.h ops/elementwise/scalars.h ops/reduce/functions.h
+    ops/reduce/reduce.def ${elementwise} ${reduce} ${scalars} ${shims} PARENT_SCOPE)
 endfunction()

@@ -75,7 +75,7 @@ release=$out/release
 plugin=$out/cuda
 dmlrun=$release/tools/dmlrun/dmlrun
 tests="api_test layout_test reduce_test d3d12_test directml_test threads_test directml_bad_input_test asynchronous_test"
-tests="$tests conformance_test sweep_test exhaustive_test"
+tests="$tests conformance_test sweep_test exhaustive_test graph_test graph_joins_test random_graphs_test"
 export ANYDML_PLUGINS=$plugin
 failed=
 
@@ -126,7 +126,8 @@ present_tests() {
 # The kernels that the plugin was built of, held against the scalar definitions.
 build_kernels_test() {
   local objects
-  objects=$(find "$plugin/CMakeFiles/anydml_cuda.dir" -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o') || return
+  objects=$(find "$plugin/CMakeFiles/anydml_cuda.dir" -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o' \
+    -o -name 'runtime_*.o') || return
   # shellcheck disable=SC2086
   nvcc -std=c++20 -O2 -arch=native -fmad=false -Xcompiler -ffp-contract=off -I src -I tests \
     tests/cuda/kernels_*.cpp tests/cuda/kernels_modulus.cu src/plan/loop_nest.cpp $objects -o "$out/kernels_test"

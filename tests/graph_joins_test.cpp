@@ -85,8 +85,10 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
   const Shape shapes[] = {
       {{5, 700}, {1}},           // along
       {{900, 3}, {1}},           // several outputs at a time
-      {{3, 9001}, {1}},          // in blocks
+      {{4, 9001}, {1}},          // in blocks
+      {{65, 513}, {1}},          // along, enough for GPUs to join
       {{300, 17}, {0}},          // across
+      {{300, 110}, {0}},         // across, likewise
       {{70'000, 4}, {0}},        // across, in blocks
       {{6, 10, 50}, {1}},        // in between
       {{4, 33, 70}, {0, 2}},     // with jumps
@@ -121,6 +123,27 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
   }
   expect_joined(ANYDML_FLOAT32, {300, 2000}, {1}, "SUM", random);  // for several threads
   expect_joined(ANYDML_FLOAT32, {64, 100, 100}, {1}, "SUM", random);
+}
+
+// One program with several stores, and enough elements for GPUs to compile it.
+TEST(GraphJoins, AChainOfWhichSeveralValuesAreOutputs) {
+  std::mt19937 random(19);
+  for (const anydml_type type : {ANYDML_FLOAT32, ANYDML_FLOAT16, ANYDML_INT8}) {
+    const Form wide(type, {33, 1000});
+    const auto given = [&](Twin& twin, const Form& form) {
+      return twin.input(form, random_elements(form.type, form.bytes() / anydml_type_size(form.type), random));
+    };
+    Twin twin;
+    const std::size_t sum = twin.run("ELEMENT_WISE_ADD", {given(twin, wide), given(twin, Form(type, {1000}))}, wide);
+    const std::size_t product = twin.run("ELEMENT_WISE_MULTIPLY", {sum, given(twin, Form(type, {33, 1}))}, wide);
+    const std::size_t clipped =
+        twin.run("ELEMENT_WISE_CLIP", {product}, wide, {number("Min", -1.0), number("Max", 2.0)});
+    twin.output(sum);
+    twin.output(clipped);
+    twin.output(product);
+    twin.compile();
+    EXPECT_EQ(twin.difference(), "") << type;
+  }
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
 // Compiles those nodes of a graph that are needed, which are sorted.
 class Compiler {
  public:
-  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, bool joins_steps, std::string* text)
+  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, std::uint32_t joins_steps, std::string* text)
       : graph_(graph),
         sorted_(std::move(sorted)),
         joins_steps_(joins_steps),
@@ -343,7 +343,7 @@ class Compiler {
 
   const Graph& graph_;
   const std::vector<std::uint32_t> sorted_;
-  const bool joins_steps_;
+  const std::uint32_t joins_steps_;
   std::string* const text_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
@@ -354,7 +354,7 @@ class Compiler {
 
 }  // namespace
 
-Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::string* text) {
+Result<GraphPlans> compile_graph(const Graph& graph, std::uint32_t joins_steps, std::string* text) {
   auto sorted = sorted_nodes(graph);  // an error is told of the nodes that the caller knows
   ANYDML_TRY(sorted);
   if (has_parts(graph)) {

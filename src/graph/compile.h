@@ -42,8 +42,9 @@ struct GraphPlans {
 
 inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each thing in it, and of a constant
 
-// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. joins_steps: whether the
-// device that runs it does (backend.h). `text`, unless null, is what came of it: the plans' steps in words.
-[[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, bool joins_steps, std::string* text = nullptr);
+// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. joins_steps: that of the
+// device that runs it (backend.h). `text`, unless null, is what came of it: the plans' steps in words.
+[[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, std::uint32_t joins_steps,
+                                               std::string* text = nullptr);
 
 }  // namespace anydml

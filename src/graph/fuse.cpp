@@ -16,7 +16,7 @@ using Views = std::vector<TensorDesc>;  // of a node's tensors
 class Fuser {
  public:
   Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
-        bool joins_steps)
+        std::uint32_t joins_steps)
       : graph_(graph),
         values_(values),
         nodes_(nodes),
@@ -43,7 +43,7 @@ class Fuser {
     for (const std::uint32_t node : nodes_) {
       add(node);
     }
-    for (const std::uint32_t node : joins_steps_ ? nodes_ : std::span<const std::uint32_t>()) {
+    for (const std::uint32_t node : joins_steps_ != 0 ? nodes_ : std::span<const std::uint32_t>()) {
       join(node);
     }
     std::vector<std::uint32_t> order;
@@ -309,7 +309,7 @@ class Fuser {
   // A node that does not work by element with the groups before and after it, which are complete.
   void join(std::uint32_t node) {
     const OpDesc& op = *graph_.nodes[node].op;
-    if (op.family->joins == nullptr || op.empty) {
+    if (op.family->joins == nullptr || op.empty || element_count(op.tensors[0].tensor) < joins_steps_) {
       return;
     }
     const Joins joins = op.family->joins(op);
@@ -440,7 +440,7 @@ class Fuser {
   const ValueNumbers& values_;
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
-  const bool joins_steps_;
+  const std::uint32_t joins_steps_;
   std::vector<std::uint32_t> group_of_;              // of each node
   std::vector<Views> views_;                         // of each node
   std::vector<std::vector<std::uint32_t>> readers_;  // of each node, among nodes_
@@ -452,7 +452,7 @@ class Fuser {
 }  // namespace
 
 std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes,
-                             const ValueSet& kept, bool joins_steps) {
+                             const ValueSet& kept, std::uint32_t joins_steps) {
   return Fuser(graph, values, nodes, kept, joins_steps).fuse();
 }
 

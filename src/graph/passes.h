@@ -71,11 +71,11 @@ inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 
 // Of these nodes, which are in order. Operators that work by element join those that they read from or that read from
 // them where each element meets its own, and where nothing outside lies between them. `kept`: values that are needed
-// whoever reads them. joins_steps: the device's; then such groups join those that they feed or that feed them. Each
-// group comes after those that feed it.
+// whoever reads them. joins_steps: the device's (backend.h); such groups join those that they feed or that feed them,
+// where these read so many elements, and not at all if it is 0. Each group comes after those that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
                                            std::span<const std::uint32_t> nodes, const ValueSet& kept,
-                                           bool joins_steps);
+                                           std::uint32_t joins_steps);
 
 // The bytes of temporary that values need: of those that it is to hold.
 struct Lifetime {

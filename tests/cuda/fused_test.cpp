@@ -3,6 +3,7 @@
 // NVRTC is. What the kernels compute is for a machine with a GPU.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/kept.h"
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
 
@@ -51,10 +52,11 @@ ElementStep step_of(const Row& of, std::uint32_t variant) {
 TEST(FusedSource, SaysTheProgram) {
   FusedSource source;
   ASSERT_TRUE(write_fused(step_of(row(RowId::ELEMENT_WISE_ADD), 0), source));
-  EXPECT_NE(source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.text;
-  EXPECT_NE(source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
-            std::string::npos)
-      << source.text;
+  EXPECT_NE(source.source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.source.text;
+  EXPECT_NE(
+      source.source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
+      std::string::npos)
+      << source.source.text;
   EXPECT_EQ(source.set.inputs, 2);
   EXPECT_EQ(source.set.vector_elements, 4);
 }
@@ -69,19 +71,59 @@ TEST(FusedSource, LeavesOutWhatKernelsDoNotTake) {
   EXPECT_FALSE(write_fused(other_size, source));
 }
 
+TEST(FusedSource, SeveralStoresGoElementByElement) {
+  ElementStep several = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  several.stored = {2, 3};
+  several.types[3] = DataType::FLOAT32;
+  InlinedSource source;
+  ASSERT_TRUE(write_each(several, source));
+  EXPECT_NE(source.text.find("void operator()(u32 index) const"), std::string::npos) << source.text;
+  EXPECT_NE(source.text.find("store_element<u32>(launch.addresses[2] + offsets[2], v2"), std::string::npos);
+  EXPECT_NE(source.text.find("store_element<u32>(launch.addresses[3] + offsets[3], v3"), std::string::npos);
+  KernelBinary binary;
+  std::string why;
+  if (!runtime_compiler().empty()) {
+    EXPECT_TRUE(compile_source(each_kernel(source), "sm_90", binary, why)) << why;
+  }
+}
+
+TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
+  Kept<int> kept(2);
+  const auto add = [&](const char* name) {
+    auto value = std::make_shared<int>(1);
+    kept.add(name, value);
+    return value;
+  };
+  const auto used = add("used");
+  add("b");
+  add("c");  // "b" goes: somebody has "used"
+  EXPECT_EQ(kept.find("b"), nullptr);
+  ASSERT_NE(kept.find("used"), nullptr);
+  EXPECT_EQ(*kept.find("used"), used);
+  const auto also_used = add("d");
+  EXPECT_EQ(kept.find("c"), nullptr);
+  add("e");  // more than two, since two are used: what is new is kept all the same
+  EXPECT_NE(kept.find("e"), nullptr);
+  kept.add("none", nullptr);
+  EXPECT_EQ(kept.find("e"), nullptr);
+  ASSERT_NE(kept.find("none"), nullptr);
+  EXPECT_EQ(*kept.find("none"), nullptr);
+  EXPECT_EQ(kept.size(), 3U);
+}
+
 TEST(FusedSource, EveryRowCompiles) {
   for (const Row& of : rows()) {
     FusedSource source;
     ASSERT_TRUE(write_fused(step_of(of, 0), source)) << of.name;
-    FusedBinary binary;
+    KernelBinary binary;
     std::string why;
-    const bool compiled = compile_fused(source.text, "sm_90", binary, why);
+    const bool compiled = compile_source(source.source, "sm_90", binary, why);
     if (!compiled && why.find("was not found") != std::string::npos) {
       GTEST_SKIP() << why;
     }
     EXPECT_TRUE(compiled) << of.name << ": " << why;
     EXPECT_FALSE(binary.code.empty());
-    EXPECT_NE(binary.vector_name, binary.strided_name);
+    EXPECT_NE(binary.names[0], binary.names[1]);
   }
 }
 

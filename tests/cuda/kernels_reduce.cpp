@@ -287,7 +287,7 @@ class ReduceCheck {
     step.phase = phase;
     const char* why = nullptr;
     const Step flat{.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))};
-    const auto prepared = reduce_family.prepare(flat, &why);
+    const auto prepared = reduce_family.prepare(flat, {}, &why);
     if (prepared == nullptr) {
       complain(why);
       return;

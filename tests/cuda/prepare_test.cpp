@@ -56,7 +56,7 @@ const KernelSet* find_kernels(RowId row, std::uint32_t) noexcept {
 const KernelSet* find_scaled_kernels(RowId row, std::uint32_t) noexcept {
   return row == RowId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
 }
-std::shared_ptr<const FusedKernels> find_fused(const FusedSource&) { return nullptr; }  // as where no NVRTC is
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&) { return nullptr; }  // without NVRTC
 bool takes_small_tasks(RowId row) noexcept { return row == RowId::ELEMENT_WISE_ADD; }
 cudaError_t launch_at_once(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
 cudaError_t launch_in_waves(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "backend/cuda/family.h"
+#include "backend/cuda/runtime.h"
 #include "cuda/kernels_harness.h"
 #include "ops/reduce/step.h"
 
 namespace anydml::cuda {
 
 extern const Family reduce_family;
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&) { return nullptr; }  // none is joined
 bool g_quick = false;
 
 namespace {
@@ -128,7 +130,7 @@ struct Bench {
     const auto prepare = [&](ReducePhase phase) {
       step.phase = phase;
       const char* why = nullptr;
-      return reduce_family.prepare({.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))},
+      return reduce_family.prepare({.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))}, {},
                                    &why);
     };
     const bool one = step.blocks() == 1;

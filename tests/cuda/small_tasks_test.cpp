@@ -35,10 +35,16 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
   return cudaSuccess;
 }
 
-constexpr Family kFamily = {
-    .name = "one", .prepare = nullptr, .launch_at_once = launch_at_once, .launch_in_waves = launch_in_waves};
-constexpr Family kOther = {
-    .name = "other", .prepare = nullptr, .launch_at_once = launch_at_once, .launch_in_waves = launch_in_waves};
+constexpr Family kFamily = {.name = "one",
+                            .prepare = nullptr,
+                            .prepare_inlined = nullptr,
+                            .launch_at_once = launch_at_once,
+                            .launch_in_waves = launch_in_waves};
+constexpr Family kOther = {.name = "other",
+                           .prepare = nullptr,
+                           .prepare_inlined = nullptr,
+                           .launch_at_once = launch_at_once,
+                           .launch_in_waves = launch_in_waves};
 
 struct Range {
   std::uintptr_t first;

@@ -2,7 +2,6 @@
 // The table that this plugin is to the rest.
 #include "backend/backend.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -10,37 +9,17 @@
 
 #include "anydml_build/hash.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/program.h"
 #include "backend/cuda/queue.h"
 
 namespace anydml::cuda {
 namespace {
 
-// Null, or why not.
-const char* place(const Step& step, BackendProgram::PlacedStep& placed) {
-  const FamilyEntry entry = find_family(step.family);
-  if (entry.family == nullptr) {
-    return entry.missing;
-  }
-  if (step.operands.size() > kMaxOperands) {
-    return "the CUDA backend runs steps of up to 16 operands";
-  }
-  const char* why = nullptr;
-  placed.family = entry.family;
-  placed.prepared = entry.family->prepare(step, &why);
-  placed.operands.assign(step.operands.begin(), step.operands.end());
-  return placed.prepared != nullptr ? nullptr : why;
-}
-
 BackendStatus compile(BackendDevice*, const std::uint64_t* plan, std::uint64_t words,
                       BackendProgram** program) noexcept {
   try {
     auto compiled = std::make_unique<BackendProgram>();
-    const char* why = nullptr;
-    for_each_step(std::span(plan, words), [&](const Step& step) {
-      why = place(step, compiled->steps.emplace_back());
-      return why == nullptr;
-    });
-    if (why != nullptr) {
+    if (const char* const why = prepare_steps(std::span(plan, words), *compiled); why != nullptr) {
       return {BackendCode::failed, why};
     }
     *program = compiled.release();

@@ -8,8 +8,12 @@
 #include <new>
 #include <string>
 
+#include "backend/cuda/runtime.h"
+
 namespace anydml::cuda {
 namespace {
+
+constexpr std::uint32_t kLeastJoined = 1 << 15;  // elements; fewer are not worth a kernel of their own
 
 // Texts that live as long as the process, one for each kind of error.
 const char* text_of(cudaError_t error) noexcept {
@@ -138,6 +142,12 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   std::snprintf(info.description, sizeof(info.description), "%.96s", properties.name);
   info.memory_bytes = properties.totalGlobalMem;
   info.asynchronous = 1;
+  try {
+    const std::string architecture = "sm_" + std::to_string(properties.major * 10 + properties.minor);
+    info.joins_steps = compiles_while_running(architecture) ? kLeastJoined : 0;
+  } catch (...) {
+    return kOutOfMemory;
+  }
   info.vendor = 0x10de;
   info.product = pci_product(properties);
   *device = opened.release();

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/element.h"
 #include "plan/plan.h"
@@ -45,10 +47,54 @@ class PreparedStep {
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 };
 
+// A step over the elements of one operand that has no slot, as a part of another step's kernel: a class whose objects
+// the kernel calls once for each element, by its number among that operand's, which lie packed. Elements go as their
+// bits, in the unsigned type of their size. Immutable, as PreparedStep.
+//
+//   before it:   Bits operator()(u32 number) const                     makes the element
+//                void vector(u32 number, u32 (&words)[4]) const        makes 16 bytes of them; number: a multiple
+//   after it:    void operator()(u32 number, Bits) const               takes it
+class InlinedStep {
+ public:
+  InlinedStep(std::string text, std::size_t bytes, bool has_vectors)
+      : text_(std::move(text)), bytes_(bytes), has_vectors_(has_vectors) {}
+  virtual ~InlinedStep() = default;
+  InlinedStep(const InlinedStep&) = delete;
+  InlinedStep& operator=(const InlinedStep&) = delete;
+
+  // Source (runtime.h) of the class, in the namespace anydml::cuda.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  // Of an object, which begins and ends at a multiple of 16.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  // Whether the class can make vectors, and whether it may at these addresses. bases: as above, of its own operands.
+  [[nodiscard]] bool has_vectors() const { return has_vectors_; }
+  [[nodiscard]] virtual bool fits_vectors(std::byte* const* bases) const noexcept = 0;
+  virtual void make(std::byte* const* bases, std::byte* object) const noexcept = 0;
+
+ private:
+  std::string text_;
+  std::size_t bytes_;
+  bool has_vectors_;
+};
+
+// A step before or after another that is one piece of work with it. The operands of both are given together.
+struct Neighbour {
+  std::unique_ptr<InlinedStep> step;  // null: there is none
+  std::size_t first_operand = 0;
+};
+struct Neighbours {
+  Neighbour before;  // a class Before
+  Neighbour after;   // a class After
+};
+
 struct Family {
   const char* name;
-  // Null, and why not, as a text that lives for ever. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const char** why);
+  // Null, and why not, as a text that lives for ever. Neighbours come to those families alone whose operators say that
+  // they join others (ops/family.h). May throw std::bad_alloc.
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, Neighbours neighbours, const char** why);
+  // The same for a step that stands before or after one of another family, as a class of this name; null: the family
+  // has none that do.
+  std::unique_ptr<InlinedStep> (*prepare_inlined)(const Step& step, const char* name);
   // Small tasks of this family, none of which depends on another; null where the family makes none.
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
   // The same in waves: those of a wave may depend on earlier waves.

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "backend/cuda/kernels/kernels.h"
+#include "backend/cuda/program.h"
 
 namespace anydml::cuda {
 namespace {
@@ -93,10 +94,11 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
   for (const BackendProgram::PlacedStep& step : program->steps) {
     const PreparedStep& prepared = *step.prepared;
-    std::byte* bases[kMaxOperands] = {};
+    std::byte* bases[kMostJoined * kMaxOperands] = {};
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
-      bases[next++] = static_cast<std::byte*>(addresses[operand.slot]) + operand.offset;
+      bases[next++] =
+          operand.slot != kNoSlot ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
     SmallTask task;
     if (queue->owned && prepared.make_small_task(bases, task)) {

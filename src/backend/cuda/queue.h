@@ -2,23 +2,10 @@
 // Queues are streams, marks are events; small steps are gathered and launched together.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "backend/cuda/device.h"
-#include "backend/cuda/family.h"
 #include "backend/cuda/small_tasks.h"
 
 namespace anydml {
-
-struct BackendProgram {
-  struct PlacedStep {
-    const cuda::Family* family = nullptr;
-    std::unique_ptr<cuda::PreparedStep> prepared;
-    std::vector<Operand> operands;
-  };
-  std::vector<PlacedStep> steps;
-};
 
 struct BackendQueue {
   BackendDevice* device = nullptr;

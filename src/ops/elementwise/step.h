@@ -3,8 +3,10 @@
 // and plain, for the kernels of any backend.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 
 #include "base/scalar.h"
@@ -49,6 +51,36 @@ struct ElementwiseStep {
           .loads = header.loads,
           .program = {program, header.instructions},
           .stored = {stored, header.stores}};
+}
+
+// The operand without a slot, of a step that stands before or after one of another family.
+[[nodiscard]] inline std::uint32_t handed_operand(const Step& step) {
+  return static_cast<std::uint32_t>(std::ranges::find(step.operands, kNoSlot, &Operand::slot) - step.operands.begin());
+}
+
+// The loops in the order in which the elements of this operand lie, packed, as they are handed on. False: they cannot
+// be, since the innermost is another.
+[[nodiscard]] inline bool order_by(LoopNest& nest, std::uint32_t handed) {
+  for (std::uint32_t i = 0; i < nest.rank; ++i) {
+    Loop& loop = nest.loops[i];
+    for (std::uint32_t operand = 0; loop.strides[handed] < 0 && operand < nest.operands; ++operand) {
+      if (operand != handed) {
+        nest.offsets[operand] += (loop.size - 1) * loop.strides[operand];
+        loop.strides[operand] = -loop.strides[operand];
+      }
+    }
+    loop.strides[handed] = std::abs(loop.strides[handed]);
+  }
+  nest.offsets[handed] = 0;
+  std::sort(nest.loops, nest.loops + nest.rank - 1,
+            [&](const Loop& a, const Loop& b) { return a.strides[handed] > b.strides[handed]; });
+  for (std::uint32_t i = 0; i + 1 < nest.rank; ++i) {
+    const Loop& inner = nest.loops[i + 1];
+    if (nest.loops[i].strides[handed] != inner.size * inner.strides[handed]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace anydml

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
 // longer one is two: the first makes a partial result of each block, in the plan's temporary, and the second combines
-// those of each output. The order in which elements are combined follows from this file alone (docs/numerics.md).
+// those of each output. The order in which elements are combined follows from this file and functions.h alone
+// (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
 
+#include "ops/reduce/functions.h"
 #include "plan/tensor.h"
 
 namespace anydml {
-
-inline constexpr std::int64_t kReduceBlock = 4096;  // elements, counted row-major within the reduced axes
-inline constexpr std::int64_t kReduceLanes = 64;    // of a block, where the innermost axis is reduced
-
-enum class ReduceFunction : std::uint32_t {
-#define ANYDML_REDUCE_FUNCTION(name) name,
-#include "ops/reduce/reduce.def"
-};
 
 enum class ReducePhase : std::uint32_t {
   whole,   // input -> output
@@ -48,10 +42,6 @@ struct ReduceStep {
 
   [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
 };
-
-[[nodiscard]] constexpr bool is_arg(ReduceFunction function) {
-  return function == ReduceFunction::ARGMAX || function == ReduceFunction::ARGMIN;
-}
 
 // Partial results lie in the temporary by output, then by block. A place has room for any accumulator; the extremes'
 // indices need a second word.

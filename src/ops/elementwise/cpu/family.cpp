@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -135,35 +134,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   return make_ready(read_elementwise(flat), flat, machine);
 }
 
-// The loops in the order in which the elements of this operand lie, packed, as rows are asked for. False: they cannot
-// be, since the innermost is another.
-bool order_by(LoopNest& nest, std::uint32_t handed) {
-  for (std::uint32_t i = 0; i < nest.rank; ++i) {
-    Loop& loop = nest.loops[i];
-    for (std::uint32_t operand = 0; loop.strides[handed] < 0 && operand < nest.operands; ++operand) {
-      if (operand != handed) {
-        nest.offsets[operand] += (loop.size - 1) * loop.strides[operand];
-        loop.strides[operand] = -loop.strides[operand];
-      }
-    }
-    loop.strides[handed] = std::abs(loop.strides[handed]);
-  }
-  nest.offsets[handed] = 0;
-  std::sort(nest.loops, nest.loops + nest.rank - 1,
-            [&](const Loop& a, const Loop& b) { return a.strides[handed] > b.strides[handed]; });
-  for (std::uint32_t i = 0; i + 1 < nest.rank; ++i) {
-    const Loop& inner = nest.loops[i + 1];
-    if (nest.loops[i].strides[handed] != inner.size * inner.strides[handed]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::unique_ptr<cpu::Rows> prepare_rows(const Step& flat, const cpu::Machine& machine) {
   ElementwiseStep step = read_elementwise(flat);
-  const auto handed =
-      static_cast<std::uint32_t>(std::ranges::find(flat.operands, kNoSlot, &Operand::slot) - flat.operands.begin());
+  const std::uint32_t handed = handed_operand(flat);
   LoopNest nest = *step.nest;
   if (!order_by(nest, handed)) {
     return nullptr;

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions as one kernel, compiled while a program runs: source is written over the same
-// definitions that the other kernels are made of, and NVRTC compiles it where it is installed. Where it is not, or the
-// program is none of those that it takes, the interpreter runs it.
+// Programs of several instructions as one kernel, compiled while a program runs (backend/cuda/runtime.h). Where that
+// cannot be, or the program is none of those that it takes, the interpreter runs it.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "backend/cuda/runtime.h"
 #include "ops/elementwise/cuda/kernel_set.h"
 #include "ops/elementwise/cuda/step.h"
 
 namespace anydml::cuda {
 
-struct EmbeddedHeader {
-  const char* name;
-  const char* text;
-};
-extern const EmbeddedHeader kFusedHeaders[];
-extern const std::size_t kFusedHeaderCount;
-
 struct FusedSource {
-  std::string text;
+  KernelSource source;
   KernelSet set = {};       // sizes of elements and of vectors; no kernel
   ScalarBytes scalar = {};  // the attributes of all instructions
 };
@@ -30,29 +22,28 @@ struct FusedSource {
 // False: several stores, or more loads or attributes than kernels take.
 [[nodiscard]] bool write_fused(const ElementStep& step, FusedSource& source);
 
-// What NVRTC made: machine code, and the names of the two kernels in it.
-struct FusedBinary {
-  std::string vector_name;
-  std::string strided_name;
-  std::string code;
+// Of kernels that were compiled from such source.
+[[nodiscard]] cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, KernelShape shape,
+                                       const KernelLaunch& launch, cudaStream_t stream) noexcept;
+
+// A program as a class that a kernel calls for each element. In a kernel of another family it is handed an element of
+// one operand, or makes it (backend/cuda/family.h).
+struct InlinedSource {
+  std::string text;
+  std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
-
-// Who compiles, and from what: NVRTC's version and a hash of all headers. Code of another compiler or of other
-// definitions must not be taken for this. Empty: NVRTC was not found.
-[[nodiscard]] std::string fused_compiler();
-
-// architecture: "sm_90". False, and why, when it cannot be compiled.
-[[nodiscard]] bool compile_fused(const std::string& source, const char* architecture, FusedBinary& binary,
-                                 std::string& why);
-
-class FusedKernels {
- public:
-  virtual ~FusedKernels() = default;
-  [[nodiscard]] virtual cudaError_t launch(KernelShape shape, const KernelLaunch& launch,
-                                           cudaStream_t stream) const noexcept = 0;
-};
-
-// For the device that is current; the same for the same source. Null: there is no way to compile it here.
-[[nodiscard]] std::shared_ptr<const FusedKernels> find_fused(const FusedSource& source);
+inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
+// handed: that operand. False: the plan asks for what its operators are not defined for.
+// vector: how many elements it makes at a time besides; 0: it does not.
+[[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
+                                 InlinedSource& source);
+// The same as a kernel of its own: any number of loads and stores, element by element. False: too many attributes too.
+[[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);
+[[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
+[[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,
+                                      std::span<const std::uint64_t> words, cudaStream_t stream) noexcept;
+// Of an object of that class: a launch of so many operands, and the words.
+[[nodiscard]] std::size_t inlined_bytes(std::uint32_t operands, std::size_t words);
+void make_inlined(const KernelLaunch& launch, std::span<const std::uint64_t> words, std::byte* object);
 
 }  // namespace anydml::cuda

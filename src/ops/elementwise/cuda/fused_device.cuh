@@ -29,4 +29,28 @@ template <class Scalar, class... Inputs>
   }
 }
 
+// Elements that lie beside each other, or the one that the operand stays at, over and over.
+template <class T, int kElements, int kOperands>
+__device__ inline void load_elements(const Launch<kOperands>& launch, int operand,
+                                     const std::int64_t (&offsets)[kOperands], u32 (&words)[4]) {
+  const std::byte* const from = launch.addresses[operand] + offsets[operand];
+  if ((launch.stays >> operand & 1) != 0) {
+    u32 filled[2];
+    fill_words<T>(load_element<T>(from, true), filled);
+    words[0] = words[2] = filled[0];
+    words[1] = words[3] = filled[1];
+  } else {
+    load_access<kElements * sizeof(T), true>(from, words);
+  }
+}
+
+// A program as a class (write_each): one element for each thread.
+template <class Program>
+__global__ void __launch_bounds__(kRowThreads) each_element(const __grid_constant__ Program program) {
+  const u32 index = blockIdx.x * kRowThreads + threadIdx.x;
+  if (index < program.launch.count) {
+    program(index);
+  }
+}
+
 }  // namespace anydml::cuda

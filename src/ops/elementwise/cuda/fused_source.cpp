@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From a program to the source of its kernels.
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
@@ -22,23 +24,22 @@ std::string value_name(std::uint32_t value) {
   return name += std::to_string(value);
 }
 
-}  // namespace
+// The instructions as statements, over values that are loaded before.
+struct ProgramText {
+  std::string body;
+  std::vector<std::size_t> bytes;    // of each value
+  std::vector<std::uint64_t> words;  // the attributes of all instructions
+};
 
-bool write_fused(const ElementStep& step, FusedSource& source) {
-  if (step.stored.size() != 1 || step.loads == 0 || step.loads > kMaxInputs || step.stored[0] < step.loads) {
-    return false;
-  }
-  std::vector<std::size_t> bytes;  // of each value
+// False: the rows have no such variants, or values are not of the sizes that they take.
+bool write_program(const ElementStep& step, ProgramText& text) {
+  std::vector<std::size_t>& bytes = text.bytes;
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     bytes.push_back(element_size(step.types[i]));
   }
-  std::string body;
-  std::size_t words = 0;
-  constexpr std::size_t kMostWords = kScalarBytes / sizeof(std::uint64_t);
-  std::uint64_t scalars[kMostWords] = {};
   for (const ElementInstruction& instruction : step.program) {
     CodeFunction function{};
-    if (!find_function(instruction.row, instruction.variant, function) || words + function.scalar_words > kMostWords) {
+    if (!find_function(instruction.row, instruction.variant, function)) {
       return false;
     }
     std::string call;
@@ -49,20 +50,41 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
       }
       call.append(", ").append(value_name(value));
     }
-    body.append("    const auto ").append(value_name(static_cast<std::uint32_t>(bytes.size())));
-    body.append(" = call_by_bits<VariantAt<decltype(variants_over<");
-    body.append(kDefinitions[static_cast<std::size_t>(instruction.row)]).append(">(AllTypes{})), ");
-    body.append(std::to_string(instruction.variant)).append(">::Type>(words + ");
-    body.append(std::to_string(words)).append(call).append(");\n");
+    const std::size_t first_word = text.words.size();
+    text.body.append("    const auto ").append(value_name(static_cast<std::uint32_t>(bytes.size())));
+    text.body.append(" = call_by_bits<VariantAt<decltype(variants_over<");
+    text.body.append(kDefinitions[static_cast<std::size_t>(instruction.row)]).append(">(AllTypes{})), ");
+    text.body.append(std::to_string(instruction.variant)).append(">::Type>(words + ");
+    text.body.append(std::to_string(first_word)).append(call).append(");\n");
     if (function.scalar_words != 0) {
-      function.make_scalar(instruction.attributes, scalars + words);
-      words += function.scalar_words;
+      text.words.resize(first_word + function.scalar_words);
+      function.make_scalar(instruction.attributes, text.words.data() + first_word);
     }
     bytes.push_back(function.element_sizes[function.inputs]);
   }
-  if (step.stored[0] >= bytes.size() || bytes[step.stored[0]] != element_size(step.types[step.loads])) {
+  for (std::size_t i = 0; i < step.stored.size(); ++i) {
+    if (step.stored[i] >= bytes.size() || bytes[step.stored[i]] != element_size(step.types[step.loads + i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void begin_class(std::string& text, const char* name) {
+  text = "#include \"ops/elementwise/cuda/fused_device.cuh\"\nnamespace anydml::cuda {\nstruct ";
+  text.append(name).append(" {\n");
+}
+
+}  // namespace
+
+bool write_fused(const ElementStep& step, FusedSource& source) {
+  constexpr std::size_t kMostWords = kScalarBytes / sizeof(std::uint64_t);
+  ProgramText program;
+  if (step.stored.size() != 1 || step.loads == 0 || step.loads > kMaxInputs || step.stored[0] < step.loads ||
+      !write_program(step, program) || program.words.size() > kMostWords) {
     return false;
   }
+  const std::vector<std::size_t>& bytes = program.bytes;
   std::string parameters;
   std::size_t widest = bytes[step.stored[0]];
   source.set = {};
@@ -75,14 +97,112 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
   source.set.most_staying = source.set.inputs;
   source.set.element_sizes[step.loads] = static_cast<std::uint8_t>(bytes[step.stored[0]]);
   source.set.vector_elements = static_cast<std::uint8_t>(kVectorBytes / widest);
-  std::copy_n(reinterpret_cast<const std::byte*>(scalars), sizeof(scalars), source.scalar.bytes);
-  std::string& text = source.text;
-  text = "#include \"ops/elementwise/cuda/fused_device.cuh\"\nnamespace anydml::cuda {\nstruct Fused {\n";
+  std::ranges::copy(std::as_bytes(std::span(program.words)), source.scalar.bytes);
+  std::string& text = source.source.text;
+  begin_class(text, "Fused");
   text.append("  alignas(16) u64 words[").append(std::to_string(kMostWords)).append("];\n  __device__ ");
   text.append(bits_name(bytes[step.stored[0]])).append(" operator()(").append(parameters).append(") const {\n");
-  text.append(body).append("    return ").append(value_name(step.stored[0])).append(";\n  }\n};\n");
+  text.append(program.body).append("    return ").append(value_name(step.stored[0])).append(";\n  }\n};\n");
   text.append("}  // namespace anydml::cuda\n");
+  source.source.kernels = {
+      "anydml::cuda::row_vectors<anydml::cuda::Fused, anydml::cuda::RowShape<anydml::cuda::Fused>>",
+      "anydml::cuda::row_strided<anydml::cuda::Fused>"};
   return true;
+}
+
+bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
+                   InlinedSource& source) {
+  ProgramText program;
+  if (!write_program(step, program)) {
+    return false;
+  }
+  const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
+  const bool makes = handed >= step.loads && handed < operands;
+  const auto at = [](std::uint32_t operand) {
+    const std::string number = std::to_string(operand);
+    return "launch.addresses[" + number + "] + offsets[" + number + "]";
+  };
+  const auto type = [&](std::uint32_t operand) { return bits_name(element_size(step.types[operand])); };
+  program.words.resize(std::max<std::size_t>(program.words.size(), 1));
+  std::string& text = source.text;
+  begin_class(text, name);
+  text.append("  Launch<").append(std::to_string(operands)).append("> launch;\n  alignas(16) u64 words[");
+  text.append(std::to_string(program.words.size())).append("];\n  __device__ ");
+  if (makes) {
+    text.append(type(handed)).append(" operator()(u32 index) const {\n");
+  } else {
+    text.append("void operator()(u32 index");
+    if (handed < step.loads) {
+      text.append(", ").append(type(handed)).append(" ").append(value_name(handed));
+    }
+    text.append(") const {\n");
+  }
+  const std::string begin = "    std::int64_t offsets[" + std::to_string(operands) +
+                            "] = {};\n    add_offsets(launch, launch.rank, index, offsets);\n";
+  text.append(begin);
+  for (std::uint32_t i = 0; i < step.loads; ++i) {
+    if (i != handed) {
+      text.append("    const ").append(type(i)).append(" ").append(value_name(i)).append(" = load_element<");
+      text.append(type(i)).append(">(").append(at(i)).append(", launch.aligned);\n");
+    }
+  }
+  text.append(program.body);
+  for (std::uint32_t i = step.loads; i < operands; ++i) {
+    if (i != handed) {
+      text.append("    store_element<").append(type(i)).append(">(").append(at(i)).append(", ");
+      text.append(value_name(step.stored[i - step.loads])).append(", launch.aligned);\n");
+    }
+  }
+  if (makes) {
+    text.append("    return ").append(value_name(step.stored[handed - step.loads])).append(";\n");
+  }
+  if (makes && vector != 0) {
+    const std::string elements = std::to_string(vector);
+    const auto words_of = [&](std::uint32_t operand) {
+      return operand == handed ? std::string("made") : "words_of_" + std::to_string(operand);
+    };
+    text.append("  }\n  __device__ void vector(u32 index, u32 (&made)[4]) const {\n").append(begin);
+    text.append("    made[0] = made[1] = made[2] = made[3] = 0;\n");
+    for (std::uint32_t i = 0; i < operands; ++i) {
+      if (i < step.loads) {
+        text.append("    u32 ").append(words_of(i)).append("[4];\n    load_elements<").append(type(i)).append(", ");
+        text.append(elements).append(">(launch, ").append(std::to_string(i)).append(", offsets, ");
+        text.append(words_of(i)).append(");\n");
+      } else if (i != handed) {
+        text.append("    u32 ").append(words_of(i)).append("[4] = {};\n");
+      }
+    }
+    text.append("#pragma unroll\n    for (int element = 0; element < ").append(elements).append("; ++element) {\n");
+    for (std::uint32_t i = 0; i < step.loads; ++i) {
+      text.append("    const ").append(type(i)).append(" ").append(value_name(i)).append(" = extract<");
+      text.append(type(i)).append(">(").append(words_of(i)).append(", element);\n");
+    }
+    text.append(program.body);
+    for (std::uint32_t i = step.loads; i < operands; ++i) {
+      text.append("    insert<").append(type(i)).append(">(").append(words_of(i)).append(", element, ");
+      text.append(value_name(step.stored[i - step.loads])).append(");\n");
+    }
+    text.append("    }\n");
+    for (std::uint32_t i = step.loads; i < operands; ++i) {
+      if (i != handed) {
+        text.append("    store_access<").append(elements).append(" * sizeof(").append(type(i)).append("), true>(");
+        text.append(at(i)).append(", ").append(words_of(i)).append(");\n");
+      }
+    }
+  }
+  text.append("  }\n};\nstatic_assert(sizeof(").append(name).append(") == ");
+  text.append(std::to_string(inlined_bytes(operands, program.words.size())));
+  text.append(");\n}  // namespace anydml::cuda\n");
+  source.words = std::move(program.words);
+  return true;
+}
+
+bool write_each(const ElementStep& step, InlinedSource& source) {
+  return write_inlined(step, kNoneHanded, 0, "Fused", source) && source.words.size() <= kMostScalars;
+}
+
+KernelSource each_kernel(const InlinedSource& source) {
+  return {.text = source.text, .kernels = {"anydml::cuda::each_element<anydml::cuda::Fused>"}};
 }
 
 }  // namespace anydml::cuda

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // From a step to kernels: what can be known beforehand is worked out once, the rest depends on the addresses.
 #include <algorithm>
-#include <cfenv>
 #include <cstdio>
 
 #include "backend/cuda/family.h"
 #include "ops/elementwise/cuda/prepared.h"
+#include "ops/elementwise/cuda/rounding.h"
 #include "ops/elementwise/cuda/variants.h"
 
 namespace anydml::cuda {
@@ -20,37 +20,7 @@ constexpr std::uint32_t kLeastTileSize = 16;
 constexpr std::int64_t kMostElements = 0xffffffff;
 constexpr std::int64_t kMostTiles = 0x7fffffff;
 
-// Attributes become numbers of the tensor's type here, rounded to nearest whatever the caller's mode is.
-class RoundToNearest {
- public:
-  RoundToNearest() : before_(std::fegetround()) { std::fesetround(FE_TONEAREST); }
-  ~RoundToNearest() { std::fesetround(before_); }
-  RoundToNearest(const RoundToNearest&) = delete;
-  RoundToNearest& operator=(const RoundToNearest&) = delete;
-
- private:
-  int before_;
-};
-
 }  // namespace
-
-ElementStep read_step(const Step& flat) {
-  const ElementwiseStep step = read_elementwise(flat);
-  ElementStep read{.nest = *step.nest,
-                   .types = {},
-                   .loads = step.loads,
-                   .program = {},
-                   .stored = {step.stored.begin(), step.stored.end()}};
-  for (std::size_t i = 0; i < flat.operands.size(); ++i) {
-    read.types[i] = flat.operands[i].type;
-  }
-  for (const Instruction& from : step.program) {
-    ElementInstruction& to = read.program.emplace_back();
-    to = {.row = row_of(from), .variant = from.variant, .sources = {}, .attributes = from.attributes};
-    std::copy_n(from.sources, kMaxInputs, to.sources);
-  }
-  return read;
-}
 
 const char* PreparedElements::prepare(const ElementStep& step) {
   const LoopNest& nest = step.nest;
@@ -80,10 +50,12 @@ const char* PreparedElements::prepare(const ElementStep& step) {
     return nullptr;
   }
   if (fused_ != nullptr) {
-    for (std::uint32_t operand = 0; operand <= step.loads; ++operand) {
-      map_operand(nest, operand, kernels_->element_sizes[operand]);
+    for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
+      map_operand(nest, operand, element_size(step.types[operand]));
     }
-    choose_shape(nest);
+    if (kernels_ != nullptr) {
+      choose_shape(nest);
+    }
     return nullptr;
   }
   const ElementInstruction& row = step.program.back();
@@ -134,11 +106,19 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
 
 bool PreparedElements::find_fused_of(const ElementStep& step) {
   constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below, the interpreter is as good
-  FusedSource source;
-  if (step.nest.count < kWorthCompiling || !write_fused(step, source)) {
+  if (step.nest.count < kWorthCompiling) {
     return false;
   }
-  fused_ = find_fused(source);
+  FusedSource source;
+  if (!write_fused(step, source)) {
+    InlinedSource each;
+    if (write_each(step, each)) {
+      fused_ = find_runtime_kernels(each_kernel(each));
+      words_ = std::move(each.words);
+    }
+    return fused_ != nullptr;
+  }
+  fused_ = find_runtime_kernels(source.source);
   fused_set_ = source.set;
   fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // it is there
   scalar_ = source.scalar;
@@ -288,8 +268,11 @@ cudaError_t PreparedElements::launch(std::byte* const* bases, cudaStream_t strea
   if (shape_ == KernelShape::interpreted) {
     return launch_code(*code_, launch, stream);
   }
+  if (fused_ != nullptr && kernels_ == nullptr) {
+    return launch_each(*fused_, launch, words_, stream);
+  }
   if (fused_ != nullptr) {
-    return fused_->launch(fits(shape_, launch) ? shape_ : KernelShape::strided, launch, stream);
+    return launch_fused(*fused_, fused_set_, fits(shape_, launch) ? shape_ : KernelShape::strided, launch, stream);
   }
   const LaunchKernel kernel = !fits(shape_, launch)               ? kernels_->strided
                               : shape_ == KernelShape::vector     ? kernels_->vector
@@ -346,7 +329,7 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
 extern const Family elementwise_family;
 const Family elementwise_family = {
     .name = "elementwise",
-    .prepare = [](const Step& step, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& step, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
       *why = prepared->prepare(read_step(step));
       if (*why != nullptr) {
@@ -354,6 +337,7 @@ const Family elementwise_family = {
       }
       return prepared;
     },
+    .prepare_inlined = prepare_inlined,
     .launch_at_once = launch_at_once,
     .launch_in_waves = launch_in_waves,
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
@@ -48,14 +49,18 @@ class PreparedElements final : public PreparedStep {
   KernelShape shape_ = KernelShape::strided;
   std::uint8_t small_type_ = 0;         // DataType; 0: it is no small task
   std::uint16_t small_code_ = 0;        // RowId
-  const KernelSet* kernels_ = nullptr;  // null: it is interpreted
+  const KernelSet* kernels_ = nullptr;  // null: it is interpreted, or fused element by element
   std::unique_ptr<Code> code_;          // or null
   KernelSet fused_set_ = {};
-  std::shared_ptr<const FusedKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
+  std::shared_ptr<const RuntimeKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
+  std::vector<std::uint64_t> words_;             // attributes, of what is fused element by element
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};
 };
+
+// A step before or after one of another family; null: it cannot be.
+[[nodiscard]] std::unique_ptr<InlinedStep> prepare_inlined(const Step& step, const char* name);
 
 [[nodiscard]] const char* shape_name(KernelShape shape) noexcept;
 

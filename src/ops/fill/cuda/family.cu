@@ -197,7 +197,7 @@ class FillRun final : public PreparedStep {
 extern const Family fill_family;
 const Family fill_family = {
     .name = "fill",
-    .prepare = [](const Step& flat, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.is_sequence != 0) {
@@ -207,6 +207,7 @@ const Family fill_family = {
       }
       return std::make_unique<FillRun>(step);
     },
+    .prepare_inlined = nullptr,
     .launch_at_once = nullptr,
     .launch_in_waves = nullptr,
 };

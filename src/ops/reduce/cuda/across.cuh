@@ -13,7 +13,8 @@ struct Across {
   using T = typename W::T;
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
-  static constexpr u32 kRows = kColumns == 1 && !kLanes ? 16 : 8;  // in flight
+  // In flight; each is a copy of what makes its elements.
+  static constexpr u32 kRows = kLanes ? 8 : W::kIsMade ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
   struct Row {
@@ -22,7 +23,7 @@ struct Across {
   };
 
   // group of groups, of which each has every groups-th row.
-  __device__ Across(const ReduceLaunch& launch_, u64 number, u32 group_, u32 groups_)
+  __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;
     const Quotient place = divide(exists ? static_cast<u32>(number) : 0, launch.columns);
@@ -53,9 +54,10 @@ struct Across {
     const std::byte* const at = from + element_offset(launch, element);
     Row row;
     if constexpr (kColumns == 1) {
-      row.bits = load_element<T>(at, launch.input_is_aligned);
+      row.bits = W::element(launch, at);
     } else {
-      load_access<kColumns * sizeof(T), true>(at, row.words);
+      static_assert(kColumns == W::kVector);
+      W::vector(launch, at, row.words);
     }
     return row;
   }
@@ -132,7 +134,7 @@ struct Across {
     }
   }
 
-  const ReduceLaunch& launch;
+  const typename W::Launch& launch;
   u32 group;
   u32 groups;
   Elements elements;
@@ -143,7 +145,7 @@ struct Across {
 
 // launch.team groups of threads share the rows.
 template <class W, u32 kColumns, bool kLanes>
-__global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__ typename W::Launch launch) {
   using Value = typename W::Value;
   __shared__ Value shared[kColumns][kReduceThreads];
   const u32 groups = launch.team;
@@ -178,10 +180,10 @@ __global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__
 // An ordered fold without lanes has one thread for an output of a block. Where those are few, the other warps bring the
 // rows into shared memory, so that enough of them are on their way.
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
   constexpr u32 kWarps = kReduceThreads / kStagedColumns;
-  constexpr u32 kRows = sizeof(T) == 8 ? 8 : 16;  // of a warp, in a tile
+  constexpr u32 kRows = W::kIsMade ? 4 : sizeof(T) == 8 ? 8 : 16;  // of a warp, in a tile
   constexpr u32 kTile = kWarps * kRows;
   __shared__ bits_t<T> tiles[2][kTile][kStagedColumns];
   const u32 column = threadIdx.x % kStagedColumns;

@@ -93,7 +93,7 @@ template <class W>
 struct Vectors {
   static constexpr u32 kVector = W::kVector;
 
-  __device__ Vectors(const ReduceLaunch& launch_, const Elements& elements)
+  __device__ Vectors(const typename W::Launch& launch_, const Elements& elements)
       : launch(launch_), first(elements.first), count(elements.count) {
     from = launch.input + input_offset(launch, elements.output);
     if (launch.is_plain) {
@@ -110,7 +110,7 @@ struct Vectors {
     return launch.is_plain ? from + u64{vector} * kVectorBytes
                            : from + element_offset(launch, first + vector * kVector);
   }
-  __device__ void load(u32 vector, u32 (&words)[4]) const { load_access<16, true>(address(vector), words); }
+  __device__ void load(u32 vector, u32 (&words)[4]) const { W::vector(launch, address(vector), words); }
   // Whether element i of a vector is one of the block's; all are, of a whole vector.
   [[nodiscard]] __device__ bool has(u32 vector, u32 i) const { return vector * kVector + i - skipped < count; }
   // One that is not whole. What lies beside the elements is read if it is the tensor's.
@@ -130,7 +130,7 @@ struct Vectors {
     }
   }
 
-  const ReduceLaunch& launch;
+  const typename W::Launch& launch;
   const std::byte* from;
   u32 first;
   u32 count;
@@ -140,8 +140,11 @@ struct Vectors {
   u32 end_of_whole;
 };
 
+// Each is a copy of what makes its elements.
 template <class W>
-inline constexpr u32 kVectorsInFlight = W::kVector >= 8 ? 4 : 8;
+inline constexpr u32 kVectorsInFlight = W::kIsMade        ? 2
+                                        : W::kVector >= 8 ? 4
+                                                          : 8;
 
 template <class W, bool kWhole>
 __device__ inline void add_vector(const Vectors<W>& vectors, u32 vector, const u32 (&words)[4],
@@ -160,9 +163,11 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
                                    typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
-    u32 words[4];
-    vectors.load_part(vector, words);
-    add_vector<W, false>(vectors, vector, words, lanes);
+    if constexpr (!W::kIsMade) {  // of those all are whole
+      u32 words[4];
+      vectors.load_part(vector, words);
+      add_vector<W, false>(vectors, vector, words, lanes);
+    }
   };
   if (vector < vectors.first_whole && vector < vectors.all) {
     add_part();
@@ -298,7 +303,7 @@ template <class W>
 }
 
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_constant__ typename W::Launch launch) {
   const auto [thread, elements] = place_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Value value;
@@ -328,7 +333,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_con
 }
 
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ typename W::Launch launch) {
   const auto [thread, elements] = place_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Accumulator lanes[kLaneVectors][W::kVector];
@@ -358,9 +363,9 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
 
 // Elements that lie anywhere. Thread t has the lanes t and t + 32.
 template <class W>
-__global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ ReduceLaunch launch) {
+__global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = 8;
+  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each is a copy of what makes an element
   const auto [thread, elements] = place_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;
@@ -373,7 +378,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_co
   }
   const auto load = [&](u32 i) {
     const u32 element = W::kIsArg ? element_at(launch, elements, i) : elements.first + i;
-    return load_element<T>(from + element_offset(launch, element), launch.input_is_aligned);
+    return W::element(launch, from + element_offset(launch, element));
   };
   const auto add = [&](u32 i, u32 which, bits_t<T> bits) {
     if constexpr (W::kIsArg) {

@@ -5,9 +5,8 @@
 namespace anydml::cuda {
 
 const ReduceKernels& argmax_kernels(DataType type) {
-  return visit_type(type, [&]<class T>() -> const ReduceKernels& {
-    return kReduceKernels<ExtremeFold<T, true, is_float<T>>, true>;  // as visit_place has it
-  });
+  return visit_type(type,
+                    [&]<class T>() -> const ReduceKernels& { return kReduceKernels<fold_t<FoldId::argmax, T>, true>; });
 }
 
 }  // namespace anydml::cuda

@@ -5,9 +5,8 @@
 namespace anydml::cuda {
 
 const ReduceKernels& argmin_kernels(DataType type) {
-  return visit_type(type, [&]<class T>() -> const ReduceKernels& {
-    return kReduceKernels<ExtremeFold<T, false, is_float<T>>, true>;  // as visit_place has it
-  });
+  return visit_type(type,
+                    [&]<class T>() -> const ReduceKernels& { return kReduceKernels<fold_t<FoldId::argmin, T>, true>; });
 }
 
 }  // namespace anydml::cuda

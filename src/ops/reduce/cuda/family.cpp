@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
-#include "ops/reduce/cuda/launch.h"
+#include "ops/reduce/cuda/joined.h"
+#include "ops/reduce/cuda/kernel_set.h"
 
 namespace anydml::cuda {
 namespace {
@@ -25,6 +27,8 @@ constexpr u32 kRowsOfThread = 8;       // across, likewise
 constexpr u32 kMostGroups = 32;        // that share the rows
 constexpr u32 kLeastStagedRows = 128;  // fewer are not worth shared memory
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
+constexpr std::size_t kObjectAlignment = 16;      // of a neighbour's object
+constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with them
 
 [[nodiscard]] constexpr u32 parts_of(u64 whole, u64 part) { return static_cast<u32>((whole + part - 1) / part); }
 
@@ -35,10 +39,21 @@ void set_team(ReduceLaunch& launch, u32 team) {
 
 enum class Way { along, across, combine };
 
+// What a launch is, but for its parameter.
+struct Choice {
+  ReduceKernel kernel;
+  u32 blocks;
+  u32 threads;
+};
+
 class ReduceRun final : public PreparedStep {
  public:
-  ReduceRun(const ReduceStep& step, const ReduceKernels& kernels)
-      : kernels_(kernels), input_offset_(step.input_offset), output_offset_(step.output_offset) {
+  ReduceRun(const ReduceStep& step, const ReduceKernels& kernels, Neighbours neighbours)
+      : kernels_(kernels),
+        neighbours_(std::move(neighbours)),
+        input_offset_(step.input_offset),
+        output_offset_(step.output_offset) {
+    static_assert(kReduceRank == kMaxRank);
     launch_.count = static_cast<u32>(step.count);
     outputs_ = static_cast<u32>(step.outputs);
     launch_.blocks = make_divisor(static_cast<u32>(step.blocks()));
@@ -70,6 +85,30 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
+  // Compiles what is one kernel with its neighbours. Null, or why it cannot be.
+  [[nodiscard]] const char* join(const ReduceStep& step) {
+    if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
+      return nullptr;
+    }
+    std::vector<ReduceKernel> wanted;
+    for (const bool by_vectors : {false, true}) {
+      ReduceLaunch launch = launch_;
+      const ReduceKernel kernel = choose(launch, by_vectors).kernel;
+      if ((!by_vectors || has_vectors_) && std::ranges::find(wanted, kernel) == wanted.end()) {
+        places_[static_cast<u32>(kernel)] = wanted.size();
+        wanted.push_back(kernel);
+      }
+    }
+    joined_bytes_ = sizeof(ReduceLaunch);
+    before_at_ = add_object(neighbours_.before);
+    after_at_ = add_object(neighbours_.after);
+    if (joined_bytes_ > kMostJoinedBytes) {
+      return "steps that are one kernel have more attributes than its parameter can hold";
+    }
+    joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted));
+    return joined_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
+  }
+
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
     if (outputs_ == 0) {
       return cudaSuccess;
@@ -80,25 +119,30 @@ class ReduceRun final : public PreparedStep {
         (reinterpret_cast<std::uintptr_t>(launch.output) | outputs_low_) % launch.index_bytes == 0;
     if (way_ == Way::combine) {
       launch.input = bases[0];
-      return kernels_.has_half_sums ? start_half_sums(launch, stream) : start_combining(launch, stream);
+      return start_combining(launch, bases, stream);
     }
     launch.input = bases[0] + input_offset_;
     launch.lowest = launch.input + lowest_;
     launch.end = launch.input + end_;
     const auto address = reinterpret_cast<std::uintptr_t>(launch.input);
     launch.input_is_aligned = (address | inputs_low_) % kernels_.element_bytes == 0;
-    const bool by_vectors = has_vectors_ && launch.input_is_aligned && (launch.is_plain || address % kVectorBytes == 0);
-    return way_ == Way::along ? start_along(launch, by_vectors, stream) : start_across(launch, by_vectors, stream);
+    const Neighbour& before = neighbours_.before;
+    const bool by_vectors = has_vectors_ && launch.input_is_aligned &&
+                            (launch.is_plain || address % kVectorBytes == 0) &&
+                            (before.step == nullptr || before.step->fits_vectors(bases + before.first_operand));
+    const Choice choice = choose(launch, by_vectors);
+    return start(choice, launch, bases, stream);
   }
 
   [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     const char* const with = way_ == Way::across && has_lanes_ ? "lanes" : has_vectors_ ? "vectors" : "elements";
+    const char* const joined = joined_ != nullptr ? "joined, " : "";
     if (way_ == Way::combine) {
-      std::snprintf(text, capacity, "blocks combined");
+      std::snprintf(text, capacity, "%sblocks combined", joined);
     } else {
-      std::snprintf(text, capacity, "%s, %s", way_ == Way::along ? "along" : "across", with);
+      std::snprintf(text, capacity, "%s%s, %s", joined, way_ == Way::along ? "along" : "across", with);
     }
   }
 
@@ -138,13 +182,25 @@ class ReduceRun final : public PreparedStep {
     } else {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
+    if (neighbours_.before.step != nullptr) {
+      // No vector is made twice: neither by two rows, nor to look for a place in it again.
+      has_vectors_ = has_vectors_ && rows_fit && neighbours_.before.step->has_vectors() &&
+                     !(way_ == Way::along && is_arg(step.function));
+    }
   }
 
   [[nodiscard]] u32 block_elements() const { return std::min(launch_.count, static_cast<u32>(kReduceBlock)); }
   [[nodiscard]] u32 vector_elements() const { return kVectorBytes / kernels_.element_bytes; }
 
-  [[nodiscard]] cudaError_t start_along(ReduceLaunch& launch, bool by_vectors, cudaStream_t stream) const {
-    StartKernel kernel = by_vectors ? kernels_.along_vectors : kernels_.along_elements;
+  // Sets what of the launch depends on it too.
+  [[nodiscard]] Choice choose(ReduceLaunch& launch, bool by_vectors) const {
+    return way_ == Way::along    ? choose_along(launch, by_vectors)
+           : way_ == Way::across ? choose_across(launch, by_vectors)
+                                 : Choice{.kernel = ReduceKernel::combine, .blocks = 0, .threads = kReduceThreads};
+  }
+
+  [[nodiscard]] Choice choose_along(ReduceLaunch& launch, bool by_vectors) const {
+    ReduceKernel kernel = by_vectors ? ReduceKernel::along_vectors : ReduceKernel::along_elements;
     launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
@@ -152,36 +208,40 @@ class ReduceRun final : public PreparedStep {
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
-          by_vectors && (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
+          by_vectors && neighbours_.before.step == nullptr &&
+          (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
         team = fewer;
-        kernel = kernels_.along_wide;
+        kernel = ReduceKernel::along_wide;
       }
     } else {
       const u32 loads = by_vectors ? parts_of(block_elements(), vector_elements()) : block_elements();
       team = std::min(std::bit_ceil(parts_of(loads, kVectorsOfThread)), kWarp);
     }
     set_team(launch, team);
-    return kernel(launch, parts_of(u64{launch.units} * team, kReduceThreads), kReduceThreads, stream);
+    return {.kernel = kernel, .blocks = parts_of(u64{launch.units} * team, kReduceThreads), .threads = kReduceThreads};
   }
 
-  [[nodiscard]] cudaError_t start_across(ReduceLaunch& launch, bool by_vectors, cudaStream_t stream) const {
+  [[nodiscard]] Choice choose_across(ReduceLaunch& launch, bool by_vectors) const {
     const u32 columns = launch.kept_sizes[launch.kept_rank - 1].divisor;
     const u32 units = outputs_ * launch.blocks.divisor;
     const u32 vectors = units / vector_elements();
     if (has_lanes_) {
       set_columns(launch, columns, units, kLaneGroups);
-      return kernels_.across_lanes(launch, parts_of(units, kReduceThreads / kLaneGroups), kReduceThreads, stream);
+      return {.kernel = ReduceKernel::across_lanes,
+              .blocks = parts_of(units, kReduceThreads / kLaneGroups),
+              .threads = kReduceThreads};
     }
     const bool few = in_order_ && launch.count >= kLeastStagedRows;  // threads, unless there are many outputs
     if (by_vectors && !(few && vectors < kEnoughVectorThreads)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
-      return start_groups(launch, kernels_.across_vectors, stream);
+      return choose_groups(launch, ReduceKernel::across_vectors);
     }
     set_columns(launch, columns, units, 1);
     if (few && units < kEnoughThreads) {
-      return kernels_.across_staged(launch, parts_of(units, kStagedColumns), kReduceThreads, stream);
+      return {
+          .kernel = ReduceKernel::across_staged, .blocks = parts_of(units, kStagedColumns), .threads = kReduceThreads};
     }
-    return start_groups(launch, kernels_.across_elements, stream);
+    return choose_groups(launch, ReduceKernel::across_elements);
   }
 
   static void set_columns(ReduceLaunch& launch, u32 columns, u32 units, u32 groups) {
@@ -190,7 +250,7 @@ class ReduceRun final : public PreparedStep {
     set_team(launch, groups);
   }
 
-  [[nodiscard]] cudaError_t start_groups(ReduceLaunch& launch, StartKernel kernel, cudaStream_t stream) const {
+  [[nodiscard]] Choice choose_groups(ReduceLaunch& launch, ReduceKernel kernel) const {
     u32 groups = 1;
     while (!in_order_ && groups < kMostGroups && u64{launch.units} * groups < kEnoughThreads &&
            block_elements() >= 2 * groups * kRowsOfThread) {
@@ -199,28 +259,24 @@ class ReduceRun final : public PreparedStep {
     set_team(launch, groups);
     // Few threads are spread over the device.
     const u32 threads = groups == 1 && launch.units < kEnoughThreads ? 2 * kWarp : kReduceThreads;
-    return kernel(launch, parts_of(launch.units, threads / groups), threads, stream);
-  }
-
-  [[nodiscard]] cudaError_t start_half_sums(ReduceLaunch& launch, cudaStream_t stream) const {
-    set_team(launch, launch.blocks.divisor > kPartialsOfWarp ? kReduceThreads : kWarp);
-    launch.units = outputs_;
-    return kernels_.combine(launch, parts_of(outputs_, kReduceThreads / launch.team), kReduceThreads, stream);
+    return {.kernel = kernel, .blocks = parts_of(launch.units, threads / groups), .threads = threads};
   }
 
   // In one launch, or of very long reductions in two: the first leaves one of every 4,096 partial results.
-  [[nodiscard]] cudaError_t start_combining(ReduceLaunch& launch, cudaStream_t stream) const {
+  [[nodiscard]] cudaError_t start_combining(ReduceLaunch& launch, std::byte* const* bases, cudaStream_t stream) const {
     launch.left = launch.blocks.divisor;
     launch.apart = 1;
     for (;;) {
-      const u32 parts = parts_of(launch.left, kPartialsAtOnce);
+      const u32 parts = kernels_.has_half_sums ? 1 : parts_of(launch.left, kPartialsAtOnce);
       launch.to_partials = parts > 1;
       launch.columns = make_divisor(parts);
       launch.units = outputs_ * parts;
       set_team(launch, launch.left > kPartialsOfWarp ? kReduceThreads : kWarp);
       launch.of_thread = parts > 1 ? kPartialsOfThread : std::bit_ceil(parts_of(launch.left, launch.team));
-      const cudaError_t error =
-          kernels_.combine(launch, parts_of(launch.units, kReduceThreads / launch.team), kReduceThreads, stream);
+      const Choice choice{.kernel = ReduceKernel::combine,
+                          .blocks = parts_of(launch.units, kReduceThreads / launch.team),
+                          .threads = kReduceThreads};
+      const cudaError_t error = start(choice, launch, bases, stream);
       if (error != cudaSuccess || parts == 1) {
         return error;
       }
@@ -229,7 +285,39 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
+  [[nodiscard]] cudaError_t start(const Choice& choice, const ReduceLaunch& launch, std::byte* const* bases,
+                                  cudaStream_t stream) const {
+    const auto kernel = static_cast<u32>(choice.kernel);
+    if (joined_ == nullptr) {
+      return kernels_.start[kernel](launch, choice.blocks, choice.threads, stream);
+    }
+    alignas(kObjectAlignment) std::byte parameter[kMostJoinedBytes];
+    std::memcpy(parameter, &launch, sizeof(launch));
+    make_object(neighbours_.before, bases, parameter + before_at_);
+    make_object(neighbours_.after, bases, parameter + after_at_);
+    void* parameters[] = {parameter};
+    return joined_->launch(places_[kernel], choice.blocks, choice.threads, parameters, stream);
+  }
+
+  // Where the object of a neighbour is in the parameter; InMemory stands for one that there is not.
+  [[nodiscard]] std::size_t add_object(const Neighbour& neighbour) {
+    const std::size_t at = (joined_bytes_ + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
+    joined_bytes_ = at + (neighbour.step != nullptr ? neighbour.step->bytes() : kObjectAlignment);
+    return at;
+  }
+  static void make_object(const Neighbour& neighbour, std::byte* const* bases, std::byte* object) {
+    if (neighbour.step != nullptr) {
+      neighbour.step->make(bases + neighbour.first_operand, object);
+    }
+  }
+
   const ReduceKernels& kernels_;
+  Neighbours neighbours_;
+  std::shared_ptr<const RuntimeKernels> joined_;  // null: it has no neighbours
+  std::size_t places_[kReduceKernelCount] = {};   // of kernels in it
+  std::size_t joined_bytes_ = 0;                  // of the parameter
+  std::size_t before_at_ = 0;
+  std::size_t after_at_ = 0;
   ReduceLaunch launch_{};
   u32 outputs_ = 0;
   std::int64_t input_offset_;
@@ -263,15 +351,21 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 extern const Family reduce_family;
 const Family reduce_family = {
     .name = "reduce",
-    .prepare = [](const Step& flat, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, Neighbours neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.outputs > kMostElements / std::max<std::int64_t>(step.count, 1)) {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }
-      return std::make_unique<ReduceRun>(step, kernels_of(step));
+      auto run = std::make_unique<ReduceRun>(step, kernels_of(step), std::move(neighbours));
+      *why = run->join(step);
+      if (*why != nullptr) {
+        return nullptr;
+      }
+      return run;
     },
+    .prepare_inlined = nullptr,
     .launch_at_once = nullptr,
     .launch_in_waves = nullptr,
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A reduction's step as kernels see it, and the kernels of a fold.
+// A reduction's step as kernels see it: a kernel's parameter. Nothing of the host's, so that kernels can be compiled
+// while a program runs.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "backend/cuda/fast_divisor.h"
-#include "ops/reduce/scalar/folds.h"
-#include "ops/reduce/step.h"
+#include "base/element.h"
+#include "ops/reduce/functions.h"
 
 namespace anydml::cuda {
 
@@ -17,7 +16,8 @@ inline constexpr u32 kStagedColumns = 32;     // of a block of threads that stag
 inline constexpr u32 kPartialsOfThread = 16;  // at most, when blocks are combined
 inline constexpr u32 kPartialsAtOnce = kReduceThreads * kPartialsOfThread;
 
-// A kernel's parameter. All counts are below 2^32.
+inline constexpr u32 kReduceRank = 8;
+// All counts are below 2^32.
 struct ReduceLaunch {
   const std::byte* input;   // the first output's first element; where blocks are combined, the partial results
   std::byte* output;        // the first output, or the partial results
@@ -42,35 +42,11 @@ struct ReduceLaunch {
   u32 of_thread;
   u32 kept_rank;
   u32 reduced_rank;
-  FastDivisor kept_sizes[kMaxRank];
-  FastDivisor reduced_sizes[kMaxRank];
-  std::int64_t kept_input[kMaxRank];  // strides, in bytes
-  std::int64_t kept_output[kMaxRank];
-  std::int64_t reduced_input[kMaxRank];
+  FastDivisor kept_sizes[kReduceRank];
+  FastDivisor reduced_sizes[kReduceRank];
+  std::int64_t kept_input[kReduceRank];  // strides, in bytes
+  std::int64_t kept_output[kReduceRank];
+  std::int64_t reduced_input[kReduceRank];
 };
-
-using StartKernel = cudaError_t (*)(const ReduceLaunch& launch, u32 blocks, u32 threads, cudaStream_t stream);
-
-// Of one fold and type. docs/architecture.md says which is for what.
-struct ReduceKernels {
-  u32 element_bytes;
-  u32 partial_bytes;
-  bool is_ordered;     // the order of combining shows in the result
-  bool has_half_sums;  // partial results are exact sums of FLOAT16, of which no tree is made
-  StartKernel along_vectors;
-  StartKernel along_elements;
-  StartKernel across_vectors;
-  StartKernel across_elements;
-  StartKernel along_wide;  // these three of ordered folds alone, otherwise null
-  StartKernel across_lanes;
-  StartKernel across_staged;
-  StartKernel combine;
-};
-
-[[nodiscard]] const ReduceKernels& sum_kernels(FoldId fold, DataType type);
-[[nodiscard]] const ReduceKernels& product_kernels(FoldId fold, DataType type);
-[[nodiscard]] const ReduceKernels& extreme_kernels(FoldId fold, DataType type);
-[[nodiscard]] const ReduceKernels& argmax_kernels(DataType type);
-[[nodiscard]] const ReduceKernels& argmin_kernels(DataType type);
 
 }  // namespace anydml::cuda

@@ -31,10 +31,23 @@ template <class A>
   }
 }
 
-// What a reduction keeps of elements: an accumulator, or a key with its place.
-template <class Fold_, bool kIsArg_>
+// Elements that are in memory, where no other step makes or takes them.
+struct alignas(16) InMemory {};
+
+// With the steps before and after it that are one kernel with it (backend/cuda/family.h).
+template <class Before, class After>
+struct JoinedLaunch : ReduceLaunch {
+  Before before;
+  After after;
+};
+
+// What a reduction keeps of elements: an accumulator, or a key with its place; and where they come from and go to.
+template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMemory>
 struct Work {
   using Fold = Fold_;
+  static constexpr bool kIsMade = !std::is_same_v<Before, InMemory>;
+  static constexpr bool kIsHandedOn = !std::is_same_v<After, InMemory>;
+  using Launch = std::conditional_t<kIsMade || kIsHandedOn, JoinedLaunch<Before, After>, ReduceLaunch>;
   static constexpr bool kIsArg = kIsArg_;
   using T = typename Fold::Element;
   using Loaded = typename Fold::Loaded;
@@ -49,6 +62,22 @@ struct Work {
                                   std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;
   static constexpr bool kOrdered = Fold::kOrdered;
   static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
+
+  // The element at an address, or a vector of them; where they are made addresses count from 0.
+  [[nodiscard]] __device__ static bits_t<T> element(const Launch& launch, const std::byte* at) {
+    if constexpr (kIsMade) {
+      return launch.before(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)));
+    } else {
+      return load_element<T>(at, launch.input_is_aligned);
+    }
+  }
+  __device__ static void vector(const Launch& launch, const std::byte* at, u32 (&words)[4]) {
+    if constexpr (kIsMade) {
+      launch.before.vector(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)), words);
+    } else {
+      load_access<kVectorBytes, true>(at, words);
+    }
+  }
 
   [[nodiscard]] __device__ static Loaded loaded(bits_t<T> bits) {
     if constexpr (Fold::kWidens) {
@@ -136,26 +165,36 @@ struct Elements {
   return rank_of(launch, element_at(launch, elements, 0));
 }
 
+// Bits: of an element of the output, in a type that holds them.
+template <class W, class Bits>
+__device__ inline void store_bits(const typename W::Launch& launch, u32 output, Bits bits) {
+  if constexpr (W::kIsHandedOn) {
+    launch.after(output, bits);
+  } else {
+    std::byte* const to = launch.output + offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
+    store_element<Bits>(to, bits, launch.output_is_aligned);
+  }
+}
+
 template <class W>
-__device__ inline void store_result(const ReduceLaunch& launch, u32 output, const typename W::Value& value) {
-  std::byte* const to = launch.output + offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
+__device__ inline void store_result(const typename W::Launch& launch, u32 output, const typename W::Value& value) {
   if constexpr (W::kIsArg) {
     const u32 index = launch.takes_last ? launch.count - 1 - value.rank : value.rank;
     if (launch.index_bytes == sizeof(u64)) {
-      store_element<u64>(to, index, launch.output_is_aligned);
+      store_bits<W>(launch, output, u64{index});
     } else {
-      store_element<u32>(to, index, launch.output_is_aligned);
+      store_bits<W>(launch, output, index);
     }
   } else {
     using T = typename W::T;
     const T element = element_of_total<typename W::Fold>(launch.function, launch.count, value);
-    store_element<T>(to, __builtin_bit_cast(bits_t<T>, element), launch.output_is_aligned);
+    store_bits<W>(launch, output, __builtin_bit_cast(bits_t<T>, element));
   }
 }
 
 // The result of a block goes where the next step looks for it, or is the output's element.
 template <class W>
-__device__ inline void put(const ReduceLaunch& launch, u32 output, u32 block, const typename W::Value& value) {
+__device__ inline void put(const typename W::Launch& launch, u32 output, u32 block, const typename W::Value& value) {
   if (launch.to_partials) {
     reinterpret_cast<typename W::Value*>(launch.output)[u64{output} * launch.blocks.divisor + block] = value;
   } else {

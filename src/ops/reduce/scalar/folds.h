@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "base/float_bits.h"
-#include "ops/reduce/step.h"
+#include "ops/reduce/functions.h"
 
 namespace anydml {
 
@@ -188,51 +188,76 @@ struct ExtremeFold {
   return FoldId::sum;
 }
 
-// These call visitor.template operator()<Fold>() for a fold of their kind. What does not depend on an
-// integer's sign is the unsigned type's.
+// The fold of elements of type T. What does not depend on an integer's sign is the unsigned type's.
+template <FoldId id, class T>
+struct FoldOf;
+template <class T>
+struct FoldOf<FoldId::sum, T> {
+  using type = SumFold<unsigned_t<T>>;
+};
+template <class T>
+struct FoldOf<FoldId::absolute_sum, T> {
+  using type = std::conditional_t<std::is_unsigned_v<T>, SumFold<unsigned_t<T>>, AbsoluteSumFold<T>>;
+};
+template <class T>
+struct FoldOf<FoldId::square_sum, T> {
+  using type = SquareSumFold<unsigned_t<T>>;
+};
+template <class T>
+struct FoldOf<FoldId::product, T> {
+  using type = ProductFold<unsigned_t<T>>;
+};
+template <class T>
+struct FoldOf<FoldId::max, T> {
+  using type = ExtremeFold<T, true, false>;
+};
+template <class T>
+struct FoldOf<FoldId::min, T> {
+  using type = ExtremeFold<T, false, false>;
+};
+template <class T>
+struct FoldOf<FoldId::argmax, T> {
+  using type = ExtremeFold<T, true, is_float<T>>;  // integers have one zero
+};
+template <class T>
+struct FoldOf<FoldId::argmin, T> {
+  using type = ExtremeFold<T, false, is_float<T>>;
+};
+template <FoldId id, class T>
+using fold_t = typename FoldOf<id, T>::type;
+
+// These call visitor.template operator()<Fold>() for a fold of their kind.
+template <FoldId first, FoldId second, class Visitor>
+constexpr decltype(auto) visit_either(FoldId fold, DataType type, Visitor&& visitor) {
+  return visit_type(type, [&]<class T>() -> decltype(auto) {
+    if (fold == first) {
+      return visitor.template operator()<fold_t<first, T>>();
+    }
+    return visitor.template operator()<fold_t<second, T>>();
+  });
+}
+
 [[nodiscard]] constexpr bool is_sum(FoldId fold) { return fold == FoldId::sum || fold == FoldId::absolute_sum; }
 template <class Visitor>
 constexpr decltype(auto) visit_sum(FoldId fold, DataType type, Visitor&& visitor) {
-  return visit_type(type, [&]<class T>() -> decltype(auto) {
-    using Sum = SumFold<unsigned_t<T>>;
-    if (fold == FoldId::absolute_sum) {
-      return visitor.template operator()<std::conditional_t<std::is_unsigned_v<T>, Sum, AbsoluteSumFold<T>>>();
-    }
-    return visitor.template operator()<Sum>();
-  });
+  return visit_either<FoldId::sum, FoldId::absolute_sum>(fold, type, visitor);
 }
 
 [[nodiscard]] constexpr bool is_product(FoldId fold) { return fold == FoldId::square_sum || fold == FoldId::product; }
 template <class Visitor>
 constexpr decltype(auto) visit_product(FoldId fold, DataType type, Visitor&& visitor) {
-  return visit_type(type, [&]<class T>() -> decltype(auto) {
-    if (fold == FoldId::square_sum) {
-      return visitor.template operator()<SquareSumFold<unsigned_t<T>>>();
-    }
-    return visitor.template operator()<ProductFold<unsigned_t<T>>>();
-  });
+  return visit_either<FoldId::square_sum, FoldId::product>(fold, type, visitor);
 }
 
 [[nodiscard]] constexpr bool is_extreme(FoldId fold) { return fold == FoldId::max || fold == FoldId::min; }
 template <class Visitor>
 constexpr decltype(auto) visit_extreme(FoldId fold, DataType type, Visitor&& visitor) {
-  return visit_type(type, [&]<class T>() -> decltype(auto) {
-    if (fold == FoldId::max) {
-      return visitor.template operator()<ExtremeFold<T, true, false>>();
-    }
-    return visitor.template operator()<ExtremeFold<T, false, false>>();
-  });
+  return visit_either<FoldId::max, FoldId::min>(fold, type, visitor);
 }
 
 template <class Visitor>
 constexpr decltype(auto) visit_place(FoldId fold, DataType type, Visitor&& visitor) {
-  return visit_type(type, [&]<class T>() -> decltype(auto) {
-    constexpr bool kPlaces = is_float<T>;  // integers have one zero
-    if (fold == FoldId::argmax) {
-      return visitor.template operator()<ExtremeFold<T, true, kPlaces>>();
-    }
-    return visitor.template operator()<ExtremeFold<T, false, kPlaces>>();
-  });
+  return visit_either<FoldId::argmax, FoldId::argmin>(fold, type, visitor);
 }
 
 template <class Visitor>

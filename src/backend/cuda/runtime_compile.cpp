@@ -3,9 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
-#include "ops/elementwise/cuda/fused.h"
+#include "backend/cuda/runtime.h"
 
 namespace anydml::cuda {
 namespace {
@@ -23,7 +24,8 @@ struct Nvrtc {
   int major = 0;
   int minor = 0;
 
-  [[nodiscard]] bool found() const { return major >= 12; }  // the first that knows C++20
+  // The first that knows C++20, and parameters of more than 4 KiB.
+  [[nodiscard]] bool found() const { return major > 12 || (major == 12 && minor >= 1); }
 };
 
 template <class Function>
@@ -63,14 +65,14 @@ const Nvrtc& find_nvrtc() {
 
 }  // namespace
 
-std::string fused_compiler() {
+std::string runtime_compiler() {
   const Nvrtc& nvrtc = find_nvrtc();
   if (!nvrtc.found()) {
     return {};
   }
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (std::size_t i = 0; i < kFusedHeaderCount; ++i) {
-    for (const char* text : {kFusedHeaders[i].name, kFusedHeaders[i].text}) {
+  for (std::size_t i = 0; i < kRuntimeHeaderCount; ++i) {
+    for (const char* text : {kRuntimeHeaders[i].name, kRuntimeHeaders[i].text}) {
       for (; *text != 0; ++text) {
         hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3ULL;
       }
@@ -80,37 +82,39 @@ std::string fused_compiler() {
   return name.append(".").append(std::to_string(nvrtc.minor)).append(" ").append(std::to_string(hash));
 }
 
-bool compile_fused(const std::string& source, const char* architecture, FusedBinary& binary, std::string& why) {
+bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary, std::string& why) {
   const Nvrtc& nvrtc = find_nvrtc();
   if (!nvrtc.found()) {
-    why = "libnvrtc of CUDA 12 or later was not found";
+    why = "libnvrtc of CUDA 12.1 or later was not found";
     return false;
   }
   std::vector<const char*> names;
   std::vector<const char*> texts;
-  for (std::size_t i = 0; i < kFusedHeaderCount; ++i) {
-    names.push_back(kFusedHeaders[i].name);
-    texts.push_back(kFusedHeaders[i].text);
+  for (std::size_t i = 0; i < kRuntimeHeaderCount; ++i) {
+    names.push_back(kRuntimeHeaders[i].name);
+    texts.push_back(kRuntimeHeaders[i].text);
   }
   void* program = nullptr;
-  if (nvrtc.create(&program, source.c_str(), "fused.cu", static_cast<int>(names.size()), texts.data(), names.data()) !=
-      0) {
+  if (nvrtc.create(&program, source.text.c_str(), "runtime.cu", static_cast<int>(names.size()), texts.data(),
+                   names.data()) != 0) {
     why = "nvrtcCreateProgram failed";
     return false;
   }
-  const char* const vector =
-      "anydml::cuda::row_vectors<anydml::cuda::Fused, anydml::cuda::RowShape<anydml::cuda::Fused>>";
-  const char* const strided = "anydml::cuda::row_strided<anydml::cuda::Fused>";
-  nvrtc.add_name(program, vector);
-  nvrtc.add_name(program, strided);
+  for (const std::string& kernel : source.kernels) {
+    nvrtc.add_name(program, kernel.c_str());
+  }
   const std::string target = std::string("--gpu-architecture=") + architecture;
   // As the plugin itself is compiled: no contraction, and definitions whose helpers say nothing of host and device.
-  const char* const options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space", target.c_str()};
-  const char* lowered = nullptr;
+  const char* const options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
+                                 "--device-int128", target.c_str()};
   std::size_t bytes = 0;
-  const bool good = nvrtc.compile(program, 4, options) == 0 && nvrtc.lowered_name(program, vector, &lowered) == 0 &&
-                    (binary.vector_name = lowered, true) && nvrtc.lowered_name(program, strided, &lowered) == 0 &&
-                    (binary.strided_name = lowered, true) && nvrtc.code_size(program, &bytes) == 0 && bytes != 0;
+  bool good = nvrtc.compile(program, static_cast<int>(std::size(options)), options) == 0;
+  for (const std::string& kernel : source.kernels) {
+    const char* lowered = nullptr;
+    good = good && nvrtc.lowered_name(program, kernel.c_str(), &lowered) == 0;
+    binary.names.emplace_back(good ? lowered : "");
+  }
+  good = good && nvrtc.code_size(program, &bytes) == 0 && bytes != 0;
   if (good) {
     binary.code.resize(bytes);
     nvrtc.code(program, binary.code.data());

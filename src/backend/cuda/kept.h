@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What was made once, for who asks for it again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace anydml::cuda {
+
+// By name: all that somebody uses, and besides those that were asked for last, up to so many together.
+template <class Value>
+class Kept {
+ public:
+  explicit Kept(std::size_t most) : most_(most) {}
+
+  // Null: it is not here. A value may be null itself.
+  [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) {
+      return nullptr;
+    }
+    found->second.asked = ++clock_;
+    return &found->second.value;
+  }
+
+  void add(const std::string& name, std::shared_ptr<Value> value) {
+    entries_[name] = {.value = std::move(value), .asked = ++clock_};
+    while (entries_.size() > most_) {
+      auto oldest = entries_.end();
+      for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+        const bool is_used = entry->second.value.use_count() > 1;
+        if (!is_used && (oldest == entries_.end() || entry->second.asked < oldest->second.asked)) {
+          oldest = entry;
+        }
+      }
+      if (oldest == entries_.end() || oldest->second.asked == clock_) {  // never what was just added
+        return;
+      }
+      entries_.erase(oldest);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Value> value;
+    std::uint64_t asked = 0;  // when
+  };
+
+  std::size_t most_;
+  std::uint64_t clock_ = 0;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Kernels that are compiled while a program runs: a family writes source over the same definitions that its other
+// kernels are made of, and NVRTC compiles it where it is installed. Part of what a family sees of the backend.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace anydml::cuda {
+
+// The headers that such source may include.
+struct RuntimeHeader {
+  const char* name;
+  const char* text;
+};
+extern const RuntimeHeader kRuntimeHeaders[];
+extern const std::size_t kRuntimeHeaderCount;
+
+struct KernelSource {
+  std::string text;
+  std::vector<std::string> kernels;  // as C++ names them
+};
+
+// What NVRTC made: machine code, and the names of the kernels in it.
+struct KernelBinary {
+  std::vector<std::string> names;
+  std::string code;
+};
+
+// Who compiles, and from what: NVRTC's version and a hash of all headers. Code of another compiler or of other
+// definitions must not be taken for this. Empty: NVRTC was not found.
+[[nodiscard]] std::string runtime_compiler();
+
+// architecture: "sm_90". False, and why, when it cannot be compiled.
+[[nodiscard]] bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary,
+                                  std::string& why);
+
+// Kernels that are ready. Threads may launch them at once.
+class RuntimeKernels {
+ public:
+  RuntimeKernels() = default;
+  virtual ~RuntimeKernels() = default;
+  RuntimeKernels(const RuntimeKernels&) = delete;
+  RuntimeKernels& operator=(const RuntimeKernels&) = delete;
+
+  // kernel: its place in the source's list. parameters: the address of each.
+  [[nodiscard]] virtual cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads,
+                                           void** parameters, cudaStream_t stream) const noexcept = 0;
+};
+
+// For the device that is current; the same for the same source. Null: there is no way to compile it here.
+[[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source);
+
+// Whether source can be compiled here for a GPU of this architecture: an empty kernel is.
+[[nodiscard]] bool compiles_while_running(const std::string& architecture);
+
+}  // namespace anydml::cuda

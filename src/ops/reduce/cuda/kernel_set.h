@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The kernels of a fold, as the host sees them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "ops/reduce/cuda/launch.h"
+#include "ops/reduce/scalar/folds.h"
+
+namespace anydml::cuda {
+
+using StartKernel = cudaError_t (*)(const ReduceLaunch& launch, u32 blocks, u32 threads, cudaStream_t stream);
+
+// docs/architecture.md says which is for what.
+enum class ReduceKernel : u32 {
+  along_vectors,
+  along_elements,
+  across_vectors,
+  across_elements,
+  along_wide,  // these three of ordered folds alone
+  across_lanes,
+  across_staged,
+  combine,
+};
+inline constexpr u32 kReduceKernelCount = 8;
+
+// Of one fold and type.
+struct ReduceKernels {
+  u32 element_bytes;
+  u32 partial_bytes;
+  bool is_ordered;                        // the order of combining shows in the result
+  bool has_half_sums;                     // partial results are exact sums of FLOAT16, of which no tree is made
+  StartKernel start[kReduceKernelCount];  // null: the fold has no such kernel
+
+  [[nodiscard]] constexpr StartKernel& at(ReduceKernel kernel) { return start[static_cast<u32>(kernel)]; }
+};
+
+[[nodiscard]] const ReduceKernels& sum_kernels(FoldId fold, DataType type);
+[[nodiscard]] const ReduceKernels& product_kernels(FoldId fold, DataType type);
+[[nodiscard]] const ReduceKernels& extreme_kernels(FoldId fold, DataType type);
+[[nodiscard]] const ReduceKernels& argmax_kernels(DataType type);
+[[nodiscard]] const ReduceKernels& argmin_kernels(DataType type);
+
+}  // namespace anydml::cuda

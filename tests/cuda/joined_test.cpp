@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Reductions that are one kernel with the element-wise steps before and after them, without a GPU: from a graph to the
+// source, which NVRTC compiles, where NVRTC is, and to the parameter of a launch. What the kernels compute is for a
+// machine with a GPU.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/program.h"
+#include "backend/cuda/runtime.h"
+#include "graph/compile.h"
+#include "ops/elementwise/cuda/interpreter.h"
+#include "ops/elementwise/cuda/prepared.h"
+#include "ops/reduce/cuda/kernel_set.h"
+#include "support/graph_text.h"
+
+namespace anydml::cuda {
+namespace {
+
+struct Launched {
+  std::string kernel;
+  std::uint32_t blocks = 0;
+  std::uint32_t threads = 0;
+  ReduceLaunch launch = {};
+};
+std::vector<Launched> g_launched;
+std::vector<KernelSource> g_sources;
+std::string g_refused;  // by NVRTC
+
+class RecordedKernels final : public RuntimeKernels {
+ public:
+  explicit RecordedKernels(KernelSource source) : source_(std::move(source)) {}
+  cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads, void** parameters,
+                     cudaStream_t) const noexcept override {
+    Launched& launched = g_launched.emplace_back();
+    launched.kernel = source_.kernels[kernel];
+    launched.blocks = blocks;
+    launched.threads = threads;
+    std::memcpy(&launched.launch, parameters[0], sizeof(launched.launch));
+    return cudaSuccess;
+  }
+
+ private:
+  KernelSource source_;
+};
+
+// What the host knows of a fold's kernels; those that are not joined launch nothing.
+template <class Fold>
+const ReduceKernels& described() {
+  static const ReduceKernels kernels = [] {
+    ReduceKernels made{};
+    made.element_bytes = sizeof(typename Fold::Element);
+    made.is_ordered = Fold::kOrdered;
+    made.has_half_sums = std::is_same_v<typename Fold::Element, f16> && std::is_same_v<typename Fold::Accumulator, f64>;
+    for (StartKernel& start : made.start) {
+      start = [](const ReduceLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; };
+    }
+    return made;
+  }();
+  return kernels;
+}
+
+constexpr auto kDescribe = []<class Fold>() -> const ReduceKernels& { return described<Fold>(); };
+
+}  // namespace
+
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source) {
+  KernelBinary binary;
+  std::string why;
+  g_sources.push_back(source);
+  if (!compile_source(source, "sm_90", binary, why)) {
+    g_refused = why;
+  }
+  return std::make_shared<RecordedKernels>(source);
+}
+
+const ReduceKernels& sum_kernels(FoldId fold, DataType type) { return visit_sum(fold, type, kDescribe); }
+const ReduceKernels& product_kernels(FoldId fold, DataType type) { return visit_product(fold, type, kDescribe); }
+const ReduceKernels& extreme_kernels(FoldId fold, DataType type) { return visit_extreme(fold, type, kDescribe); }
+const ReduceKernels& argmax_kernels(DataType type) { return visit_place(FoldId::argmax, type, kDescribe); }
+const ReduceKernels& argmin_kernels(DataType type) { return visit_place(FoldId::argmin, type, kDescribe); }
+
+// The interpreter's table is device code. Here it says what the rows say, and no definition has attributes.
+bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noexcept {
+  const Row& of = row(id);
+  function = {};
+  function.inputs = of.inputs;
+  for (std::size_t i = 0; i <= of.inputs; ++i) {
+    function.element_sizes[i] = static_cast<std::uint8_t>(element_size(of.variants[variant][i]));
+  }
+  return true;
+}
+
+extern const Family reduce_family;
+
+FamilyEntry find_family(std::uint32_t number) noexcept {
+  static const Family kElementwise = {.name = "elementwise",
+                                      .prepare = nullptr,  // none stands alone here
+                                      .prepare_inlined = prepare_inlined,
+                                      .launch_at_once = nullptr,
+                                      .launch_in_waves = nullptr};
+  const bool is_reduce = number == static_cast<std::uint32_t>(FamilyId::reduce);
+  return {.family = is_reduce ? &reduce_family : &kElementwise, .missing = nullptr};
+}
+
+namespace {
+
+// The steps of the graph, which all are joined, as they are launched: the names of the kernels.
+std::string launched(const std::string& text) {
+  g_launched.clear();
+  g_sources.clear();
+  g_refused.clear();
+  const auto plans = compile_graph(test::parse_graph(text), 1).value();
+  BackendProgram program;
+  if (const char* const why = prepare_steps(plans.run.words(), program); why != nullptr) {
+    return why;
+  }
+  std::string names;
+  for (const BackendProgram::PlacedStep& step : program.steps) {
+    std::byte* bases[kMostJoined * kMaxOperands] = {};
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      const Operand& operand = step.operands[i];
+      constexpr std::uint64_t kApart = 1 << 20;
+      bases[i] = operand.slot == kNoSlot ? nullptr
+                                         : reinterpret_cast<std::byte*>((operand.slot + 1) * kApart + operand.offset);
+    }
+    EXPECT_EQ(step.prepared->launch(bases, nullptr), cudaSuccess);
+  }
+  for (const Launched& one : g_launched) {
+    std::string name = one.kernel;
+    constexpr std::string_view kSpace = "anydml::cuda::";
+    while (name.find(kSpace) != std::string::npos) {
+      name.erase(name.find(kSpace), kSpace.size());
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+bool has_nvrtc() { return !runtime_compiler().empty(); }
+
+void expect_compiled() {
+  if (has_nvrtc()) {
+    EXPECT_EQ(g_refused, "") << g_sources.back().text;
+  }
+}
+
+TEST(Joined, BothNeighboursAreOneKernel) {
+  EXPECT_EQ(launched("a = input 256\nb = input 64\nc = input 16\n"
+                     "x = MULTIPLY a:f32[4,16] b:f32[4,16/0,1] -> f32[4,16]\n"
+                     "y = ABS x:f32[4,16] -> f32[4,16]\n"
+                     "s = REDUCE y:f32[4,16] -> f32[4,1] Function=SUM Axes=[1]\n"
+                     "z = ADD s:f32[4,1] c:f32[4,1] -> f32[4,1]\n"
+                     "out z\nout x\n"),
+            "along_vectors<JoinedWork>");
+  expect_compiled();
+  ASSERT_EQ(g_sources.size(), 1U);
+  const std::string& text = g_sources[0].text;
+  EXPECT_NE(text.find("u32 operator()(u32 index) const"), std::string::npos) << text;
+  EXPECT_NE(text.find("void operator()(u32 index, u32 v0) const"), std::string::npos) << text;
+  EXPECT_NE(text.find("store_element<u32>"), std::string::npos) << text;  // of x too
+  EXPECT_NE(text.find("Work<fold_t<static_cast<FoldId>(0), f32>, false, Before, After>"), std::string::npos) << text;
+  EXPECT_NE(text.find("store_access<4 * sizeof(u32), true>(launch.addresses[2] + offsets[2]"), std::string::npos)
+      << text;
+  EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are made, and counted from 0
+  EXPECT_EQ(g_launched[0].launch.count, 16U);
+  EXPECT_EQ(g_launched[0].launch.units, 4U);
+}
+
+TEST(Joined, BlocksHaveAPrologueAndTheirCombinationAnEpilogue) {
+  EXPECT_EQ(launched("a = input 40000\n"
+                     "x = NEGATE a:f16[2,10000] -> f16[2,10000]\n"
+                     "s = REDUCE x:f16[2,10000] -> f16[2,1] Function=AVERAGE Axes=[1]\n"
+                     "z = EXP s:f16[2,1] -> f16[2,1]\n"
+                     "out z\n"),
+            "along_vectors<JoinedWork>, combine<JoinedWork>");
+  expect_compiled();
+}
+
+TEST(Joined, AnEpilogueAloneKeepsVectors) {
+  EXPECT_EQ(launched("a = input 16384\n"
+                     "s = REDUCE a:f32[4,1024] -> f32[4,1] Function=L2 Axes=[1]\n"
+                     "z = NEGATE s:f32[4,1] -> f32[4,1]\n"
+                     "out z\n"),
+            "along_vectors<JoinedWork>");
+  expect_compiled();
+  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // and by elements, for addresses that are no multiples
+}
+
+TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
+  const auto graph = [](const std::string& tensor, const std::string& sizes, const char* reduce) {
+    return "a = input 64000\nx = NEGATE a:" + tensor + " -> f32" + sizes + "\ns = " + reduce + "\nout s\n";
+  };
+  // Rows that are no whole number of vectors; an operand that begins within one; the place of an extreme, which is
+  // looked for twice.
+  EXPECT_EQ(launched(graph("f32[4,30]", "[4,30]", "REDUCE x:f32[4,30] -> f32[4,1] Function=SUM Axes=[1]")),
+            "along_elements<JoinedWork>");
+  EXPECT_EQ(launched(graph("f32[4,32/33,1]", "[4,32]", "REDUCE x:f32[4,32] -> f32[4,1] Function=SUM Axes=[1]")),
+            "along_elements<JoinedWork>");
+  EXPECT_EQ(launched(graph("f32[4,32]", "[4,32]", "ARGMAX x:f32[4,32] -> u32[4,1] Axes=[1]")),
+            "along_elements<JoinedWork>");
+  expect_compiled();
+}
+
+TEST(Joined, EveryFunctionAlongAndAcross) {
+  if (!has_nvrtc()) {
+    GTEST_SKIP() << "libnvrtc was not found";
+  }
+  const auto graph = [](const std::string& type, const std::string& reduce, const std::string& output, bool along) {
+    const std::string narrow = along ? "[200,1]" : "[1,40]";
+    const std::string axes = along ? " Axes=[1]" : " Axes=[0]";
+    return "a = input 64000\nx = ADD a:" + type + "[200,40] a:" + type + "[200,40] -> " + type +
+           "[200,40]\ns = " + reduce.substr(0, reduce.find(' ')) + " x:" + type + "[200,40] -> " + output + narrow +
+           (reduce.find(' ') != std::string::npos ? reduce.substr(reduce.find(' ')) : "") + axes +
+           "\nz = ADD s:" + output + narrow + " s:" + output + narrow + " -> " + output + narrow + "\nout z\n";
+  };
+  // AVERAGE is SUM's kernel, and SUM_SQUARE L2's.
+  for (const char* function : {"SUM", "L1", "L2", "MAX", "MIN", "MULTIPLY"}) {
+    const std::string reduce = std::string("REDUCE Function=") + function;
+    const bool ordered = function != std::string_view("MAX") && function != std::string_view("MIN");
+    EXPECT_EQ(launched(graph("f32", reduce, "f32", true)), "along_vectors<JoinedWork>") << function;
+    expect_compiled();
+    EXPECT_EQ(launched(graph("f32", reduce, "f32", false)),
+              ordered ? "across_staged<JoinedWork>" : "across<JoinedWork, JoinedWork::kVector, false>")
+        << function;
+    expect_compiled();
+  }
+  for (const char* type : {"f16", "i8"}) {
+    launched(graph(type, "REDUCE Function=SUM", type, true));
+    expect_compiled();
+    launched(graph(type, "ARGMAX", "u32", true));
+    expect_compiled();
+    launched(graph(type, "ARGMIN AxisDirection=DECREASING", "i64", false));
+    expect_compiled();
+  }
+}
+
+}  // namespace
+}  // namespace anydml::cuda
