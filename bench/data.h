@@ -13,8 +13,8 @@ namespace anydml::bench {
 inline constexpr std::uint64_t kSeed = 20'240'611;
 
 // ordinary: floats N(0, 100) by N(0, 3); integers of the whole range by 1 to 1000 (less where the type ends before), of
-//   either sign where the type has one. Of functions from -4 to 4, or from 0.01 to 100, 1 to 100, or -0.99 to 0.99 where
-//   they have no other arguments.
+//   either sign where the type has one. Of functions from -4 to 4, or from 0.01 to 100, 1 to 100, or -0.99 to 0.99
+//   where they have no other arguments.
 // hard: random bits, all patterns equally likely.
 // The others are what operators want in that place, whatever the data: a magnitude is a dividend without its sign, a
 // condition 0 or 1, a shift less than the type's bits, a scale 0.1, a zero point 3.
