@@ -208,30 +208,34 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
   const auto of_element = [&](int i) {
     return [&element, i]<class T, int kInput>() { return element.template operator()<T, kInput>(i); };
   };
-  if constexpr (kMayBeHard<Scalar>) {
-    u32 hard = 0;
+  Output made[kElements];
+  u32 hard = 0;
 #pragma unroll
-    for (int i = 0; i < kElements; ++i) {
+  for (int i = 0; i < kElements; ++i) {
+    if constexpr (kMayBeHard<Scalar>) {
       const f64 result = Types::call([&](auto... x) { return scalar.of.ordinary(widen(x)...); }, of_element(i));
       const bool asks =
           Types::call([&](auto... x) { return asks_for_more<Output>(scalar.of, result, widen(x)...); }, of_element(i));
       hard |= static_cast<u32>(asks) << i;
-      insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, narrow_once<Output>(result)));
+      made[i] = narrow_once<Output>(result);
+    } else {
+      made[i] = Types::call(scalar, of_element(i));
     }
+  }
+  if constexpr (kMayBeHard<Scalar>) {
     if (hard != 0) {
 #pragma unroll
       for (int i = 0; i < kElements; ++i) {
         if ((hard >> i & 1) != 0) {
-          const f64 result = Types::call([&](auto... x) { return scalar.of.hard(widen(x)...); }, of_element(i));
-          insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, narrow_once<Output>(result)));
+          made[i] =
+              narrow_once<Output>(Types::call([&](auto... x) { return scalar.of.hard(widen(x)...); }, of_element(i)));
         }
       }
     }
-  } else {
+  }
 #pragma unroll
-    for (int i = 0; i < kElements; ++i) {
-      insert<Output>(results, i, Types::apply(scalar, of_element(i)));
-    }
+  for (int i = 0; i < kElements; ++i) {
+    insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, made[i]));
   }
 }
 
