@@ -6,6 +6,11 @@ procedure print_constant(name, value) {
   print("inline constexpr f64 " @ name @ " = " @ value @ ";");
   display = decimal!;
 };
+procedure print_single(name, value) {
+  display = hexadecimal!;
+  print("inline constexpr f32 " @ name @ " = " @ value @ "f;");
+  display = decimal!;
+};
 procedure print_polynomial(name, p, first, last, step) {
   var i;
   display = decimal!;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Proves the library's functions again on whatever target and device it runs, in seconds: a digest of the results of
-// every FLOAT32 and every FLOAT16, in 256 parts each, is compared with those of the definitions that `prove` proved.
+// every FLOAT32 and every FLOAT16, or for functions of two every pair of FLOAT16, in 256 parts each, is compared with
+// those of the definitions that `prove`, `prove_pairs` and `prove_powers` proved.
 //
 //   digests [NAME...]                 operators of the library; those that it does not have are left out unless named
 //   digests --some [NAME...]          sixteen of FLOAT32's parts, where functions have most to do
@@ -148,7 +149,7 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
           from[i] = from_bits<f32>(static_cast<u32>(part * kSingles + i));
         }
       });
-      if (!functions::run_row(row, ANYDML_FLOAT32, from.data(), to.data(), kSingles)) {
+      if (!functions::run_row(row, ANYDML_FLOAT32, to.data(), kSingles, from.data())) {
         return false;
       }
       singles[part] = digest_of_part<f32>(kSingles, [&](std::size_t first, std::size_t, f32*) { return &to[first]; });
@@ -160,13 +161,49 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
     for (std::size_t i = 0; i < from.size(); ++i) {
       from[i] = from_bits<f16>(static_cast<u16>(i));
     }
-    if (!functions::run_row(row, ANYDML_FLOAT16, from.data(), to.data(), from.size())) {
+    if (!functions::run_row(row, ANYDML_FLOAT16, to.data(), from.size(), from.data())) {
       return false;
     }
     for (std::size_t part = 0; part < kParts; ++part) {
       halves[part] = digest_of_part<f16>(
           kHalves, [&](std::size_t first, std::size_t, f16*) { return &to[part * kHalves + first]; });
     }
+  }
+  return true;
+}
+
+// Every pair of FLOAT16; the first begins with the part's eight bits. Each stretch has one first and every second.
+static_assert(kStretch == 65536 && kSingles == 256 * kStretch);
+f16 first_of_pair(std::size_t part, std::size_t i) {
+  return from_bits<f16>(static_cast<u16>(part * 256 + i / kStretch));
+}
+
+bool digest_pairs(const Row& row, bool definition, const std::vector<std::size_t>& parts, Digests& digests) {
+  std::vector<f16> seconds(kSingles);
+  for (std::size_t i = 0; i < kSingles; ++i) {
+    seconds[i] = from_bits<f16>(static_cast<u16>(i));
+  }
+  std::vector<f16> firsts(definition ? 0 : kSingles);
+  std::vector<f16> results(firsts.size());
+  for (const std::size_t part : parts) {
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+      firsts[i] = first_of_pair(part, i);
+    }
+    if (!definition &&
+        !functions::run_row(row, ANYDML_FLOAT16, results.data(), kSingles, firsts.data(), seconds.data())) {
+      return false;
+    }
+    digests[part] = digest_of_part<f16>(kSingles, [&](std::size_t first, std::size_t count, f16* to) {
+      if (!definition) {
+        return &results[first];
+      }
+      const bool is_pow = row.name == "pow";
+      for (std::size_t i = first; i < first + count; ++i) {
+        const f16 one = first_of_pair(part, i);
+        to[i - first] = is_pow ? Pow<f16, f16>{}(one, seconds[i]) : AtanYx<f16>{}(one, seconds[i]);
+      }
+      return to;
+    });
   }
   return true;
 }
@@ -290,6 +327,25 @@ int run(const Choice& choice) {
     }
     std::fflush(stdout);
   }
+  for (const Row& row : functions::kPairRows) {
+    if (!choice.wants(row.name) || !(choice.write || choice.definitions || functions::is_built(row, ANYDML_FLOAT16))) {
+      continue;
+    }
+    const std::string key = std::string(row.name) + " FLOAT16_PAIRS";
+    Digests digests{};
+    const auto start = std::chrono::steady_clock::now();
+    if (!digest_pairs(row, choice.write || choice.definitions, parts, digests)) {
+      std::printf("%s: %s\n", row.op, anydml_last_error());
+      status = 1;
+    } else if (choice.write) {
+      table[key] = digests;
+      write_table(choice.table, table);
+    } else {
+      status |= compare(choice.definitions ? "definition" : row.op, key, table, digests, parts);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      std::printf("%-28s %.1f s\n", row.op, seconds);
+    }
+  }
   return status;
 }
 
@@ -307,8 +363,8 @@ int main(int count, char** arguments) {
       choice.write = true;
     } else if (argument == "--table" && i + 1 < count) {
       choice.table = arguments[++i];
-    } else if (std::ranges::any_of(functions::kOracles,
-                                   [&](const Oracle& oracle) { return oracle.name == argument; })) {
+    } else if (std::ranges::any_of(functions::kOracles, [&](const Oracle& one) { return one.name == argument; }) ||
+               std::ranges::any_of(functions::kPairRows, [&](const Row& row) { return row.name == argument; })) {
       choice.names.push_back(argument);
     } else {
       std::fprintf(stderr, "%s is neither an option nor a function\n", arguments[i]);

@@ -42,23 +42,24 @@ std::atomic<std::uint64_t> g_pairs{0};
 template <class T>
 __attribute__((flatten)) void ours(const f32* x, const f32* y, f32* to, std::size_t count) {
   const PowOf of{};
-  f64 results[kBlock];
-  u8 is_hard[kBlock];
+  using First = decltype(first_of<T>(of, f32{}, f32{}));
+  First results[kBlock];
+  u8 asks[kBlock];
 #pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) {
-    results[i] = of.ordinary(x[i], y[i]);
+    results[i] = first_of<T>(of, x[i], y[i]);
   }
   u8 any = 0;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) {
-    is_hard[i] = static_cast<u8>(of.is_hard<T>(results[i]));
-    any = static_cast<u8>(any | is_hard[i]);
-    to[i] = widen(narrow_once<T>(results[i]));
+    asks[i] = static_cast<u8>(asks_after<T>(of, results[i], x[i], y[i]));
+    any = static_cast<u8>(any | asks[i]);
+    to[i] = widen(rounded<T>(results[i]));
   }
   if (any != 0) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (is_hard[i] != 0) {
-        to[i] = widen(narrow_once<T>(of.hard(x[i], y[i])));
+      if (asks[i] != 0) {
+        to[i] = widen(after_all<T>(of, x[i], y[i]));
         ++g_hard;
       }
     }

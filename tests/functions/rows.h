@@ -58,16 +58,23 @@ inline bool is_built(const Row& row, uint32_t type) {
   return false;
 }
 
+// Functions of two.
+inline constexpr Row kPairRows[] = {
+    {"atan_yx", "ELEMENT_WISE_ATAN_YX", {}},
+    {"pow", "ELEMENT_WISE_POW", {}},
+};
+
 // Runs it over packed elements on the default device; the library's message is in anydml_last_error.
-inline bool run_row(const Row& row, uint32_t type, const void* from, void* to, size_t count) {
+template <class... From>
+bool run_row(const Row& row, uint32_t type, void* to, size_t count, const From*... from) {
   const auto size = static_cast<int64_t>(count);
-  const anydml_tensor input{type, 1, &size, nullptr, const_cast<void*>(from)};
+  const anydml_tensor inputs[] = {{type, 1, &size, nullptr, const_cast<From*>(from)}...};
   const anydml_tensor output{type, 1, &size, nullptr, to};
   size_t attributes = 0;
   while (attributes < std::size(row.attributes) && row.attributes[attributes].name != nullptr) {
     ++attributes;
   }
-  return anydml_run(nullptr, row.op, &input, 1, &output, 1, row.attributes, attributes) == ANYDML_OK;
+  return anydml_run(nullptr, row.op, inputs, std::size(inputs), &output, 1, row.attributes, attributes) == ANYDML_OK;
 }
 
 }  // namespace anydml::functions

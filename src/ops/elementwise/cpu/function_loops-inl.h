@@ -88,27 +88,81 @@ HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [
   }
 }
 
-// The hard elements of a stretch, packed, so that they are vectors too.
+// Some elements of a stretch, packed, so that they are vectors too.
+template <std::size_t kInputs>
+struct Packed {
+  alignas(64) f32 inputs[kInputs][kFunctionStage];
+  alignas(64) f32 results[kFunctionStage];
+  u32 places[kFunctionStage];
+  std::size_t count = 0;
+
+  Packed(const u32* flags, std::size_t of, const std::array<const f32*, kInputs>& from) {
+    for (std::size_t i = 0; i < of; ++i) {
+      for (std::size_t input = 0; input < kInputs; ++input) {
+        inputs[input][count] = from[input][i];
+      }
+      places[count] = static_cast<u32>(i);
+      count += flags[i];
+    }
+  }
+  void put_results(f32* to) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      to[places[i]] = results[i];
+    }
+  }
+};
+
 template <class T, class Of, std::size_t... kInputs>
 HWY_FLATTEN HWY_NOINLINE void run_hard(const Of& of, f32* to, const u32* flags, std::size_t count,
                                        const std::array<const f32*, sizeof...(kInputs)>& from,
                                        std::index_sequence<kInputs...>) {
-  f32 packed[sizeof...(kInputs)][kFunctionStage];
-  f32 results[kFunctionStage];
-  u32 places[kFunctionStage];
-  std::size_t hard = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    ((packed[kInputs][hard] = from[kInputs][i]), ...);
-    places[hard] = static_cast<u32>(i);
-    hard += flags[i];
-  }
+  Packed<sizeof...(kInputs)> hard(flags, count, from);
   const Of own = of;
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < hard; ++i) {
-    results[i] = stage_result<T>(own.hard(packed[kInputs][i]...));
+  for (std::size_t i = 0; i < hard.count; ++i) {
+    hard.results[i] = stage_result<T>(own.hard(hard.inputs[kInputs][i]...));
   }
-  for (std::size_t i = 0; i < hard; ++i) {
-    to[places[i]] = results[i];
+  hard.put_results(to);
+}
+
+// A stretch in FLOAT64.
+template <class T, class Of, std::size_t... kInputs>
+HWY_INLINE void run_slowly(const Of& of, f32* to, u32* flags, std::size_t count,
+                           const std::array<const f32*, sizeof...(kInputs)>& from,
+                           std::index_sequence<kInputs...> indices) {
+  [[maybe_unused]] bool any = run_ordinary<T>(of, to, flags, count, from[kInputs]...);
+  if constexpr (HasHard<Of, decltype(*from[kInputs])...>) {
+    if constexpr (IsHardByInput<Of, decltype(*from[kInputs])...>) {
+      any = find_hard(of, flags, count, from[kInputs]...);
+    }
+    if (any) {
+      run_hard<T>(of, to, flags, count, from, indices);
+    }
+  }
+}
+
+// Where FLOAT16 has a quick way; says whether any element is unclear.
+template <class Of, class... Inputs>
+HWY_FLATTEN HWY_NOINLINE bool run_quick(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
+                                        const Inputs* HWY_RESTRICT... from) {
+  const Of own = of;
+  u32 any = 0;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    to[i] = own.quick(from[i]...);
+    flags[i] = own.is_unclear(to[i]) ? 1 : 0;
+    any |= flags[i];
+  }
+  return any != 0;
+}
+template <class T, class Of, std::size_t... kInputs>
+HWY_INLINE void run_quickly(const Of& of, f32* to, u32* flags, std::size_t count,
+                            const std::array<const f32*, sizeof...(kInputs)>& from,
+                            std::index_sequence<kInputs...> indices) {
+  if (run_quick(of, to, flags, count, from[kInputs]...)) {
+    Packed<sizeof...(kInputs)> unclear(flags, count, from);
+    run_slowly<T>(of, unclear.results, flags, unclear.count, {unclear.inputs[kInputs]...}, indices);
+    unclear.put_results(to);
   }
 }
 
@@ -142,14 +196,10 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
     from = {staged[kInputs]...};
     made = results;
   }
-  [[maybe_unused]] bool any = run_ordinary<T>(scalar.of, made, flags, part, from[kInputs]...);
-  if constexpr (HasHard<Of, decltype(*from[kInputs])...>) {
-    if constexpr (IsHardByInput<Of, decltype(*from[kInputs])...>) {
-      any = find_hard(scalar.of, flags, part, from[kInputs]...);
-    }
-    if (any) {
-      run_hard<T>(scalar.of, made, flags, part, from, indices);
-    }
+  if constexpr (kIsQuick<T, Of, decltype(*from[kInputs])...>) {
+    run_quickly<T>(scalar.of, made, flags, part, from, indices);
+  } else {
+    run_slowly<T>(scalar.of, made, flags, part, from, indices);
   }
   if constexpr (kStaged && kHalf) {
     narrow_halves(results, to, part);

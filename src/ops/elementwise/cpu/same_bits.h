@@ -117,7 +117,7 @@ requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
 template <class T>
 requires is_float<T>
 struct SameBitsAs<Pow<T, T>> {
-  using type = FunctionOfTwo<T, PowOf>;
+  using type = typename FunctionLike<Pow<T, T>>::type;
 };
 
 template <class Scalar>

@@ -213,11 +213,12 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     if constexpr (kMayBeHard<Scalar>) {
-      const f64 result = Types::call([&](auto... x) { return scalar.of.ordinary(widen(x)...); }, of_element(i));
+      const auto first =
+          Types::call([&](auto... x) { return first_of<Output>(scalar.of, widen(x)...); }, of_element(i));
       const bool asks =
-          Types::call([&](auto... x) { return asks_for_more<Output>(scalar.of, result, widen(x)...); }, of_element(i));
+          Types::call([&](auto... x) { return asks_after<Output>(scalar.of, first, widen(x)...); }, of_element(i));
       hard |= static_cast<u32>(asks) << i;
-      made[i] = narrow_once<Output>(result);
+      made[i] = rounded<Output>(first);
     } else {
       made[i] = Types::call(scalar, of_element(i));
     }
@@ -227,8 +228,7 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
 #pragma unroll
       for (int i = 0; i < kElements; ++i) {
         if ((hard >> i & 1) != 0) {
-          made[i] =
-              narrow_once<Output>(Types::call([&](auto... x) { return scalar.of.hard(widen(x)...); }, of_element(i)));
+          made[i] = Types::call([&](auto... x) { return after_all<Output>(scalar.of, widen(x)...); }, of_element(i));
         }
       }
     }

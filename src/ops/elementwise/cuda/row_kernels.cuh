@@ -72,9 +72,14 @@ template <class Scalar, class Shape = RowShape<Scalar>>
       PlainLaunch<RowTypes<Scalar>::kOperands> launch;
       std::copy_n(from.addresses, RowTypes<Scalar>::kOperands, launch.addresses);
       launch.count = from.geometry.count;
-      using Plain = PlainShape<Scalar>;
+      using Like = typename FunctionLike<Scalar>::type;
+      using Plain = PlainShape<Like>;
       const u32 blocks = parts_of(launch.count, Plain::kOfBlock * RowTypes<Scalar>::kVectorElements);
-      row_plain<Scalar><<<blocks, Plain::kThreads, 0, stream>>>(launch, scalar_in<Scalar>(from.scalar));
+      if constexpr (std::is_same_v<Like, Scalar>) {
+        row_plain<Scalar><<<blocks, Plain::kThreads, 0, stream>>>(launch, scalar_in<Scalar>(from.scalar));
+      } else {
+        row_plain<Like><<<blocks, Plain::kThreads, 0, stream>>>(launch, Like{});
+      }
       return cudaGetLastError();
     }
   }

@@ -12,6 +12,11 @@
 //
 // A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
 // at that alone, for results of type T. A function is made from the operator's attributes if it has any.
+//
+// A function of two may have a way for FLOAT16 that is quick, since there are too many pairs for a table:
+//
+//   f32 quick(f32 x, f32 y) const           near enough to the true value that rounding it is right
+//   bool is_unclear(f32 result) const       unless it is too near to a midpoint: then all of the above decides
 #pragma once
 
 #include "base/scalar.h"
@@ -82,9 +87,9 @@ template <class T, class Of, class... Inputs>
   }
 }
 
-// An element of type T.
+// An element of type T, in FLOAT64.
 template <class T, class Of, class... Inputs>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided_slowly(const Of& of, Inputs... inputs) {
   const f64 result = of.ordinary(inputs...);
   if constexpr (HasHard<Of, Inputs...>) {
     if (asks_for_more<T>(of, result, inputs...)) {
@@ -92,6 +97,71 @@ template <class T, class Of, class... Inputs>
     }
   }
   return narrow_once<T>(result);
+}
+
+// Whether a FLOAT32 that is off by up to so many units of the last place leaves open what FLOAT16 is nearest to the
+// true value. So does all that is below the least normal FLOAT16, or not below `most`; NaN too.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, u32 units, f32 most) {
+  constexpr u32 kHalf = u32{1} << 12;  // of FLOAT16's last place
+  constexpr u32 kLeast = to_bits(0x1p-14f);
+  const u32 bits = to_bits(magnitude_of(result));
+  const auto near = static_cast<u32>(((bits - (kHalf - units)) & (2 * kHalf - 1)) <= 2 * units);
+  return (near | static_cast<u32>(bits - kLeast >= to_bits(most) - kLeast)) != 0;
+}
+
+template <class Of, class... Inputs>
+concept HasQuick = requires(const Of& of, Inputs... inputs) {
+  of.is_unclear(of.quick(inputs...));
+};
+template <class T, class Of, class... Inputs>
+inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
+
+// A first result, whether it asks for more, and what is made of it or then; for who takes several elements together.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return of.quick(inputs...);
+  } else {
+    return of.ordinary(inputs...);
+  }
+}
+template <class T, class First>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T rounded(First first) {
+  if constexpr (sizeof(First) == sizeof(f32)) {
+    return narrow<T>(first);
+  } else {
+    return narrow_once<T>(first);
+  }
+}
+template <class T, class Of, class First, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_after(const Of& of, First first, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return of.is_unclear(first);
+  } else if constexpr (HasHard<Of, Inputs...>) {
+    return asks_for_more<T>(of, first, inputs...);
+  } else {
+    return false;
+  }
+}
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T after_all(const Of& of, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return decided_slowly<T>(of, inputs...);
+  } else {
+    return narrow_once<T>(of.hard(inputs...));
+  }
+}
+
+// An element of type T.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
+  const auto first = first_of<T>(of, inputs...);
+  if constexpr (HasHard<Of, Inputs...>) {
+    if (asks_after<T>(of, first, inputs...)) {
+      return after_all<T>(of, inputs...);
+    }
+  }
+  return rounded<T>(first);
 }
 
 // What functions of one and of two share.
@@ -127,6 +197,12 @@ struct FunctionOfTwo : FunctionOf<Of> {
       requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
     return decided<T>(this->of, widen(x), widen(y));
   }
+};
+
+// A definition as one of these two, if it is another with the same results.
+template <class Scalar>
+struct FunctionLike {
+  using type = Scalar;
 };
 
 // Whether this is one of these two, of a definition some of whose elements are hard.

@@ -35,6 +35,23 @@ inline constexpr f64 kExp9 = 0x1.70d55c810796ap-19;
 inline constexpr f64 kLn2High = 0x1.62e42fefa38p-1;
 inline constexpr f64 kLn2Middle = 0x1.ef35793c7673p-45;
 inline constexpr f64 kLn2Low = 0x1.f97b57a079a19p-103;
+inline constexpr f32 kShortLog2OfE = 0x1.716p0f;
+inline constexpr f32 kShortLog2OfERest = -0x1.7135a8p-13f;
+inline constexpr f32 kShortLog0 = -0x1.715476p-1f;
+inline constexpr f32 kShortLog1 = 0x1.ec7098p-2f;
+inline constexpr f32 kShortLog2 = -0x1.7156dcp-2f;
+inline constexpr f32 kShortLog3 = 0x1.277c1ap-2f;
+inline constexpr f32 kShortLog4 = -0x1.eb5ca8p-3f;
+inline constexpr f32 kShortLog5 = 0x1.a39facp-3f;
+inline constexpr f32 kShortLog6 = -0x1.82efe8p-3f;
+inline constexpr f32 kShortLog7 = 0x1.783726p-3f;
+inline constexpr f32 kShortLog8 = -0x1.caed2p-4f;
+inline constexpr f32 kShortExp1 = 0x1.62e43p-1f;
+inline constexpr f32 kShortExp2 = 0x1.ebfbd8p-3f;
+inline constexpr f32 kShortExp3 = 0x1.c6af78p-5f;
+inline constexpr f32 kShortExp4 = 0x1.3b30bp-7f;
+inline constexpr f32 kShortExp5 = 0x1.5f0a66p-10f;
+inline constexpr f32 kShortExp6 = 0x1.3f9068p-13f;
 
 }  // namespace anydml::power
 // clang-format on
