@@ -42,7 +42,7 @@ def columns(elements, rounds):
     s = np.float32([1.5])
     out = np.empty_like(x)
     ours = (anydml.multiply, anydml.add, anydml.relu, anydml.abs)
-    result = {"pass": [least(lambda: anydml.identity(x, out=out), rounds)], "anydml graph": [], "anydml": [], "NumPy": []}
+    result = {"pass": [least(lambda: anydml.element_wise_identity(x, out=out), rounds)], "anydml graph": [], "anydml": [], "NumPy": []}
     try:
         import torch
     except ImportError:
@@ -75,11 +75,11 @@ def main():
     arguments = parser.parse_args()
     times = columns(arguments.elements, arguments.rounds)
     print(f"{arguments.elements:,} FLOAT32; one pass: {times['pass'][0]:.2f} ms")
-    print("steps " + "".join(f"{name:>22}" for name in times if name != "pass"))
+    print("steps " + "".join(f"{name:>26}" for name in times if name != "pass"))
     for row, k in enumerate(STEPS):
         cells = (f"{column[row]:.2f} ms ({column[row] / times['pass'][0]:.1f} passes)"
                  for name, column in times.items() if name != "pass")
-        print(f"{k:5} " + "".join(f"{cell:>22}" for cell in cells))
+        print(f"{k:5} " + "".join(f"{cell:>26}" for cell in cells))
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"elements": arguments.elements, "steps": STEPS, "milliseconds": times}, file)

@@ -5,8 +5,9 @@
 usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
 
 anydml is measured by `dmlrun bench -a cuda` (ANYDML_PLUGINS says where its CUDA backend is), then PyTorch and CuPy on the
-same GPU over as many numbers of the same ranges, in buffers that are there already, by CUDA's events. Each has a pass of
-its own, which copies as many bytes, in turn with the functions, and of both the faster is the floor for all.
+same GPU over as many numbers of the same ranges, by CUDA's events. All run in buffers that are there already, in several
+sets in turn, so that no cache holds what comes next. anydml's pass and PyTorch's move as many bytes, in turn with the
+functions; the faster of both is the floor for all.
 """
 import argparse
 import json
@@ -21,7 +22,8 @@ from functions import FUNCTIONS, found
 from peer_run import ROOT, items, say
 
 TYPES = ("FLOAT32", "FLOAT16")
-CALLS = 20  # of a sample
+CALLS = 24  # of a sample
+SETS = 6  # of buffers
 SAMPLES = 7
 ANY = (-4, 4)
 
@@ -39,7 +41,8 @@ def measure_anydml(options):
         report = json.loads(Path(file.name).read_text())
     times, passes = {}, {}
     for row in report["cases"]:
-        name = names[row["directml_operator"]]
+        # ACTIVATION_TANH is measured as ELEMENT_WISE_TANH, or the other way round.
+        name = names.get(row["directml_operator"]) or row["operator"]
         times[name, row["type"]] = row["ns_per_element"]
         inputs = len(FUNCTIONS[name].ranges)
         floor = row["ns_per_element"] * row["fraction"]
@@ -57,35 +60,39 @@ class Torch:
         self.generator = torch.Generator(device="cuda").manual_seed(1)
 
     def arrays(self, name, type_name, count):
+        """Sets of operands, and of room for the results."""
         ranges = RANGES.get(name, [ANY] * len(FUNCTIONS[name].ranges))
-        made = [self.torch.empty(count, device="cuda").uniform_(*limits, generator=self.generator) for limits in ranges]
-        return [array.to(getattr(self.torch, type_name.lower())) for array in made]
+        kind = getattr(self.torch, type_name.lower())
+        sets = []
+        for _ in range(SETS):
+            made = [self.torch.empty(count, device="cuda").uniform_(*limits, generator=self.generator) for limits in ranges]
+            sets.append(([array.to(kind) for array in made], self.torch.empty(count, device="cuda", dtype=kind)))
+        return sets
 
-    def call(self, name, arrays):
-        out = self.torch.empty_like(arrays[0])
+    def call(self, name, sets):
         compute = found(self.torch, FUNCTIONS[name].torch)
+        arrays, out = sets[0]
         try:
             compute(*arrays, out=out)
-            return lambda: compute(*arrays, out=out)
+            return lambda i: compute(*sets[i][0], out=sets[i][1])
         except TypeError:  # activations have no out=
-            return lambda: compute(*arrays)
+            return lambda i: compute(*sets[i][0])
 
-    def copy(self, arrays):
-        out = self.torch.empty_like(arrays[0])
-        if len(arrays) == 1:
-            return lambda: out.copy_(arrays[0])
-        whole = [array.view(self.torch.int32) for array in (*arrays, out)]
-        return lambda: self.torch.add(whole[0], whole[1], out=whole[2])
+    def copy(self, sets):
+        if len(sets[0][0]) == 1:
+            return lambda i: sets[i][1].copy_(sets[i][0][0])
+        whole = [[array.view(self.torch.int32) for array in (*arrays, out)] for arrays, out in sets]
+        return lambda i: self.torch.add(whole[i][0], whole[i][1], out=whole[i][2])
 
     def time(self, call):
         """Milliseconds of a call, the median of the samples."""
         samples = []
-        call()
+        call(0)
         for _ in range(SAMPLES):
             begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
-            for _ in range(CALLS):
-                call()
+            for i in range(CALLS):
+                call(i % SETS)
             end.record()
             end.synchronize()
             samples.append(begin.elapsed_time(end) / CALLS)
@@ -99,14 +106,13 @@ class CuPy:
         import cupy
         self.cupy, self.title = cupy, f"CuPy {cupy.__version__}"
 
-    def call(self, name, arrays):
+    def call(self, name, sets):
         function = FUNCTIONS[name].numpy
         if not function:
             return None
         compute = found(self.cupy, function)
-        given = [self.cupy.asarray(array) for array in arrays]
-        out = self.cupy.empty_like(given[0])
-        return lambda: compute(*given, out=out)
+        given = [([self.cupy.asarray(array) for array in arrays], self.cupy.asarray(out)) for arrays, out in sets]
+        return lambda i: compute(*given[i][0], out=given[i][1])
 
 
 def measure_others(options):
@@ -121,13 +127,13 @@ def measure_others(options):
     times, passes = {}, {}
     for type_name in options.types:
         for name in options.functions:
-            arrays = torch.arrays(name, type_name, options.elements)
-            key = (type_name, len(arrays))
-            floor = torch.time(torch.copy(arrays)) * 1e6 / options.elements
+            sets = torch.arrays(name, type_name, options.elements)
+            key = (type_name, len(sets[0][0]))
+            floor = torch.time(torch.copy(sets)) * 1e6 / options.elements
             passes[key] = min(floor, passes.get(key, floor))
             for peer in peers:
                 try:
-                    call = peer.call(name, arrays)
+                    call = peer.call(name, sets)
                     if call is not None:
                         times[peer.key, name, type_name] = torch.time(call) * 1e6 / options.elements
                 except Exception as error:  # each library has its own way to say that it has no kernel

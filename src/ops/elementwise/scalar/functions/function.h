@@ -99,14 +99,14 @@ template <class T, class Of, class... Inputs>
   return narrow_once<T>(result);
 }
 
-// Whether a FLOAT32 that is off by up to so many units of the last place leaves open what FLOAT16 is nearest to the
-// true value. So does all that is below the least normal FLOAT16, or not below `most`; NaN too.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, u32 units, f32 most) {
-  constexpr u32 kHalf = u32{1} << 12;  // of FLOAT16's last place
-  constexpr u32 kLeast = to_bits(0x1p-14f);
-  const u32 bits = to_bits(magnitude_of(result));
-  const auto near = static_cast<u32>(((bits - (kHalf - units)) & (2 * kHalf - 1)) <= 2 * units);
-  return (near | static_cast<u32>(bits - kLeast >= to_bits(most) - kLeast)) != 0;
+// Whether a FLOAT32 that is off by less than this part of itself leaves open what FLOAT16 is nearest to the true value:
+// both ends of what it may be are rounded to FLOAT16's last place there, in a sum that has no smaller one. NaN does.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
+  constexpr u32 kLeast = to_bits(0x1p-14f);  // normal
+  const f32 size = magnitude_of(result);
+  const u32 bits = to_bits(size) < kLeast ? kLeast : to_bits(size);
+  const f32 large = from_bits<f32>((bits & 0x7f800000) + (u32{13} << 23));
+  return !(fused(size, 1.0f - part, large) == fused(size, 1.0f + part, large));
 }
 
 template <class Of, class... Inputs>

@@ -175,7 +175,9 @@ struct AtanYxOf {
     angle = select(steep, kHalf - angle, angle);
     return with_sign_of(select(x < 0.0f, 2 * kHalf - angle, angle), y);
   }
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const { return leaves_open(result, 8, 3.25f); }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const {
+    return leaves_open(result, 0x1.4p-21f);
+  }
 
   // All in pairs of FLOAT64, with an error of less than 2^-97 of the result: the polynomial is off by 2^-103, and pairs
   // are rounded to 2^-102 or better in each step.

@@ -184,9 +184,9 @@ struct PowOf {
     return from_bits<f64>(to_bits(result) | (static_cast<u64>(sign) << 32));
   }
 
-  // FLOAT16 from FLOAT32, for x that FLOAT16 has, neither 0 nor infinite, and results from 2^-15 to 2^16; NaN for
-  // others. log2(x) is a sum of two, of which the second is off by 2^-24 of a fifth of it; the product with y, of up to
-  // 16, makes less than seven units of the last place of that, and the exponential adds four at most, on a GPU.
+  // FLOAT16 from FLOAT32, for x that FLOAT16 has, neither 0 nor infinite; NaN for others. log2(x) is a sum of two, and
+  // off by 2^-24.7 of itself; the product with y, of up to 17 where it matters, makes 2^-21 of that, and the
+  // exponential adds 2^-22, on a GPU.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
     using namespace power;
@@ -204,8 +204,10 @@ struct PowOf {
     const f32 more = fused(p, r2, fused(r, kShortLog2OfERest, part - (most - k)));
     const f32 high = most + more;
     const f32 low = more - (high - most);
-    const f32 t = y * high;
-    const f32 rest = fused(y, low, fused(y, high, -t));
+    const f32 product = y * high;
+    const f32 rest = fused(y, low, fused(y, high, -product));
+    f32 t = select(product > 17.0f, 17.0f, product);  // infinite, and 0 below
+    t = select(t < -27.0f, -27.0f, t);
     constexpr f32 kShift = 0x1.8p23f + 127;
     const f32 shifted = t + kShift;
     const f32 power = from_bits<f32>(to_bits(shifted) << 23);
@@ -214,14 +216,11 @@ struct PowOf {
     const bool is_integer = round_even(y) == y;
     const f32 half = 0.5f * y;
     const u32 odd = static_cast<u32>(round_even(half) != half);
-    const u32 inside = static_cast<u32>(magnitude_of(t) < 16.0f) &
-                       static_cast<u32>(to_bits(base) - 1 < to_bits(from_bits<f32>(0x7f800000)) - 1) &
+    const u32 inside = static_cast<u32>(to_bits(base) - 1 < to_bits(from_bits<f32>(0x7f800000)) - 1) &
                        (static_cast<u32>(is_integer) | static_cast<u32>(x > 0.0f));
     return select(inside != 0, from_bits<f32>(to_bits(result) | (to_bits(x) & (odd << 31))), quiet_nan<f32>());
   }
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const {
-    return leaves_open(result, 12, 0x1p16f);
-  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const { return leaves_open(result, 0x1p-20f); }
 
   // Whether the result of `ordinary` is so near to a midpoint of two T that it does not decide.
   template <class T>
