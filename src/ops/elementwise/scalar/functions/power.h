@@ -205,9 +205,9 @@ struct PowOf {
     const f32 high = most + more;
     const f32 low = more - (high - most);
     const f32 product = y * high;
-    const f32 rest = fused(y, low, fused(y, high, -product));
-    f32 t = select(product > 17.0f, 17.0f, product);  // infinite, and 0 below
+    f32 t = select(product > 17.0f, 17.0f, product);  // infinite, and 0 below; y may be a FLOAT32, and huge
     t = select(t < -27.0f, -27.0f, t);
+    const f32 rest = select(t == product, fused(y, low, fused(y, high, -product)), 0.0f);
     constexpr f32 kShift = 0x1.8p23f + 127;
     const f32 shifted = t + kShift;
     const f32 power = from_bits<f32>(to_bits(shifted) << 23);
