@@ -185,7 +185,7 @@ struct PowOf {
   }
 
   // FLOAT16 from FLOAT32, for x that FLOAT16 has, neither 0 nor infinite; NaN for others. log2(x) is a sum of two, and
-  // off by 2^-24.7 of itself; the product with y, of up to 17 where it matters, makes 2^-21 of that, and the
+  // off by 2^-24.7 of itself; the product with y, of up to 27 where it matters, makes 2^-20.5 of that, and the
   // exponential adds 2^-22, on a GPU.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
