@@ -2,7 +2,7 @@
 """What NumPy and PyTorch have for anydml's operators: one table by the names of `dmlrun bench`, for peers.py.
 
 Every function writes into memory that is there already, but for what has no such argument: numpy.where, PyTorch's
-product of all elements. Attributes are those of the benchmark (bench/operators.cpp). An operator that a library has only
+product of all elements. Attributes are those of the benchmark (tools/bench/operators.cpp). An operator that a library has only
 as several passes over memory is not there: that would time something else.
 """
 COLUMNS = 4096  # of a reduction

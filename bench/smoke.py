@@ -74,7 +74,7 @@ def check_other_operators(program, folder, short):
     assert {(case["operator"], case["type"]) for case in every["cases"]} <= {
         (name, one) for name, types in rows.items() for one in types}
     left = [line for line in listed.stderr.splitlines() if "is not built here yet" not in line and "knows" not in line]
-    assert not left, left  # an attribute without a default (bench/operators.cpp)
+    assert not left, left  # an attribute without a default (tools/bench/operators.cpp)
 
 
 def check_words(program):

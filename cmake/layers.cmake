@@ -2,6 +2,13 @@
 # A layer is a folder of src/. It sees the headers of the layers it names and no others: each layer's include folder holds
 # nothing but a link to that layer, so an include that goes the wrong way fails to compile.
 
+# Only kernels gain from -O3, which compiles for a third longer.
+set(anydml_kernel_options)
+if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
+  string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+  set(anydml_kernel_options $<$<CONFIG:Release>:-O3>)
+endif()
+
 add_library(anydml_options INTERFACE)
 target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
@@ -15,7 +22,7 @@ target_compile_options(anydml_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>
   # g++ 12 sees overlaps in std::string's own code where a literal is put before one.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
-# Not with sanitizers: their instrumentation makes g++ warn of bounds that are kept.
+# Sanitizers' instrumentation makes g++ warn of bounds that are kept.
 if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -Werror)
 endif()
@@ -63,7 +70,9 @@ function(anydml_layer name)
   list(TRANSFORM LAYER_SOURCES PREPEND ${source}/)
   add_library(anydml_${name} STATIC ${LAYER_SOURCES})
   set_target_properties(anydml_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  if(NOT name MATCHES "_cpu$") # whose files are long enough each
+  if(name MATCHES "_cpu$") # kernels, whose files are long enough each
+    target_compile_options(anydml_${name} PRIVATE ${anydml_kernel_options})
+  else()
     set_target_properties(anydml_${name} PROPERTIES UNITY_BUILD ${ANYDML_UNITY})
   endif()
   target_include_directories(anydml_${name} PUBLIC ${view})

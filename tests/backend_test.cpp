@@ -147,12 +147,9 @@ void check_row(RowId id) {
   }
 }
 
-#define ANYDML_TYPED_ROW(op, Scalar, ulp)
-#define ANYDML_ROW(op, Scalar, ulp) \
-  TEST(Kernels, op) {               \
-    static_assert(ulp == 0);        \
-    check_row<Scalar>(RowId::op);   \
-  }
+#define ANYDML_TYPED_ROW(op, Scalar)
+#define ANYDML_ROW(op, Scalar) \
+  TEST(Kernels, op) { check_row<Scalar>(RowId::op); }
 #include "ops/elementwise/elementwise.def"
 
 TEST(Kernels, TableHasOneForEachVariantOfARow) {

@@ -51,7 +51,7 @@ struct Definition {
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = [] {
     std::vector<Definition> made;
-#define ANYDML_ROW(op, Scalar, ulp)                                                                               \
+#define ANYDML_ROW(op, Scalar)                                                                                    \
   {                                                                                                               \
     std::uint32_t variant = 0;                                                                                    \
     for_each_variant<Scalar>([&]<class ScalarOp>() { made.push_back({RowId::op, variant++, apply<ScalarOp>}); }); \

@@ -74,7 +74,7 @@ u64 read_bits(const std::byte* from, std::size_t bytes) {
 const std::vector<VariantInfo>& all_variants() {
   static const std::vector<VariantInfo> kAll = [] {
     std::vector<VariantInfo> all;
-#define ANYDML_ROW(op, Definition, ulp) add_variants<RowId::op>(VariantsOf<RowId::op>{}, all);
+#define ANYDML_ROW(op, Definition) add_variants<RowId::op>(VariantsOf<RowId::op>{}, all);
 #include "ops/elementwise/elementwise.def"
     return all;
   }();
@@ -93,8 +93,8 @@ const VariantInfo* find_variant_info(RowId row, std::span<const DataType> inputs
 
 const char* row_name(RowId row) {
   switch (row) {
-#define ANYDML_ROW(op, Definition, ulp) \
-  case RowId::op:                       \
+#define ANYDML_ROW(op, Definition) \
+  case RowId::op:                  \
     return #op;
 #include "ops/elementwise/elementwise.def"
     case RowId::count_:

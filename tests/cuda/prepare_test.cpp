@@ -347,7 +347,7 @@ TEST(ReadStep, ScaleBias) {
 // The lists of variants number them as the table of rows does.
 TEST(Variants, AreThoseOfTheRows) {
   std::uint32_t total = 0;
-#define ANYDML_ROW(op, Definition, ulp)                                            \
+#define ANYDML_ROW(op, Definition)                                                 \
   EXPECT_EQ(VariantsOf<RowId::op>::kCount, row(RowId::op).variants.size()) << #op; \
   EXPECT_EQ(total, row(RowId::op).first_variant) << #op;                           \
   total += VariantsOf<RowId::op>::kCount;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a family of operators is to the CUDA backend, which names none: a step is prepared once and launched often.
-// The plugin's top (plugin/families.cpp) puts the families of ops/families.def together.
+// ops/cuda_families.cpp puts the families of ops/families.def together.
 #pragma once
 
 #include <cuda_runtime_api.h>

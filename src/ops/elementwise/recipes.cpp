@@ -40,7 +40,7 @@ std::uint16_t quantized_linear_add(const OpDesc& desc, InputValues inputs, Eleme
 
 Recipe find_recipe(const facts::Operator& op) {
   const std::string_view name = op.name;
-#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition)
 #define ANYDML_RECIPE_ROW(op, function) \
   if (name == #op) {                    \
     return function;                    \

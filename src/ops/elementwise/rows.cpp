@@ -58,7 +58,7 @@ struct VariantsOf {
     return types;
   }();
 };
-#define ANYDML_ROW(op, Definition, ulp)      \
+#define ANYDML_ROW(op, Definition)           \
   struct ForEachOf_##op {                    \
     template <class Use>                     \
     static constexpr void visit(Use&& use) { \
@@ -85,25 +85,22 @@ consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::O
 using TensorNames = std::array<std::string_view, kMaxInputs + 1>;
 
 template <class Variants>
-consteval Row make_row(RowId id, std::string_view name, const facts::Operator* facts, const TensorNames& tensors,
-                       std::uint8_t ulp) {
+consteval Row make_row(RowId id, std::string_view name, const facts::Operator* facts, const TensorNames& tensors) {
   return {.id = id,
           .name = name,
           .facts = facts,
           .variants = Variants::kAll,
           .first_variant = 0,
           .inputs = Variants::kInputs,
-          .ulp = ulp,
           .types = Variants::kTypes,
           .tensors = tensors};
 }
 
 constexpr std::array<Row, kRowCount> kRows = [] {
   std::array<Row, kRowCount> all = {{
-#define ANYDML_ROW(op, Definition, ulp) \
-  make_row<VariantsOf_##op>(RowId::op, #op, facts_of(#op), tensors_of(*facts_of(#op)), ulp),
-#define ANYDML_INTERNAL_ROW(op, Definition, ulp) make_row<VariantsOf_##op>(RowId::op, #op, nullptr, {}, ulp),
-#define ANYDML_INTERNAL_TYPED_ROW(op, Definition, ulp) ANYDML_INTERNAL_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition) make_row<VariantsOf_##op>(RowId::op, #op, facts_of(#op), tensors_of(*facts_of(#op))),
+#define ANYDML_INTERNAL_ROW(op, Definition) make_row<VariantsOf_##op>(RowId::op, #op, nullptr, {}),
+#define ANYDML_INTERNAL_TYPED_ROW(op, Definition) ANYDML_INTERNAL_ROW(op, Definition)
 #include "ops/elementwise/elementwise.def"
   }};
   std::uint32_t first = 0;
@@ -152,11 +149,11 @@ constexpr bool keeps_promises(const Row& row, const facts::Operator& op) {
   return has_types && wants_same_sizes(op) && inputs == row.inputs && outputs == 1 &&
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
-#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
-#define ANYDML_INTERNAL_TYPED_ROW(op, Definition, ulp)
+#define ANYDML_INTERNAL_ROW(op, Definition)
+#define ANYDML_INTERNAL_TYPED_ROW(op, Definition)
 #define ANYDML_ALIAS_ROW(op, row) \
   static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::row)], *facts_of(#op)));
-#define ANYDML_ROW(op, Definition, ulp) \
+#define ANYDML_ROW(op, Definition) \
   static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::op)], *facts_of(#op)));
 #include "ops/elementwise/elementwise.def"
 
@@ -166,12 +163,12 @@ struct OtherRow {
   RowId row;
 };
 constexpr OtherRow kAliases[] = {
-#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition)
 #define ANYDML_ALIAS_ROW(op, row) {facts_of(#op), RowId::row},
 #include "ops/elementwise/elementwise.def"
 };
 constexpr OtherRow kAbsent[] = {
-#define ANYDML_ROW(op, Definition, ulp)
+#define ANYDML_ROW(op, Definition)
 #define ANYDML_ABSENT_ROW(op, row) {facts_of(#op), RowId::row},
 #include "ops/elementwise/elementwise.def"
 };

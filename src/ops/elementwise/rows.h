@@ -15,7 +15,7 @@
 namespace anydml {
 
 enum class RowId : std::uint16_t {
-#define ANYDML_ROW(op, Scalar, ulp) op,
+#define ANYDML_ROW(op, Scalar) op,
 #include "ops/elementwise/elementwise.def"
   count_,
 };
@@ -36,7 +36,6 @@ struct Row {
   std::span<const Variant> variants;
   std::uint32_t first_variant;  // how many the rows before it have
   std::uint8_t inputs;
-  std::uint8_t ulp;
   std::array<TypeSet, kMaxInputs + 1> types;             // of each tensor, in any variant: the inputs, the output
   std::array<std::string_view, kMaxInputs + 1> tensors;  // what DirectML calls them: the inputs in order, the output
 };

@@ -16,6 +16,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/cpu/loops.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/scalar/functions/function.h"
 #include "ops/elementwise/signature.h"
@@ -51,7 +52,7 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
                                         const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
   u32 any = 0;
-#pragma GCC ivdep
+  ANYDML_INDEPENDENT
   for (std::size_t i = 0; i < count; ++i) {
     flags[i] = own.is_hard(from[i]...) ? 1 : 0;
     any |= flags[i];
@@ -69,7 +70,7 @@ HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [
   const Of own = of;
   if constexpr (HasHard<Of, Inputs...> && !IsHardByInput<Of, Inputs...>) {
     u32 any = 0;
-#pragma GCC ivdep
+    ANYDML_INDEPENDENT
     for (std::size_t i = 0; i < count; ++i) {
       const f64 y = own.ordinary(from[i]...);
       const u32 flag = asks_for_more<T>(own, y, from[i]...) ? 1 : 0;
@@ -118,7 +119,7 @@ HWY_FLATTEN HWY_NOINLINE void run_hard(const Of& of, f32* to, const u32* flags, 
                                        std::index_sequence<kInputs...>) {
   Packed<sizeof...(kInputs)> hard(flags, count, from);
   const Of own = of;
-#pragma GCC ivdep
+  ANYDML_INDEPENDENT
   for (std::size_t i = 0; i < hard.count; ++i) {
     hard.results[i] = stage_result<T>(own.hard(hard.inputs[kInputs][i]...));
   }
@@ -147,7 +148,7 @@ HWY_FLATTEN HWY_NOINLINE bool run_quick(const Of& of, f32* HWY_RESTRICT to, u32*
                                         const Inputs* HWY_RESTRICT... from) {
   const Of own = of;
   u32 any = 0;
-#pragma GCC ivdep
+  ANYDML_INDEPENDENT
   for (std::size_t i = 0; i < count; ++i) {
     to[i] = own.quick(from[i]...);
     flags[i] = own.is_unclear(to[i]) ? 1 : 0;
@@ -283,7 +284,7 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
 }
 
 HWY_INLINE void look_up(const u16* table, const std::byte* from, std::byte* to, std::size_t count) {
-#pragma GCC ivdep
+  ANYDML_INDEPENDENT
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < count; ++i) {
     u16 index = 0;

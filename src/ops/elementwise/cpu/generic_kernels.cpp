@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The table of plain loops, put together from the groups' parts. The modulus belongs to no group.
+// The table of plain loops, put together from the files that have them.
 #include <atomic>
 #include <memory>
 #include <utility>
 
-#include "ops/elementwise/cpu/generic_loops-inl.h"
-#include "ops/elementwise/cpu/row_groups.h"
+#include "ops/elementwise/cpu/row_files.h"
 
 namespace anydml {
 namespace {
 
-template <std::size_t... kGroups>
-void put_groups(KernelTable& table, std::index_sequence<kGroups...>) {
-  (put_generic_rows<kGroups>(table), ...);
+template <std::size_t... kFiles>
+void put_files(KernelTable& table, std::index_sequence<kFiles...>) {
+  (put_generic_rows<kFiles>(table), ...);
 }
 
 KernelTable make_table() {
   KernelTable table{.target = "generic", .kernels = {}};
   table.kernels.resize(variant_count());
-  put_groups(table, std::make_index_sequence<kRowGroups>{});
-#define ANYDML_ROW(op, Definition, ulp)                                                            \
-  if constexpr (row_group(RowId::op) == kNoRowGroup) {                                             \
-    put_generic_row(table, RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
-  }
-#include "ops/elementwise/elementwise.def"
+  put_files(table, std::make_index_sequence<kRowFiles>{});
   return table;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A row's scalar definition in a plain loop. Included by the files that make tables of such loops.
+// A row's scalar definition in a plain loop: right on every machine, and the loop that vector kernels are compared
+// with. There is one loop for all layouts, since every target that is in use has vector kernels for all rows.
 #pragma once
 
 #include <cstring>
@@ -24,12 +25,7 @@ void store(std::byte* address, T value) {
   std::memcpy(address, &value, sizeof(T));
 }
 
-template <class T, bool kContiguous>
-std::ptrdiff_t place(std::int64_t stride, std::size_t column) {
-  return static_cast<std::ptrdiff_t>(column) * (kContiguous ? static_cast<std::ptrdiff_t>(sizeof(T)) : stride);
-}
-
-template <class ScalarOp, bool kContiguous, std::size_t... kInputs>
+template <class ScalarOp, std::size_t... kInputs>
 void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noexcept {
   using Types = Signature<ScalarOp>;
   using Output = typename Types::Output;
@@ -40,30 +36,24 @@ void loop(const KernelArguments& arguments, std::index_sequence<kInputs...>) noe
                                        nth_row * arguments.inputs[kInputs].row_stride...};
     std::byte* const output = arguments.output.data + nth_row * arguments.output.row_stride;
     for (std::size_t column = 0; column < arguments.columns; ++column) {
-      store<Output>(output + place<Output, kContiguous>(arguments.output.stride, column),
-                    scalar(load<typename Types::template Input<kInputs>>(
-                        inputs[kInputs] + place<typename Types::template Input<kInputs>, kContiguous>(
-                                              arguments.inputs[kInputs].stride, column))...));
+      const auto nth = static_cast<std::ptrdiff_t>(column);
+      store<Output>(output + nth * arguments.output.stride,
+                    scalar(load<typename Types::template Input<kInputs>>(inputs[kInputs] +
+                                                                         nth * arguments.inputs[kInputs].stride)...));
     }
   }
 }
 
-template <class ScalarOp, bool kContiguous>
+template <class ScalarOp>
 void kernel(const KernelArguments& arguments) noexcept {
-  loop<ScalarOp, kContiguous>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
+  loop<ScalarOp>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
 }
 
 // Puts the loops of a row's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each.
 template <class ForEach>
 void put_generic_row(KernelTable& table, RowId id, ForEach for_each) {
   std::uint32_t variant = 0;
-  for_each([&]<class Scalar>() {
-    auto& slots = table.at(row(id), variant++);
-    slots.fill(kernel<Scalar, false>);
-#if !defined(ANYDML_PLAIN_ROWS)
-    slots[static_cast<std::size_t>(InnerLayout::contiguous)] = kernel<Scalar, true>;
-#endif
-  });
+  for_each([&]<class Scalar>() { table.at(row(id), variant++).fill(kernel<Scalar>); });
 }
 
 }  // namespace

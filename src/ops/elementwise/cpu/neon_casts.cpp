@@ -26,7 +26,7 @@ namespace {
 // Vector by vector: of a copy of several the compiler makes one through memory.
 HWY_INLINE uint8x16_t load_vector(const std::byte* from) { return vld1q_u8(reinterpret_cast<const u8*>(from)); }
 
-// Eight elements are a group. What a group of integers is, by its width and sign, and its way to memory.
+// Eight elements are a batch. How a batch of integers is converted and stored depends on its width and sign.
 template <class V>
 HWY_INLINE void store_vector(V v, std::byte* to) {
   std::memcpy(to, &v, sizeof(v));
@@ -39,7 +39,7 @@ HWY_INLINE int32x4_t narrowed(int64x2_t low, int64x2_t high) { return vqmovn_hig
 HWY_INLINE uint32x4_t narrowed(uint64x2_t low, uint64x2_t high) { return vqmovn_high_u64(vqmovn_u64(low), high); }
 
 template <class To, class V>  // 16 bits
-HWY_INLINE void store_group(V v, std::byte* to) {
+HWY_INLINE void store_batch(V v, std::byte* to) {
   if constexpr (sizeof(To) == 1) {
     store_vector(narrowed(v), to);
   } else {
@@ -47,9 +47,9 @@ HWY_INLINE void store_group(V v, std::byte* to) {
   }
 }
 template <class To, class V>  // 32 bits
-HWY_INLINE void store_group(V low, V high, std::byte* to) {
+HWY_INLINE void store_batch(V low, V high, std::byte* to) {
   if constexpr (sizeof(To) < 4) {
-    store_group<To>(narrowed(low, high), to);
+    store_batch<To>(narrowed(low, high), to);
   } else {
     store_vector(low, to);
     store_vector(high, to + sizeof(V));
@@ -103,27 +103,28 @@ HWY_INLINE Doubles load_doubles(const std::byte* from) {
 }
 
 template <class From, class To>
-struct Group {
+struct Batch {
   static HWY_INLINE void cast(const std::byte* from, std::byte* to) {
     if constexpr (std::is_same_v<From, f64> || sizeof(To) == 8) {
       const Doubles doubles = load_doubles<From>(from);
       const auto first = whole<To>(doubles.parts[0]), second = whole<To>(doubles.parts[1]);
       const auto third = whole<To>(doubles.parts[2]), fourth = whole<To>(doubles.parts[3]);
       if constexpr (sizeof(To) == 8) {
-        store_group<To>(first, second, to);
-        store_group<To>(third, fourth, to + 4 * sizeof(To));
+        store_batch<To>(first, second, to);
+        store_batch<To>(third, fourth, to + 4 * sizeof(To));
       } else {
-        store_group<To>(narrowed(first, second), narrowed(third, fourth), to);
+        store_batch<To>(narrowed(first, second), narrowed(third, fourth), to);
       }
     } else {
       const Floats floats = load_floats<From>(from);
-      store_group<To>(whole<To>(floats.low), whole<To>(floats.high), to);
+      store_batch<To>(whole<To>(floats.low), whole<To>(floats.high), to);
     }
   }
 };
 
+#if ANYDML_HALF_INSTRUCTIONS
 template <class From, class To>
-struct HalvesGroup {
+struct HalvesBatch {
   ANYDML_HALVES static inline void cast(const std::byte* from, std::byte* to) {
     if constexpr (std::is_same_v<From, f16>) {
       float16x8_t halves;
@@ -160,24 +161,25 @@ struct HalvesGroup {
     std::memcpy(to, &v, sizeof(v));
   }
 };
+#endif
 
-inline constexpr std::size_t kGroup = 8;
+inline constexpr std::size_t kBatch = 8;
 
-// One row, as a function of its own where its instructions are not everybody's. The last group overlaps the one before
+// One row, as a function of its own where its instructions are not everybody's. The last batch overlaps the one before
 // it, and is read before that is written: the output may be the input.
 #define ANYDML_CAST_ROW                                     \
-  if (count < kGroup) {                                     \
-    std::byte source[kGroup * sizeof(From)] = {};           \
-    std::byte result[kGroup * sizeof(To)];                  \
+  if (count < kBatch) {                                     \
+    std::byte source[kBatch * sizeof(From)] = {};           \
+    std::byte result[kBatch * sizeof(To)];                  \
     std::memcpy(source, from, count * sizeof(From));        \
     Op::cast(source, result);                               \
     std::memcpy(to, result, count * sizeof(To));            \
     return;                                                 \
   }                                                         \
-  const std::size_t last = count - kGroup;                  \
-  std::byte result[kGroup * sizeof(To)];                    \
+  const std::size_t last = count - kBatch;                  \
+  std::byte result[kBatch * sizeof(To)];                    \
   Op::cast(from + last * sizeof(From), result);             \
-  for (std::size_t n = 0; n < last; n += kGroup) {          \
+  for (std::size_t n = 0; n < last; n += kBatch) {          \
     Op::cast(from + n * sizeof(From), to + n * sizeof(To)); \
   }                                                         \
   std::memcpy(to + last * sizeof(To), result, sizeof(result));
@@ -186,10 +188,12 @@ template <class Op, class From, class To>
 HWY_INLINE void cast_row(const std::byte* from, std::byte* to, std::size_t count) {
   ANYDML_CAST_ROW
 }
+#if ANYDML_HALF_INSTRUCTIONS
 template <class Op, class From, class To>
 ANYDML_HALVES HWY_NOINLINE void cast_halves_row(const std::byte* from, std::byte* to, std::size_t count) {
   ANYDML_CAST_ROW
 }
+#endif
 #undef ANYDML_CAST_ROW
 
 template <class From, class To, bool kHalves>
@@ -197,9 +201,11 @@ void run_casts(const RowBlock& block) noexcept {
   RowCursor<1> row(block);
   do {
     if constexpr (kHalves) {
-      cast_halves_row<HalvesGroup<From, To>, From, To>(row.inputs[0], row.output, block.columns);
+#if ANYDML_HALF_INSTRUCTIONS
+      cast_halves_row<HalvesBatch<From, To>, From, To>(row.inputs[0], row.output, block.columns);
+#endif
     } else {
-      cast_row<Group<From, To>, From, To>(row.inputs[0], row.output, block.columns);
+      cast_row<Batch<From, To>, From, To>(row.inputs[0], row.output, block.columns);
     }
   } while (row.next());
 }
@@ -223,7 +229,7 @@ void replace_casts(KernelTable& table) {
   replace_from<false, f32, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   replace_from<false, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   replace_from<false, f16, i32, u32, i64, u64>(table);
-  if (machine_has_halves()) {
+  if (ANYDML_HALF_INSTRUCTIONS && machine_has_halves()) {
     replace_from<true, f16, i8, u8, i16, u16>(table);
     replace_from<true, i8, f16>(table);
     replace_from<true, u8, f16>(table);

@@ -23,6 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
+#if ANYDML_HALF_INSTRUCTIONS
 namespace {
 
 using Halves = float16x8_t;
@@ -250,8 +251,10 @@ void replace_each(KernelTable& table) {
 }
 
 }  // namespace
+#endif
 
-void replace_halves(KernelTable& table) {
+void replace_halves([[maybe_unused]] KernelTable& table) {
+#if ANYDML_HALF_INSTRUCTIONS
   if (machine_has_halves()) {
     replace_each<
         RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_SUBTRACT, RowId::ELEMENT_WISE_MULTIPLY, RowId::ELEMENT_WISE_DIVIDE,
@@ -265,6 +268,7 @@ void replace_halves(KernelTable& table) {
     table.at(divide, find_variant(divide, DataType::INT8)).fill(divide_kernel<i8>);
     table.at(divide, find_variant(divide, DataType::UINT8)).fill(divide_kernel<u8>);
   }
+#endif
 }
 
 }  // namespace HWY_NAMESPACE

@@ -5,7 +5,7 @@
 // whole row, as nearly all are, stay in registers.
 #include <cstring>
 
-#include "ops/elementwise/cpu/row_groups.h"
+#include "ops/elementwise/cpu/row_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/quantize.cpp"
@@ -13,7 +13,7 @@
 
 #if ANYDML_TARGET
 
-#include "ops/elementwise/cpu/row_groups-inl.h"
+#include "ops/elementwise/cpu/row_files-inl.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,13 +21,13 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A group is as many elements as a vector has 16 bits: two vectors of FLOAT32.
+// A batch has as many elements as a vector holds of 16 bits, which are two vectors of FLOAT32.
 using Wide = hn::ScalableTag<f32>;
 using Whole = hn::Rebind<i32, Wide>;
 using Sums = hn::ScalableTag<i16>;
 using Narrow = hn::Rebind<i16, Wide>;
 
-HWY_INLINE std::size_t half_group() { return hn::Lanes(Wide()); }
+HWY_INLINE std::size_t half_batch() { return hn::Lanes(Wide()); }
 
 template <class T>
 HWY_INLINE hn::Vec<Wide> load_wide(const std::byte* from) {
@@ -59,7 +59,7 @@ HWY_INLINE T load_single(const std::byte* from) {
   return value;
 }
 
-// 8 bits as 16, of a group.
+// 8 bits as 16, of a batch.
 template <class T>
 HWY_INLINE hn::Vec<Sums> load_sums(const std::byte* from) {
   return hn::PromoteTo(Sums(), load_bytes(hn::Rebind<T, Sums>(), from));
@@ -130,8 +130,8 @@ struct Quantize {
   using Output = Out;
 
   template <class Numbers>
-  static HWY_INLINE void group(const std::byte* x, std::size_t n, const Numbers& numbers, std::byte* to) {
-    const std::size_t half = half_group();
+  static HWY_INLINE void batch(const std::byte* x, std::size_t n, const Numbers& numbers, std::byte* to) {
+    const std::size_t half = half_batch();
     store_quantized<Out>(quotients(load_wide<In>(x + n * sizeof(In)), numbers.scale(n)),
                          quotients(load_wide<In>(x + (n + half) * sizeof(In)), numbers.scale(n + half)),
                          numbers.zero_sums(n), to + n);
@@ -154,8 +154,8 @@ struct Dequantize {
   using Output = Out;
 
   template <class Numbers>
-  static HWY_INLINE void group(const std::byte* x, std::size_t n, const Numbers& numbers, std::byte* to) {
-    const std::size_t half = half_group();
+  static HWY_INLINE void batch(const std::byte* x, std::size_t n, const Numbers& numbers, std::byte* to) {
+    const std::size_t half = half_batch();
     hn::Vec<Wide> low;
     hn::Vec<Wide> high;
     if constexpr (sizeof(In) == 1) {
@@ -175,14 +175,14 @@ struct Dequantize {
   }
 };
 
-// A row by groups; the last ones from and to memory of their own.
-template <std::size_t kInputs, class Group>
-HWY_INLINE void for_each_group(const std::byte* const* inputs, const std::size_t* sizes, std::byte* output,
-                               std::size_t columns, Group group) {
-  const std::size_t step = 2 * half_group();
+// A row by batches; the last ones from and to memory of their own.
+template <std::size_t kInputs, class Batch>
+HWY_INLINE void for_each_batch(const std::byte* const* inputs, const std::size_t* sizes, std::byte* output,
+                               std::size_t columns, Batch batch) {
+  const std::size_t step = 2 * half_batch();
   std::size_t n = 0;
   for (; n + step <= columns; n += step) {
-    group(inputs, n, output);
+    batch(inputs, n, output);
   }
   if (const std::size_t rest = columns - n; rest != 0) {
     alignas(HWY_MAX_BYTES) std::byte padded[kInputs][2 * HWY_MAX_BYTES] = {};
@@ -192,7 +192,7 @@ HWY_INLINE void for_each_group(const std::byte* const* inputs, const std::size_t
       std::memcpy(padded[i], inputs[i] + n * sizes[i], rest * sizes[i]);
       from[i] = padded[i];
     }
-    group(from, 0, results);
+    batch(from, 0, results);
     std::memcpy(output + n * sizes[kInputs], results, rest * sizes[kInputs]);
   }
 }
@@ -207,9 +207,9 @@ void run_rows(const RowBlock& block) noexcept {
   const Numbers numbers(block);
   RowCursor<kInputs> row(block);
   do {
-    for_each_group<kInputs>(row.inputs, kSizes, row.output, block.columns,
+    for_each_batch<kInputs>(row.inputs, kSizes, row.output, block.columns,
                             [&](const std::byte* const* inputs, std::size_t n, std::byte* to)
-                                HWY_ATTR { Op::group(inputs[0], n, numbers.of(inputs), to); });
+                                HWY_ATTR { Op::batch(inputs[0], n, numbers.of(inputs), to); });
   } while (row.next());
 }
 
@@ -281,7 +281,7 @@ void run_added_rows(const RowBlock& block) noexcept {
   const auto zero_a = zero(0), zero_b = zero(1), zero_out = zero(2);
   RowCursor<2> row(block);
   do {
-    for_each_group<2>(row.inputs, kSizes, row.output, block.columns,
+    for_each_batch<2>(row.inputs, kSizes, row.output, block.columns,
                       [&](const std::byte* const* inputs, std::size_t n, std::byte* to) HWY_ATTR {
                         const auto a = hn::Sub(load_sums<T>(inputs[0] + n), zero_a);
                         const auto b = hn::Sub(load_sums<T>(inputs[1] + n), zero_b);

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cpu/loops.h"
 #include "ops/elementwise/cpu/function_loops-inl.h"
 #include "ops/elementwise/cpu/same_bits.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
@@ -40,7 +41,7 @@ HWY_INLINE void store_element(std::byte* address, T value) {
 }
 
 // One row. All that the definition calls becomes part of the loop (flatten), or else there would be no vectors. An
-// output that is an input lies at the same address, so no element waits for another's (ivdep).
+// output that is an input lies at the same address, so no element waits for another's (ANYDML_INDEPENDENT).
 template <class Scalar, std::size_t... kInputs>
 HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* const* inputs, std::byte* output,
                                      std::size_t count, std::index_sequence<kInputs...>) {
@@ -48,7 +49,7 @@ HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* cons
   using Output = typename Types::Output;
   const std::byte* const from[] = {inputs[kInputs]...};
   const Scalar own = scalar;  // which no store below can reach
-#pragma GCC ivdep
+  ANYDML_INDEPENDENT
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < count; ++i) {
     store_element<Output>(output + i * sizeof(Output),
@@ -153,7 +154,12 @@ template <class ForEach>
 void replace_row(KernelTable& table, RowId id, const ForEach& for_each) {
   const Row& of = row(id);
   std::uint32_t variant = 0;
-  for_each([&]<class Scalar>() { table.at(of, variant++).fill(kernel<SameBits<Scalar>>); });
+  for_each([&]<class Scalar>() {
+    if constexpr (kGainsByVectors<Scalar>) {
+      table.at(of, variant).fill(kernel<SameBits<Scalar>>);
+    }
+    ++variant;
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/cpu/row_groups.h"
+#include "ops/elementwise/cpu/row_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/runs.cpp"
@@ -20,7 +20,7 @@
 #if ANYDML_TARGET
 
 #include "ops/elementwise/cpu/neon_floats-inl.h"
-#include "ops/elementwise/cpu/row_groups-inl.h"
+#include "ops/elementwise/cpu/row_files-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
@@ -212,8 +212,8 @@ RunRow run_row(std::uint32_t variant) {
 
 // Every row that has such a variant, but the modulus: it takes long, and has kernels of its own.
 void put_runs([[maybe_unused]] KernelTable& table) {
-#define ANYDML_ROW(op, Definition, ulp)                                                 \
-  if constexpr (row_group(RowId::op) != kNoRowGroup) {                                  \
+#define ANYDML_ROW(op, Definition)                                                      \
+  if constexpr (!is_modulus(RowId::op)) {                                               \
     std::uint32_t variant = 0;                                                          \
     for_each_variant<Definition>([&]<class Scalar>() {                                  \
       if constexpr (is_of_runs<Scalar>()) {                                             \

@@ -123,4 +123,10 @@ struct SameBitsAs<Pow<T, T>> {
 template <class Scalar>
 using SameBits = typename SameBitsAs<Scalar>::type;
 
+// Whether a loop over the definition becomes vectors. A power of integers is a loop itself: its plain kernels serve.
+template <class Scalar>
+inline constexpr bool kGainsByVectors = true;
+template <class Base, class Exponent>
+inline constexpr bool kGainsByVectors<Pow<Base, Exponent>> = is_float<Base>;
+
 }  // namespace anydml

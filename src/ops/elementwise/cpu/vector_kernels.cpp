@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ops/elementwise/cpu/row_groups.h"
+#include "ops/elementwise/cpu/row_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/vector_kernels.cpp"
@@ -16,7 +16,7 @@
 
 #if ANYDML_TARGET
 
-#include "ops/elementwise/cpu/row_groups-inl.h"
+#include "ops/elementwise/cpu/row_files-inl.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/cpu/vector_floats-inl.h"
 #include "ops/elementwise/cpu/vector_integers-inl.h"
@@ -90,7 +90,7 @@ HWY_INLINE hn::Vec<D> load_operand(D d, const std::byte* from, std::size_t n, st
   }
 }
 
-// The vectors of one group again, thoroughly. Out of line: the loop should stay small, and need no memory.
+// The vectors of one batch again, thoroughly. Out of line: the loop should stay small, and need no memory.
 template <class T, bool kFloor, Operand kA, Operand kB, std::size_t kVectors>
 HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::byte* out, std::size_t n, Steps steps) {
   using A = Arithmetic<T, kFloor>;
@@ -164,7 +164,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   if (bytes < step) {  // in a vector of its own, filled up with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
-    store_bytes(d, repeated(T(1)), b_padded);
+    store_bytes(d, repeated(T{1}), b_padded);
     for (std::size_t i = 0; i < bytes; i += sizeof(T)) {
       std::memcpy(a_padded + i, a + (kA == Operand::repeated ? 0 : i * steps.a), sizeof(T));
       std::memcpy(b_padded + i, b + (kB == Operand::repeated ? 0 : i * steps.b), sizeof(T));
@@ -284,8 +284,8 @@ void replace_types(KernelTable& table) {
 
 void replace(KernelTable& table) {
   replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
-  [&]<std::size_t... kGroups>(std::index_sequence<kGroups...>) { (replace_rows<kGroups>(table), ...); }
-  (std::make_index_sequence<kRowGroups>{});
+  [&]<std::size_t... kFiles>(std::index_sequence<kFiles...>) { (replace_rows<kFiles>(table), ...); }
+  (std::make_index_sequence<kRowFiles>{});
   replace_quantize(table);
   put_runs(table);
 #if HWY_TARGET == HWY_NEON

@@ -11,7 +11,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr const char* kDefinitions[] = {
-#define ANYDML_ROW(op, Definition, ulp) #Definition,
+#define ANYDML_ROW(op, Definition) #Definition,
 #include "ops/elementwise/elementwise.def"
 };
 

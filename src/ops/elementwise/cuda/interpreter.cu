@@ -178,7 +178,7 @@ template <class... Scalars>
 
 bool find_function(RowId row, std::uint32_t variant, CodeFunction& function) noexcept {
   u32 first = 0;
-#define ANYDML_ROW(op, Definition, ulp)                        \
+#define ANYDML_ROW(op, Definition)                             \
   if (row == RowId::op) {                                      \
     if (variant >= VariantsOf<RowId::op>::kCount) {            \
       return false;                                            \

@@ -63,9 +63,9 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
 template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
   switch (row) {
-#define ANYDML_TYPED_ROW(op, Definition, ulp)
-#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
-#define ANYDML_ROW(op, Definition, ulp)         \
+#define ANYDML_TYPED_ROW(op, Definition)
+#define ANYDML_INTERNAL_ROW(op, Definition)
+#define ANYDML_ROW(op, Definition)              \
   case RowId::op:                               \
     if constexpr (is_small<Definition>()) {     \
       return scalar_inputs<Definition<T>, T>(); \
@@ -104,9 +104,9 @@ __device__ inline void apply_row(RowId row, const u32 (&inputs)[kSmallInputs][4]
       break;
   }
   switch (row) {
-#define ANYDML_TYPED_ROW(op, Definition, ulp)
-#define ANYDML_INTERNAL_ROW(op, Definition, ulp)
-#define ANYDML_ROW(op, Definition, ulp)                                 \
+#define ANYDML_TYPED_ROW(op, Definition)
+#define ANYDML_INTERNAL_ROW(op, Definition)
+#define ANYDML_ROW(op, Definition)                                      \
   case RowId::op:                                                       \
     if constexpr (is_small<Definition>() && !kIsTuned<Definition<T>>) { \
       apply_scalar<Definition<T>, T>(inputs, results);                  \

@@ -11,12 +11,12 @@
 namespace anydml::cuda {
 namespace {
 
-using FindInGroup = const KernelSet* (*)(RowId row, bool scaled, std::uint32_t variant) noexcept;
+using FindInFile = const KernelSet* (*)(RowId row, bool scaled, std::uint32_t variant) noexcept;
 
 template <std::size_t... kNumbers>
-const KernelSet* find_in_groups(std::index_sequence<kNumbers...>, RowId row, bool scaled, std::uint32_t variant) {
-  static constexpr FindInGroup kFind[] = {find_in_group<kNumbers>...};
-  for (const FindInGroup find : kFind) {
+const KernelSet* find_in_files(std::index_sequence<kNumbers...>, RowId row, bool scaled, std::uint32_t variant) {
+  static constexpr FindInFile kFind[] = {find_in_file<kNumbers>...};
+  for (const FindInFile find : kFind) {
     if (const KernelSet* const found = find(row, scaled, variant); found != nullptr) {
       return found;
     }
@@ -41,18 +41,18 @@ const KernelSet* find_kernels(RowId row, std::uint32_t variant) noexcept {
     case RowId::ELEMENT_WISE_MODULUS_TRUNCATE:
       return find_modulus(AllTypes{}, row == RowId::ELEMENT_WISE_MODULUS_FLOOR, variant);
     default:
-      return find_in_groups(std::make_index_sequence<kGroups>{}, row, false, variant);
+      return find_in_files(std::make_index_sequence<kKernelFiles>{}, row, false, variant);
   }
 }
 
 const KernelSet* find_scaled_kernels(RowId row, std::uint32_t variant) noexcept {
-  return find_in_groups(std::make_index_sequence<kGroups>{}, row, true, variant);
+  return find_in_files(std::make_index_sequence<kKernelFiles>{}, row, true, variant);
 }
 
 bool takes_small_tasks(RowId row) noexcept {
   switch (row) {
-#define ANYDML_ROW(op, Definition, ulp) \
-  case RowId::op:                       \
+#define ANYDML_ROW(op, Definition) \
+  case RowId::op:                  \
     return is_small<Definition>();
 #include "ops/elementwise/elementwise.def"
     case RowId::count_:

@@ -6,12 +6,12 @@
 
 namespace anydml::cuda {
 
-// How many files the rows' kernels are divided among (groups.cuh). One more is one more file group_NN.cu.
-inline constexpr std::uint32_t kGroups = 12;
+// How many files the kernels of the rows are divided among (kernel_file.cuh).
+inline constexpr std::uint32_t kKernelFiles = ANYDML_CUDA_KERNEL_FILES;
 
-// Null: the variant's kernels are of another group, tuned, or there are none.
-template <std::uint32_t kGroup>
-[[nodiscard]] const KernelSet* find_in_group(RowId row, bool scaled, std::uint32_t variant) noexcept;
+// Null: the variant's kernels are in another file, they are tuned, or there are none.
+template <std::uint32_t kFile>
+[[nodiscard]] const KernelSet* find_in_file(RowId row, bool scaled, std::uint32_t variant) noexcept;
 
 // The two modulus operators, tuned (modulus_kernels.cuh).
 template <bool kFloor, class T>

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 // VariantsOf<RowId::X>: those of a row.
 template <RowId row>
 struct VariantsOfRow;
-#define ANYDML_ROW(op, Definition, ulp)                           \
+#define ANYDML_ROW(op, Definition)                                \
   template <>                                                     \
   struct VariantsOfRow<RowId::op> {                               \
     using Type = decltype(variants_over<Definition>(AllTypes{})); \
@@ -25,7 +25,7 @@ template <RowId row>
 using VariantsOf = typename VariantsOfRow<row>::Type;
 
 // Those of all rows, in order; a variant's number is its place here.
-#define ANYDML_ROW(op, Definition, ulp) , VariantsOf<RowId::op>
+#define ANYDML_ROW(op, Definition) , VariantsOf<RowId::op>
 using AllVariants = typename Joined<Variants<>
 #include "ops/elementwise/elementwise.def"
                                     >::Type;

@@ -9,6 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/fill/cpu/sequences.cpp"
 #include "backend/cpu/each_target.h"
+#include "backend/cpu/loops.h"
 
 #if ANYDML_TARGET
 
@@ -31,7 +32,7 @@ HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int64_t co
   };
   std::int64_t n = 0;
   for (; n + kStep <= count; n += kStep) {
-#pragma GCC ivdep
+    ANYDML_INDEPENDENT
     for (std::int32_t i = 0; i < kStep; ++i) {
       put(n, i);
     }
@@ -63,7 +64,7 @@ void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::by
     auto value = static_cast<Bits>(sequence(first));
     std::int64_t n = 0;
     for (; n + kStep <= count; n += kStep) {
-#pragma GCC ivdep
+      ANYDML_INDEPENDENT
       for (std::int64_t i = 0; i < kStep; ++i) {
         const auto element = static_cast<Bits>(value + ahead[i]);
         std::memcpy(to + (n + i) * kSize, &element, sizeof(element));

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Promises about loops that compilers make vectors of.
+#pragma once
+
+// Before a loop: no iteration reads memory that another writes.
+#if defined(__clang__)
+#define ANYDML_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define ANYDML_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ANYDML_INDEPENDENT
+#endif

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "ops/elementwise/cuda/groups.cuh"
-
-template const anydml::cuda::KernelSet* anydml::cuda::find_in_group<0>(RowId, bool, std::uint32_t) noexcept;

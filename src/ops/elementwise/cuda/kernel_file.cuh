@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The kernels of all rows, dealt to files that the build writes (cmake/kernel_files.cmake), so that each file compiles
+// in seconds and a new row of elementwise.def needs no other edit.
+#pragma once
+
+#include <string_view>
+
+#include "facts/facts_tables.h"
+#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/tables.h"
+#include "ops/elementwise/cuda/traits.h"
+#include "ops/elementwise/cuda/variants.h"
+
+namespace anydml::cuda {
+
+// With a multiple of eleven, the number of types, the heavy types of all rows would share a file.
+static_assert(kKernelFiles % 11 != 0);
+
+[[nodiscard]] constexpr std::uint32_t file_of(RowId row, std::uint32_t variant) {
+  return (static_cast<std::uint32_t>(row) * 5 + variant) % kKernelFiles;
+}
+
+[[nodiscard]] consteval bool takes_scale_bias(std::string_view name) {
+  for (const facts::Operator& op : facts::tables::kOperators) {
+    if (op.name == name) {
+      for (const facts::Field& field : op.fields) {
+        if (field.type == facts::FieldType::scale_bias) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// Null unless the kernels are in this file.
+template <std::uint32_t kFile, RowId row, class Scalar>
+[[nodiscard]] constexpr const KernelSet* kernels_of_file() {
+  using Kernel = KernelScalar<Scalar>;
+  if constexpr (!kIsTuned<Scalar> && file_of(row, kVariantOf<row, Kernel>) == kFile) {
+    return &kRowKernels<Kernel>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <std::uint32_t kFile, RowId row, bool kScaleBias, class Scalar>
+[[nodiscard]] constexpr const KernelSet* scaled_kernels_of_file() {
+  if constexpr (kScaleBias && file_of(row, kVariantOf<row, Scalar>) == kFile) {
+    if constexpr (Defined<ScaleBias<typename Signature<Scalar>::template Input<0>>>) {
+      return &kRowKernels<AfterScaleBias<Scalar>>;
+    }
+  }
+  return nullptr;
+}
+
+template <std::uint32_t kFile, RowId row, bool kScaleBias, class... Scalars>
+[[nodiscard]] const KernelSet* find_variant_in_file(Variants<Scalars...>, bool scaled, std::uint32_t variant) {
+  static constexpr const KernelSet* kPlain[] = {kernels_of_file<kFile, row, Scalars>()...};
+  static constexpr const KernelSet* kScaled[] = {scaled_kernels_of_file<kFile, row, kScaleBias, Scalars>()...};
+  return variant >= sizeof...(Scalars) ? nullptr : scaled ? kScaled[variant] : kPlain[variant];
+}
+
+template <std::uint32_t kFile>
+const KernelSet* find_in_file(RowId row, bool scaled, std::uint32_t variant) noexcept {
+  switch (row) {
+#define ANYDML_INTERNAL_ROW(op, Definition) \
+  case RowId::op:                           \
+    return find_variant_in_file<kFile, RowId::op, false>(VariantsOf<RowId::op>{}, scaled, variant);
+#define ANYDML_ROW(op, Definition) \
+  case RowId::op:                  \
+    return find_variant_in_file<kFile, RowId::op, takes_scale_bias(#op)>(VariantsOf<RowId::op>{}, scaled, variant);
+#include "ops/elementwise/elementwise.def"
+    case RowId::count_:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace anydml::cuda
