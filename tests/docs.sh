@@ -44,6 +44,11 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
   block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
   echo "docs/directml.md: the program is the example's, and prints what it says"
 
+  block "$source/docs/graphs.md" text 1 | diff - <("$build/examples/directml_graph")
+  ANYDML_LOG=graph "$build/examples/directml_graph" 2>&1 >/dev/null |
+    sed -n '/^input0/,/bytes of values$/p' | diff <(block "$source/docs/graphs.md" text 2) -
+  echo "docs/graphs.md: the example prints what it says, and its graph is the one that is shown"
+
   # As they are typed in a clone, after the installation above; a program of one's own is the example.
   sed -n '/^## DirectML/,/^## Python/p' "$source/README.md" >readme_directml.md
   ln -sfn "$source/examples" examples
