@@ -18,7 +18,6 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # the source may not be ours to write to
 import generate_directml  # noqa: E402
-import python_rule  # noqa: E402
 from generate_tables import Source  # noqa: E402
 from rows import ROOT, read_rows  # noqa: E402
 
@@ -97,13 +96,11 @@ def blocks(source, api):
     operators = {operator["name"].removeprefix("DML_OPERATOR_"): operator for operator in source.operators}
     levels = next(enum for enum in api["enums"] if enum["name"] == "DML_FEATURE_LEVEL")["values"]
     names = [value["name"].removeprefix("DML_FEATURE_LEVEL_") for value in levels]
-    ufuncs = [op.python for op in python_rule.read_operators() if op.name in python_rule.UFUNCS]
     return {
         "feature-levels": table(("operator", "tensors", "from level", "dimensions", "types"), feature_level_rows(operators)),
         "levels": filled(f"The levels are {', '.join(names[:-1])} and {names[-1]}."),
         "built": table(("prefix", "operators"), built_rows()),
         "constraints": constraints_text(source),
-        "functions": filled(", ".join(f"`{name}`" for name in ufuncs[:-1]) + f" and `{ufuncs[-1]}`"),
     }
 
 
