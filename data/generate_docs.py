@@ -174,10 +174,10 @@ def current():
 def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit("usage: generate_docs.py [--check]")
-    wrong = [path for path, text in current().items() if path.read_text(encoding="utf-8") != text]
-    for path in wrong:
+    wrong = {path: text for path, text in current().items() if path.read_text(encoding="utf-8") != text}
+    for path, text in wrong.items():
         if not arguments:
-            path.write_text(current()[path], encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         print(f"{path.relative_to(ROOT)}" + (" is not current; python3 data/generate_docs.py writes it" if arguments else ""))
     return 1 if arguments and wrong else 0
 

@@ -12,10 +12,9 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (HAND_WRITTEN, UFUNCS, built_names, english, exported_names, list_text, notes, options,
+from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, english, exported_names, list_text, notes, options,
                          read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import stub_module_text
-from rows import ROOT
 
 
 def fail(message):

@@ -8,12 +8,11 @@ import json
 import keyword
 import re
 import sys
-from pathlib import Path
 
 from generate_tables import enum_prefix, field_type
-from rows import read_rows
+from rows import ROOT, read_rows
 
-HERE = Path(__file__).resolve().parent
+HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that Python's builtins or NumPy's functions have too. A test compares both sets with the installed NumPy,
