@@ -116,6 +116,9 @@ def counts(source, api):
     built, known = len(read_rows()), len(source.operators)
     suite = re.search(r"^\| \*\*all\*\* \| (\d+) \| (\d+) \|", read("docs/onnx.md"), re.MULTILINE)
     abi = re.search(r"(\d+) facts,", "\n".join(generate_directml.abi_program(api)))
+    wrong = {name: (int(torch.replace(",", "")), int(numpy.replace(",", ""))) for name, numpy, torch in re.findall(
+        r"^\| (exp|sin) \| \*\*0\*\* [^|]*\| ([\d,]+) [^|]*\| ([\d,]+) ",
+        read("docs/numerics.md").partition("| FLOAT32: wrong answers")[2].partition("| FLOAT16: wrong")[0], re.MULTILINE)}
     interfaces = sum(one["name"] != "IUnknown" for one in api["interfaces"])
     return [
         (r"([\d,]+) of DirectML's ([\d,]+)\b", (built, known), ("README.md", "CHANGELOG.md", "docs/porting.md")),
@@ -125,6 +128,8 @@ def counts(source, api):
         (r"([\d,]+) structs, ([\d,]+) enumerations, ([\d,]+) interfaces", (len(api["structs"]), len(api["enums"]), interfaces),
          ("docs/directml.md",)),
         (r"([\d,]+) facts\b", (int(abi[1]),), ("data/README.md", "docs/architecture.md")),
+        (r"results of EXP, ([\d,]+) of PyTorch [\d.]+ and ([\d,]+) of NumPy", wrong["exp"], ("README.md",)),
+        (r"; of SIN, ([\d,]+) and ([\d,]+)\.", wrong["sin"], ("README.md",)),
         (r"([\d,]+) of the ([\d,]+) tests of ONNX's suite", (int(suite[2]), int(suite[1])), ("CHANGELOG.md",)),
     ]
 
