@@ -136,7 +136,7 @@ def counts(source, api):
 
 def documents():
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "data" / "README.md",
-            ROOT / "tools" / "dmlrun" / "dmlrun.1", ROOT / "include" / "anydml" / "anydml.h"]
+            ROOT / "python" / "anydml" / "__init__.py", ROOT / "tools" / "dmlrun" / "dmlrun.1", ROOT / "include" / "anydml" / "anydml.h"]
 
 
 def with_numbers(text, pattern, numbers):
