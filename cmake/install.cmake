@@ -18,14 +18,10 @@ if(ANYDML_BUILD_DIRECTML)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml COMPONENT anydml)
   install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h ${PROJECT_SOURCE_DIR}/include/anydml/directml_guids.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml COMPONENT anydml-dev)
-  install(FILES docs/directml.md docs/directml-errors.md docs/porting.md docs/feature-levels.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
 endif()
 if(ANYDML_BUILD_TOOLS)
   install(TARGETS dmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT anydml)
   install(FILES tools/dmlrun/dmlrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT anydml)
-  install(FILES docs/dmlrun.md docs/dmlrun-errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
-  install(DIRECTORY examples/models DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT anydml)
   if(NOT CMAKE_CROSSCOMPILING)  # they are made by the program
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/bash
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dmlrun COMPONENT anydml)
@@ -37,8 +33,13 @@ if(ANYDML_BUILD_TOOLS)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
   COMPONENT anydml-dev)
-install(FILES LICENSE NOTICE CHANGELOG.md docs/numerics.md docs/errors.md
+# The documents with the folders that they have here, so that their links to one another and to the examples hold.
+install(FILES LICENSE NOTICE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml
+  PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
 
 set(anydml_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anydml)
 install(EXPORT anydml-targets NAMESPACE anydml:: DESTINATION ${anydml_cmake_dir} COMPONENT anydml-dev)

@@ -8,12 +8,11 @@ import json
 import keyword
 import re
 import sys
-from pathlib import Path
 
 from generate_tables import enum_prefix, field_type
+from rows import ROOT, read_rows
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
+HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that Python's builtins or NumPy's functions have too. A test compares both sets with the installed NumPy,
@@ -185,9 +184,7 @@ def exported_names(operators):
 
 
 def built_names():
-    """The rows of src/ops, but for those that are no operators of DirectML's."""
-    return {name for path in sorted((ROOT / "src" / "ops").glob("*/*.def"))
-            for name in re.findall(r"^ANYDML_(?!INTERNAL_)\w*ROW\((\w+)", path.read_text(), re.MULTILINE)}
+    return {row.operator for row in read_rows()}
 
 
 # ---- Signatures -----------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import examples
 import python_rule as python
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
+from rows import OPS, read_rows
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-OPS = DOCS.parent / "src" / "ops"
 Facts = dict[str, Any]
 
 # Which chapter of the list an operator is in: the first pattern that its name has.
@@ -92,8 +92,7 @@ def page_name(name: str) -> str:
 
 def has_cuda(name: str) -> bool:
     """Whether its family in src/ops has kernels for CUDA."""
-    rows = (path for path in OPS.glob("*/*.def") if re.search(rf"_ROW\({name}\b", path.read_text()))
-    return any((path.parent / "cuda").is_dir() for path in rows)
+    return any((OPS / row.family / "cuda").is_dir() for row in read_rows() if row.operator == name)
 
 
 def chapter(name: str) -> str:
@@ -143,15 +142,13 @@ def numerics(name: str) -> list[str]:
 
 
 def speed(name: str) -> list[str]:
-    wanted = "What was measured" if "MODULUS" in name else "The other rows"
-    for section in sections("performance.md"):
-        if section.title == wanted and ("MODULUS" in name or mentions(section.text, name)):
-            return ["## Speed", "", f"[How fast: {section.title.lower()}](../../performance.md{section.anchor}) has times of "
-                    "this operator, and `dmlrun bench` measures it on your machine.", ""]
-    if name in python.built_names():
-        return ["## Speed", "", "`dmlrun bench` measures it on your machine; "
-                "[How fast, and how that is measured](../../performance.md) explains the numbers.", ""]
-    return []
+    """Which page has figures of the operator, if it is built."""
+    if name not in python.built_names():
+        return []
+    page, title = (("performance.md#what-was-measured", "How fast: what was measured") if "MODULUS" in name else
+                   ("operator-speed.md", "The speed of every operator"))
+    return ["## Speed", "", f"[{title}](../../{page}) has figures, [How fast, and how that is measured](../../performance.md) "
+            "explains them, and `dmlrun bench` measures on your machine.", ""]
 
 
 # ---- The facts ------------------------------------------------------------------------------------------------------

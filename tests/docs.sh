@@ -36,9 +36,6 @@ grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >docu
 diff <(grep -v '^| case ' messages.txt) documented.txt
 echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library gives them"
 
-grep '^|' "$source/docs/feature-levels.md" | diff - <(python3 "$source/data/feature_level_table.py")
-echo "docs/feature-levels.md: as the facts say"
-
 if [ -x "$build/tests/directml_bad_input_test" ]; then
   "$build/tests/directml_bad_input_test" | grep '^| ' >directml_messages.txt
   sed -n '/^| case | answer/,$p' "$source/docs/directml-errors.md" | tail -n +3 | diff directml_messages.txt -
@@ -46,6 +43,11 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
   block "$source/docs/directml.md" cpp 1 | diff - <(tail -n +2 "$source/examples/directml_modulus.cpp")
   block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
   echo "docs/directml.md: the program is the example's, and prints what it says"
+
+  block "$source/docs/graphs.md" text 1 | diff - <("$build/examples/directml_graph")
+  ANYDML_LOG=graph "$build/examples/directml_graph" 2>&1 >/dev/null |
+    sed -n '/^input0/,/bytes of values$/p' | diff <(block "$source/docs/graphs.md" text 2) -
+  echo "docs/graphs.md: the example prints what it says, and its graph is the one that is shown"
 
   # As they are typed in a clone, after the installation above; a program of one's own is the example.
   sed -n '/^## DirectML/,/^## Python/p' "$source/README.md" >readme_directml.md
@@ -68,7 +70,15 @@ fi
 block "$source/docs/adding-an-operator.md" cpp 1 >max.h
 {
   cat max.h
-  echo 'static_assert(anydml::Max<int>{}(2, 3) == 3 && anydml::Max<float>{}(2, -3) == 2);'
+  cat <<'CASES'
+using namespace anydml;
+static_assert(Max<int>{}(2, 3) == 3 && Max<float>{}(2, -3) == 2);
+static_assert(to_bits(Max<float>{}(0.0f, -0.0f)) == 0 && to_bits(Max<float>{}(-0.0f, 0.0f)) == 0);  // docs/numerics.md
+static_assert(to_bits(Max<float>{}(-0.0f, -0.0f)) == 0x80000000u);
+constexpr float nan_of_max = Max<float>{}(from_bits<float>(0x7fc00000u), 1.0f);
+constexpr float nan_of_other = Max<float>{}(1.0f, from_bits<float>(0x7fc00000u));
+static_assert(nan_of_max != nan_of_max && nan_of_other != nan_of_other);
+CASES
 } >max.cpp
 c++ -std=c++20 -fsyntax-only -I "$source/src" max.cpp
-echo "docs/adding-an-operator.md: the definition compiles"
+echo "docs/adding-an-operator.md: the definition compiles, and treats zeros and NaN as docs/numerics.md says"

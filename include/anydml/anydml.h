@@ -17,12 +17,15 @@
  *     but for ANYDML_DEVICE_ERROR: a device that fails in the midst of its work leaves a part of the results behind.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
- *   - Results are exact: the same bits on every machine, the sign and payload of a NaN aside (docs/numerics.md).
+ *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
+ *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
+ * order (docs/numerics.md).
  *
- * Environment, read once: ANYDML_ADAPTER (which device is the default), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none,
- * error, info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_GRAPHICS (0 or 1, of
- * DXCore). An empty value is none; one that is not understood makes every call that needs a device fail with a message
- * that says so.
+ * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
+ * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
+ * that kernels may use); for the DirectML libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An
+ * empty value counts as unset. A value that is not understood makes every call that needs it fail with a message that
+ * says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages tell the truth: their blocks of Python run and print what the page says. A word after ```python is a module that
-the block needs besides."""
+"""The blocks of Python in the documents run and print what the document says. A word after ```python is a module that the
+block also needs. tests/documents_test.py checks links, files and options."""
 import ast
 import contextlib
 import importlib
@@ -71,42 +71,6 @@ def test_block_runs_by_itself(page, line, modules, code, expected, tmp_path):
     assert expected is None or answer.stdout == expected
 
 
-def commands():
-    """(page, line, command) of what the documents tell to type: without comments, a line that goes on as one."""
-    for path in (*sorted((SOURCE / "docs").glob("*.md")), SOURCE / "README.md", SOURCE / "CONTRIBUTING.md"):
-        text = path.read_text(encoding="utf-8")
-        for block in re.finditer(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            first = text[:block.start()].count("\n") + 2
-            for number, line in enumerate(block[1].replace("\\\n", " \0").splitlines()):
-                for command in re.sub(r"(^|\s)#.*", "", line.replace("\0", "")).split(" && "):
-                    if command.strip():
-                        yield path.name, first + number, command.strip()
-
-
-def test_commands_name_what_is_there():
-    """What takes too long to be run, or a GPU, or a network: at least the files are there, and know the options."""
-    count = 0
-    for page, line, command in commands():
-        words = [word for word in shlex.split(command) if "=" not in word or word.startswith("-")]
-        paths = [word for word in words if re.match(r"(\./(run|test)$|(scripts|bench|examples|data|tests|src)/)", word)]
-        for word in paths:
-            assert list(SOURCE.glob(word.removeprefix("./"))), f"{page}:{line}: {word}"
-        program = next((SOURCE / word for word in paths if re.search(r"(\.py|\.sh|^\./run|^\./test)$", word)), None)
-        if command.startswith("./run bench") or "dmlrun bench" in command:
-            texts = [path.read_text() for path in (SOURCE / "bench").glob("*.cpp")]
-            texts += [path.read_text() for path in (SOURCE / "tools" / "dmlrun").glob("*.cpp")]
-        elif "-m anydml.compare" in command:
-            texts = [(SOURCE / "python" / "anydml" / "compare.py").read_text()]
-        elif program is not None and not command.startswith(("c++", "nvcc")):
-            texts = [program.read_text()]
-        else:
-            continue
-        for option in (word.partition("=")[0] for word in words if word.startswith("--") and word != "--"):
-            assert any(re.search(rf"{option}\b", text) for text in texts), f"{page}:{line}: {option} of {command}"
-            count += 1
-    assert count > 20
-
-
 def test_the_extras_that_pip_is_given_are_declared():
     project = (SOURCE / "pyproject.toml").read_text(encoding="utf-8")
     extras = dict(re.findall(r'^(\w+) = \[("[^\n]*)\]$', project[project.index("[project.optional"):], re.MULTILINE))
@@ -130,10 +94,3 @@ def test_the_program_of_numerics_is_the_one_that_tests_use():
 
     used = {one.name: computed(one) for one in functions if isinstance(one, ast.FunctionDef)}
     assert len(shown) == 2 and all(computed(one) == used[one.name] for one in shown)
-
-
-@pytest.mark.parametrize("page", ["python.md", "dask.md", "onnx.md", "releasing.md"])
-def test_links_lead_somewhere(page):
-    text = (SOURCE / "docs" / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (SOURCE / "docs" / target).exists(), f"{page}: {target}"

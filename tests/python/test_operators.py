@@ -272,9 +272,3 @@ def test_help_reads_well():
     text = anydml.clip.__doc__
     assert text.startswith("DirectML's ELEMENT_WISE_CLIP: max(Min, min(input, Max)), element by element.")
     assert "``input * scale + bias``" in text and max(map(len, text.splitlines())) <= 120
-
-
-def test_the_readme_counts_what_is_built():
-    text = (SOURCE / "README.md").read_text()
-    assert f"| operators | {len(BUILT)} of DirectML's {len(ALL)}: " in text
-    assert f"the other {len(ALL) - len(BUILT)} operators" in text

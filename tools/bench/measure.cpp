@@ -14,9 +14,7 @@ namespace {
 
 constexpr double kSampleTime = 1e-4;  // of a sample, at least: the clock and the call to it are then nothing
 constexpr int kMaxRounds = 1001;
-// A run that is this many times the time of a case gets three rounds, and no more.
-constexpr double kSlow = 10;
-constexpr int kSlowRounds = 3;
+constexpr double kSlow = 10;  // times the time of a case: see Settings::kSlowRounds
 constexpr std::size_t kPage = 4096;
 // Tensors begin at different places of a page: where low address bits agree, loads wait for stores of another array.
 constexpr std::size_t kStagger = 17 * 64;
@@ -246,7 +244,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const double spent = seconds_now() - begin;
     if ((round >= settings_.min_rounds && spent >= settings_.min_time) ||
-        (round >= kSlowRounds && spent >= settings_.min_time * kSlow)) {
+        (round >= Settings::kSlowRounds && spent >= settings_.min_time * kSlow)) {
       break;
     }
     if (in_place) {

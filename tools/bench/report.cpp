@@ -108,9 +108,12 @@ std::string header_text(const Machine& machine, const Settings& settings) {
     return fmt::format(
         "anydml {}, {} kernels, on {}: {}, {} MiB\n"
         "in a machine with {} ({}), {} cores; {}; built by {}\n"
-        "pass: ADD or IDENTITY of UINT32, or a copy, of as many bytes, by the same device; its own clock, median of at "
-        "least {} rounds, {} s a case\n"
-        "FLOAT64, which DirectML's modulus does not take, and other operators: by the C API, wall clock\n",
+        "pass: ADD, IDENTITY or FILL_VALUE_CONSTANT of UINT32, or a copy, of as many bytes, by the same device; median "
+        "of "
+        "at least {} rounds, {} s for each case\n"
+        "clock: the device's; the wall clock for FLOAT64, which DirectML's modulus does not take, and for other "
+        "operators, "
+        "which go through the C API\n",
         machine.version, machine.target.empty() ? "unknown" : machine.target, machine.adapter, machine.device,
         machine.memory_bytes >> 20, machine.cpu, machine.architecture, machine.cores, machine.c_library,
         machine.compiler, settings.min_rounds, settings.min_time);
@@ -118,11 +121,13 @@ std::string header_text(const Machine& machine, const Settings& settings) {
   return fmt::format(
       "anydml {}, {} kernels, on {} ({}), {} thread{} of {}\n"
       "device: {}; caches {} KiB, {} KiB, {} KiB; {}; built by {}; huge pages: {}\n"
-      "pass: {}, same threads; median of at least {} rounds, {} s a case\n",
+      "pass: {}, by as many threads, or by one where that is faster; median of at least {} rounds over {} s for each "
+      "case, "
+      "of {} for slow ones\n",
       machine.version, machine.target.empty() ? "unknown" : machine.target, machine.cpu, machine.architecture,
       machine.threads, machine.threads == 1 ? "" : "s", machine.cores, machine.device, machine.l1_bytes >> 10,
       machine.l2_bytes >> 10, machine.l3_bytes >> 10, machine.c_library, machine.compiler, machine.huge_pages,
-      name_of(settings.pass), settings.min_rounds, settings.min_time);
+      name_of(settings.pass), settings.min_rounds, settings.min_time, Settings::kSlowRounds);
 }
 
 std::string column_names(std::size_t width) {
@@ -147,12 +152,16 @@ std::string row_text(const Result& result, std::size_t width) {
 
 std::string legend_text(bool has_factors) {
   std::string text =
-      "\nns/element  median time of an element\n"
-      "GB/s        bytes read and written in that time\n"
-      "pass GB/s   the same bytes by the pass, which moves them and computes next to nothing\n"
-      "fraction    the pass's time over the operator's: 100 % is as fast as memory allows\n";
+      "\nns/element  the median time for one element; of a reduction, for one element that it reads\n"
+      "GB/s        the bytes of all elements read and written, over that time; an input of one element or one row does "
+      "not "
+      "count\n"
+      "pass GB/s   the same bytes over the time of the pass, which moves packed arrays and computes next to nothing\n"
+      "fraction    the time of the pass over the time of the operator: at 100 % the operator is as fast as the pass\n";
   if (has_factors) {
-    text += "factor      time of an element over that of the layout `tensor`\n";
+    text +=
+        "factor      the time for one element over that of the layout `tensor`, for the same type, operator, size and "
+        "data\n";
   }
   return text;
 }
