@@ -41,7 +41,7 @@ function(anydml_cuda_kernel_files target)
   set(file_count 12)
   math(EXPR last_file "${file_count} - 1")
   foreach(number RANGE ${last_file})
-    set(path ${CMAKE_CURRENT_BINARY_DIR}/elementwise_${number}.cu)
+    set(path ${CMAKE_CURRENT_BINARY_DIR}/ops/elementwise/cuda/kernels_${number}.cu)
     file(CONFIGURE OUTPUT ${path} @ONLY CONTENT
 "// The build wrote this file (cmake/kernel_files.cmake).
 #include \"ops/elementwise/cuda/kernel_file.cuh\"
