@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Element-wise operators before and after reductions, in graphs of the C API, against the same operators one by one.
+#include <gtest/gtest.h>
+
 #include <random>
 #include <string_view>
 

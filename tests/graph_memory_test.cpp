@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The temporary memory of three graphs that users would know, against the least there is: every order of their steps,
 // every choice of what is made in place of what, every placing.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>

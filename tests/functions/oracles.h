@@ -43,7 +43,6 @@ void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count)
     for (std::size_t first = 0; first < count; first += kStretch) {
       const std::size_t end = std::min(first + kStretch, count);
       u32 any = 0;
-#pragma GCC ivdep
       for (std::size_t i = first; i < end; ++i) {
         const f64 y = of.ordinary(from[i]);
         const u32 flag = asks_for_more<f32>(of, y, from[i]) ? 1 : 0;
