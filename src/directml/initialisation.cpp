@@ -34,11 +34,11 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
   const std::uint32_t inputs = target.surface().input_count;
-  if (array->BindingCount != inputs || array->Bindings == nullptr) {
-    return format_text(
-        "{}: {}; expected {}, one for each input tensor", target.label(),
-        array->Bindings == nullptr ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount),
-        inputs);
+  // A vector without elements has no address: where no binding is expected, none is needed.
+  const bool is_null = array->Bindings == nullptr && inputs != 0;
+  if (array->BindingCount != inputs || is_null) {
+    return format_text("{}: {}; expected {}, one for each input tensor", target.label(),
+                       is_null ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount), inputs);
   }
   for (std::uint32_t i = 0; i < inputs; ++i) {
     const bool bound = array->Bindings[i].Buffer != nullptr;
