@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -52,9 +53,20 @@ namespace anydml {
 
 inline constexpr std::size_t kMostQuotedBytes = 64;  // bytes of a name that a message shows
 
-// A name in a message: 'weights'.
+// A name in a message: 'weights'. Call it as anydml::quoted with a std::string: <iomanip> has another for those.
 [[nodiscard]] inline std::string quoted(std::string_view name) {
   return std::string(1, '\'').append(escaped(name, kMostQuotedBytes)).append(1, '\'');
+}
+
+// What a caller may have named: "buffer 'weights'", or "buffer".
+[[nodiscard]] inline std::string with_name(std::string_view what, std::string_view name) {
+  std::string text(what);
+  return name.empty() ? text : text.append(" ").append(quoted(name));
+}
+
+// As much of a caller's text as `quoted` looks at: a name may be endless, and is copied where it must outlive the call.
+[[nodiscard]] inline std::string name_of(const char* given) {
+  return given == nullptr ? std::string() : std::string(given, strnlen(given, kMostQuotedBytes + 4));
 }
 
 }  // namespace anydml
