@@ -98,7 +98,7 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   auto read = read_environment(read_variable);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read.value().threads, 0U);
-  EXPECT_EQ(read.value().log, LogLevel::none);
+  EXPECT_EQ(read.value().log, std::nullopt);
 
   g_variables = {
       {"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}, {"ANYDML_GRAPHICS", "1"}};

@@ -102,8 +102,9 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().fail(spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
-                                                 quoted_name(), spoilt_message_));
+      return core().answer(  // the call itself was told of when it was made
+          spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}", quoted_name(),
+                                  spoilt_message_));
     }
     state_ = State::closed;
     return S_OK;

@@ -63,6 +63,12 @@ HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
   return code;
 }
 
+HRESULT DeviceCore::answer(HRESULT code, const std::string& message) noexcept {
+  core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str());
+  return code;
+}
+
 void DeviceCore::warn(const char* message) noexcept {
   log_line(LogLevel::info, "warning: ", message);
   post(MessageSeverity::warning, message);

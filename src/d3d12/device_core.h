@@ -100,6 +100,9 @@ class DeviceCore {
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // As fail, for a refusal that programs ask for to learn something, or that they were told the reason of before: it is
+  // not shown on standard error unless ANYDML_LOG asks for errors.
+  HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // For messages that were logged, or reported, already. False when the debug layer is off.
   bool post(MessageSeverity severity, const char* text) noexcept;

@@ -21,6 +21,12 @@ HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
   return code;
 }
 
+HRESULT DmlCore::answer(HRESULT code, const std::string& message) noexcept {
+  core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str());
+  return code;
+}
+
 HRESULT DmlCore::fail(const char* method, const Error& error) {
   return fail(hresult_of(error.kind), std::string(method) + ": " + error.message);
 }

@@ -33,6 +33,9 @@ class DmlCore {
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // As fail, for a refusal that programs ask for to learn something: it is not shown on standard error unless
+  // ANYDML_LOG asks for errors.
+  HRESULT answer(HRESULT code, const std::string& message) noexcept;
   // The error of a method: its sentence begins with the method's name.
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
