@@ -136,7 +136,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECU
           format_text("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
     }
     ANYDML_TRY(check_flags(flags));
-    auto execution = Execution::compile(shared_core(), graph_of(known->def()), has_late_bindings(flags));
+    auto execution = Execution::compile(shared_core(), graph_of(known->def(), known->name()), has_late_bindings(flags));
     ANYDML_TRY(execution);
     return new DmlCompiledOperator(*this, shared_core(), op, std::move(execution.value()));
   });
