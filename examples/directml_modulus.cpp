@@ -18,7 +18,7 @@ using Microsoft::WRL::ComPtr;
 
 static void check(HRESULT result, const char* what) {
   if (FAILED(result)) {
-    std::fprintf(stderr, "%s failed: 0x%08x (ANYDML_LOG=error says why)\n", what, static_cast<unsigned>(result));
+    std::fprintf(stderr, "%s failed: 0x%08x\n", what, static_cast<unsigned>(result));
     std::exit(1);
   }
 }

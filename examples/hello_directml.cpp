@@ -28,13 +28,12 @@
 using Microsoft::WRL::ComPtr;
 
 // Instead of WIL's THROW_IF_FAILED: says which call failed, and where the reason is to be had.
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    if (const HRESULT result = (call); FAILED(result)) {                                                 \
-      std::fprintf(stderr, "%s:%d: %s: 0x%08X\nANYDML_LOG=error says why.\n", __FILE__, __LINE__, #call, \
-                   static_cast<unsigned>(result));                                                       \
-      std::exit(1);                                                                                      \
-    }                                                                                                    \
+#define CHECK(call)                                                                                          \
+  do {                                                                                                       \
+    if (const HRESULT result = (call); FAILED(result)) {                                                     \
+      std::fprintf(stderr, "%s:%d: %s: 0x%08X\n", __FILE__, __LINE__, #call, static_cast<unsigned>(result)); \
+      std::exit(1);                                                                                          \
+    }                                                                                                        \
   } while (false)
 
 // Instead of DXGI: the first adapter of DXCore that runs D3D12.

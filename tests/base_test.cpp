@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/environment.h"
 #include "base/memory.h"
+#include "base/quoted.h"
 #include "base/scalar.h"
 #include "support/bits.h"
 #include "support/oracle.h"
@@ -97,7 +98,7 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   auto read = read_environment(read_variable);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read.value().threads, 0U);
-  EXPECT_EQ(read.value().log, LogLevel::none);
+  EXPECT_EQ(read.value().log, std::nullopt);
 
   g_variables = {
       {"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}, {"ANYDML_GRAPHICS", "1"}};
@@ -179,6 +180,28 @@ TEST(Memory, OfThisMachine) {
   const MemoryState state = read_memory_state();
   EXPECT_GT(state.limit, u64{1} << 20);
   EXPECT_LE(state.available, state.limit);
+}
+
+TEST(Quoted, KeepsWhatCanBePrinted) {
+  EXPECT_EQ(anydml::quoted(""), "''");
+  EXPECT_EQ(anydml::quoted("conv1/weights"), "'conv1/weights'");
+  EXPECT_EQ(anydml::quoted("Gewicht \xc3\xa4, \xe9\x87\x8d, \xf0\x9f\x98\x80"),
+            "'Gewicht \xc3\xa4, \xe9\x87\x8d, \xf0\x9f\x98\x80'");
+}
+
+TEST(Quoted, ALineStaysALine) {
+  EXPECT_EQ(anydml::quoted("a\nanydml: b\r\x1b[2J\x7f"), "'a\\x0Aanydml: b\\x0D\\x1B[2J\\x7F'");
+  EXPECT_EQ(anydml::quoted("\xc2\x85"), "'\\xC2\\x85'");           // U+0085, the next line
+  EXPECT_EQ(anydml::quoted("\xff\xc3"), "'\\xFF\\xC3'");           // not UTF-8, and a character cut short
+  EXPECT_EQ(anydml::quoted("\xed\xa0\x80"), "'\\xED\\xA0\\x80'");  // half of a pair of surrogates
+  EXPECT_EQ(anydml::quoted(std::string_view("a\0b", 3)), "'a\\x00b'");
+}
+
+TEST(Quoted, LongNamesAreShortenedBetweenCharacters) {
+  EXPECT_EQ(anydml::quoted(std::string(kMostQuotedBytes, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "'");
+  EXPECT_EQ(anydml::quoted(std::string(std::size_t{1} << 20, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "...'");
+  EXPECT_EQ(anydml::quoted(std::string(kMostQuotedBytes - 1, 'x') + "\xc3\xa4"),
+            "'" + std::string(kMostQuotedBytes - 1, 'x') + "...'");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/quoted.h"
 #include "graph/compile.h"
 #include "graph/passes.h"
 #include "support/graph_text.h"
@@ -29,16 +30,34 @@ TEST(GraphText, SaysAllThatThereIs) {
                                    "x = ADD a:f32[2,2] w:f32[2,2/1,2] -> f32[2,2]\n"
                                    "y = QUANTIZE_LINEAR x:f32[4] w:f32[4] - -> u8[4]\n"
                                    "z = REDUCE x:f32[2,2] -> f32[2,1] Function=SUM Axes=[1]\n"
+                                   "s = IDENTITY x:f32[4] -> f32[4] ScaleBias=[2,0.1]\n"
+                                   "f = ADD1 x:f32[4] s:f32[4] -> f32[4]\n"
+                                   "i = FILL_VALUE_CONSTANT -> i32[2] ValueDataType=INT32 Value=-7\n"
                                    "out y\nout z\nout y\n")),
             "input0: 16 bytes\n"
             "input1: 16 bytes, owned\n"
             "constant0: 8 bytes\n"
             "%0: FLOAT32[2, 2] = ELEMENT_WISE_ADD(input0:FLOAT32[2, 2], input1:FLOAT32[2, 2]/[1, 2])\n"
             "%1: UINT8[4] = ELEMENT_WISE_QUANTIZE_LINEAR(%0:FLOAT32[4], input1:FLOAT32[4], -:-)\n"
-            "%2: FLOAT32[2, 1] = REDUCE(%0:FLOAT32[2, 2])\n"
+            "%2: FLOAT32[2, 1] = REDUCE(%0:FLOAT32[2, 2]; Function=SUM, Axes=[1])\n"
+            "%3: FLOAT32[4] = ELEMENT_WISE_IDENTITY(%0:FLOAT32[4]; ScaleBias=[2, 0.1])\n"
+            "%4: FLOAT32[4] = ELEMENT_WISE_ADD1(%0:FLOAT32[4], %3:FLOAT32[4])\n"
+            "%5: INT32[2] = FILL_VALUE_CONSTANT(ValueDataType=INT32, Value=-7)\n"
             "output0: %1\n"
             "output1: %2\n"
             "output2: %1\n");
+}
+
+TEST(GraphText, ANodesNameStaysOnItsLine) {
+  Graph graph = parse_graph(
+      "a = input 16\n"
+      "x = NEGATE a:f32[4] -> f32[4]\n"
+      "out x\n");
+  graph.nodes[0].name = "minus\n%9: \xff" + std::string(1000, 'x');
+  const std::string shown = "minus\\x0A%9: \\xFF" + std::string(kMostQuotedBytes - 11, 'x') + "...";
+  EXPECT_EQ(graph_text(graph),
+            "input0: 16 bytes\n%0 '" + shown + "': FLOAT32[4] = ELEMENT_WISE_NEGATE(input0:FLOAT32[4])\noutput0: %0\n");
+  EXPECT_EQ(node_label(graph, 0), "node 0 (ELEMENT_WISE_NEGATE '" + shown + "')");
 }
 
 TEST(GraphOrder, ACycleIsNamed) {
@@ -65,13 +84,13 @@ TEST(Expand, AnOperatorThatIsMadeOfOthersIsThose) {
             "expanded\n"
             "input0: 24 bytes\n"
             "%0: FLOAT16[3, 4] = ELEMENT_WISE_NEGATE(input0:FLOAT16[3, 4])\n"
-            "%1: FLOAT16[3, 1] = REDUCE(%0:FLOAT16[3, 4])\n"
+            "%1: FLOAT16[3, 1] = REDUCE(%0:FLOAT16[3, 4]; Function=MAX, Axes=[1])\n"
             "%2: FLOAT32[3, 1] = CAST(%1:FLOAT16[3, 1])\n"
-            "%3: FLOAT32[3, 1] = ELEMENT_WISE_CLIP(%2:FLOAT32[3, 1])\n"
+            "%3: FLOAT32[3, 1] = ELEMENT_WISE_CLIP(%2:FLOAT32[3, 1]; Min=-3.4028235e+38, Max=3.4028235e+38)\n"
             "%4: FLOAT32[3, 4] = CAST(%0:FLOAT16[3, 4])\n"
             "%5: FLOAT32[3, 4] = ELEMENT_WISE_SUBTRACT(%4:FLOAT32[3, 4], %3:FLOAT32[3, 4]/[1, 0])\n"
             "%6: FLOAT32[3, 4] = ELEMENT_WISE_EXP(%5:FLOAT32[3, 4])\n"
-            "%7: FLOAT32[3, 1] = REDUCE(%6:FLOAT32[3, 4])\n"
+            "%7: FLOAT32[3, 1] = REDUCE(%6:FLOAT32[3, 4]; Function=SUM, Axes=[1])\n"
             "%8: FLOAT32[3, 1] = ELEMENT_WISE_LOG(%7:FLOAT32[3, 1])\n"
             "%9: FLOAT32[3, 1] = ELEMENT_WISE_ADD(%8:FLOAT32[3, 1], %3:FLOAT32[3, 1])\n"
             "%10: FLOAT16[3, 1] = CAST(%9:FLOAT32[3, 1])\n"

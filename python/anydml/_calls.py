@@ -134,9 +134,9 @@ class _Call:
 
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")
-        # Of what is not built nothing is known here, nor needed: the library refuses it.
-        self.spec = SPECS.get(self.name) or Spec(len(inputs), (Output("output", like=range(len(inputs)),
-                                                                      sizes=range(len(inputs))),))
+        if self.name not in SPECS:
+            _core.run(name, (), (), {}, None)  # which raises: there is no such operator, or it is not built
+        self.spec = SPECS[self.name]
         self.is_array = self.spec.outputs[0].array
         self.several = self.is_array or len(self.spec.outputs) > 1
         count = len(self.spec.outputs)
@@ -218,7 +218,7 @@ class _Call:
         return _np.broadcast_shapes(*shapes)
 
     def _refuse(self, output, what, arrays):
-        if not arrays and self.spec.inputs or self.name not in SPECS:
+        if not arrays and self.spec.inputs:
             raise TypeError(f"{self.name}: no input is given")
         of = f" of {output.name}" if len(self.spec.outputs) > 1 else ""
         raise TypeError(f"{self.name}: {what}{of} is missing; expected one, or out")

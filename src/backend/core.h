@@ -27,7 +27,9 @@ struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
   std::uint32_t (*device_count)();                   // 0: there are none, and why has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  void (*report)(const char* message);               // to anydml_last_error of this thread, and to the log
+  void (*report)(const char* message);               // to anydml_last_error of this thread, and to log_failure
+  // For a refusal that a program asks for, or was told of before: to the log only where ANYDML_LOG asks for it.
+  void (*report_answer)(const char* message);
 };
 
 }  // namespace anydml

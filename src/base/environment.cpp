@@ -36,7 +36,9 @@ Result<Environment> read_environment(VariableReader reader) {
   }
   if (const char* value = reader("ANYDML_LOG"); value != nullptr && *value != '\0') {
     const std::string_view text = value;
-    if (text == "error") {
+    if (text == "none") {
+      environment.log = LogLevel::none;
+    } else if (text == "error") {
       environment.log = LogLevel::error;
     } else if (text == "info") {
       environment.log = LogLevel::info;
@@ -44,7 +46,7 @@ Result<Environment> read_environment(VariableReader reader) {
       environment.log = LogLevel::graph;
     } else if (text == "dispatch") {
       environment.log = LogLevel::dispatch;
-    } else if (text != "none") {
+    } else {
       return not_understood("ANYDML_LOG", text, "none, error, info, graph or dispatch");
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lines for people on standard error, only when ANYDML_LOG asks for them. Each line goes out in one write.
+// Lines for people on standard error. Each line goes out in one write, without a lock and without memory, so that a
+// thread may log after a fork, in a signal handler, and when there is no memory left.
 #pragma once
 
 #include <string_view>
@@ -15,5 +16,9 @@ void show_errors() noexcept;
 void show_unless_logged(LogLevel level, std::string_view text) noexcept;
 // The further parts are for those who have no memory to join them.
 void log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
+// An error of a library whose programs mostly drop the reason of a failure, as DirectML's do: it is shown unless
+// ANYDML_LOG says none. Where ANYDML_LOG is not set, a line that comes again is shown the second, fourth, eighth ...
+// time only, with a count: a program that fails in a loop must not drown in it.
+void log_failure(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
 
 }  // namespace anydml

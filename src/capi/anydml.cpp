@@ -196,12 +196,20 @@ const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_
 extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydml_private_core() {
   static constexpr anydml::CoreTable kTable = {
       .build = anydml::kBuildHash,
-      .device_count = [] { return static_cast<std::uint32_t>(anydml_device_count()); },
+      .device_count =
+          [] {
+            const auto count = static_cast<std::uint32_t>(anydml_device_count());
+            if (count == 0 && !anydml::log_enabled(anydml::LogLevel::error)) {  // otherwise the log has it
+              anydml::log_failure(anydml::last_error());
+            }
+            return count;
+          },
       .device = [](std::uint32_t index) -> const anydml::CoreDevice* {
         const anydml_device* device = anydml_device_at(index);
         return device == nullptr ? nullptr : &reinterpret_cast<const anydml::Device*>(device)->core;
       },
-      .report = [](const char* message) { anydml::set_last_error(message); },
+      .report = [](const char* message) { anydml::log_failure(anydml::keep_last_error(message)); },
+      .report_answer = [](const char* message) { anydml::set_last_error(message); },
   };
   return &kTable;
 }

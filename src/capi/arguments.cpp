@@ -47,6 +47,7 @@ Status check_array(std::string_view who, std::string_view name, const void* arra
 }
 
 Result<OpDesc> check(const Call& call) {
+  ANYDML_TRY(check_built(*call.op));
   const auto described = describe(call);
   ANYDML_TRY(described);
   return make_op_desc(described.value(), Judged::not_yet);

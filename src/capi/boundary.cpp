@@ -48,12 +48,11 @@ Message* message_of_thread() noexcept {
 
 }  // namespace
 
-void set_last_error(const char* message) noexcept {
+const char* keep_last_error(const char* message) noexcept {
   Message* const own = message_of_thread();
   if (own == nullptr) {
     t_last_error = "out of memory: the call failed, and there was no memory to say why";
-    log_line(LogLevel::error, message);
-    return;
+    return message;
   }
   std::snprintf(own->text, sizeof(own->text), "%s", message);
   // Names that a caller gave are part of messages: what they hold must not start a line of its own in a log.
@@ -63,8 +62,10 @@ void set_last_error(const char* message) noexcept {
     }
   }
   t_last_error = own->text;
-  log_line(LogLevel::error, own->text);
+  return own->text;
 }
+
+void set_last_error(const char* message) noexcept { log_line(LogLevel::error, keep_last_error(message)); }
 
 void set_out_of_memory() noexcept {
   t_last_error = "out of memory: an allocation of this call failed; nothing was written";

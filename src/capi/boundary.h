@@ -11,7 +11,10 @@
 
 namespace anydml {
 
-// Keeps the message for this thread and logs it. Without memory to keep it, it keeps a constant that says so.
+// Keeps the message for this thread, and gives the text that is to be logged. Without memory to keep it, it keeps a
+// constant that says so.
+const char* keep_last_error(const char* message) noexcept;
+// Keeps the message and logs it.
 void set_last_error(const char* message) noexcept;
 // The message of an allocation that failed. It needs no memory.
 void set_out_of_memory() noexcept;

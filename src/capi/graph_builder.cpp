@@ -200,6 +200,12 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
                                   std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
                                   anydml_value* values) {
   const auto node = static_cast<std::uint32_t>(graph_.nodes.size());
+  const auto in_node = [&](const Error& error) -> Error {
+    return {error.kind, format_text("node {}: {}", node, error.message)};
+  };
+  if (const Status built = check_built(op); !built) {
+    return in_node(built.error());
+  }
   std::vector<anydml_tensor> taken(inputs.size());  // an absent one is of the type ANYDML_NONE
   GraphNode made;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -211,9 +217,6 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
       made.sources.back() = value.value()->source;
     }
   }
-  const auto in_node = [&](const Error& error) -> Error {
-    return {error.kind, format_text("node {}: {}", node, error.message)};
-  };
   auto desc = check({.op = &op, .inputs = taken, .outputs = outputs, .attributes = attributes});
   if (!desc) {
     return in_node(desc.error());

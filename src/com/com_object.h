@@ -109,13 +109,13 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    log_line(LogLevel::error, method, ": out of memory");
+    log_failure(method, ": out of memory");
     return E_OUTOFMEMORY;
   } catch (const std::exception& exception) {
-    log_line(LogLevel::error, method, ": ", exception.what());
+    log_failure(method, ": ", exception.what());
     return E_FAIL;
   } catch (...) {
-    log_line(LogLevel::error, method, ": an unexpected failure");
+    log_failure(method, ": an unexpected failure");
     return E_FAIL;
   }
 }

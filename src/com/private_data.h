@@ -5,12 +5,14 @@
 
 #include <wsl/winadapter.h>
 
+#include <cstdint>
 #include <cstring>
 #include <cwchar>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/quoted.h"
 #include "com/com_object.h"
 #include "com/com_ptr.h"
 #include "com/hresult.h"
@@ -19,6 +21,38 @@ namespace anydml {
 
 // The GUID under which D3D12 keeps an object's name, as wide characters without the terminator.
 inline constexpr GUID kObjectNameWide = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
+
+// What is not a character comes out as bytes that are not UTF-8, which messages escape.
+inline void append_utf8(std::string& text, std::uint32_t letter) {
+  const auto append = [&text](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (letter < 0x80) {
+    append(letter);
+  } else if (letter < 0x800) {
+    append(0xc0 | letter >> 6);
+    append(0x80 | (letter & 0x3f));
+  } else if (letter < 0x10000) {
+    append(0xe0 | letter >> 12);
+    append(0x80 | (letter >> 6 & 0x3f));
+    append(0x80 | (letter & 0x3f));
+  } else if (letter < 0x110000) {
+    append(0xf0 | letter >> 18);
+    append(0x80 | (letter >> 12 & 0x3f));
+    append(0x80 | (letter >> 6 & 0x3f));
+    append(0x80 | (letter & 0x3f));
+  } else {
+    append(0xff);
+  }
+}
+
+[[nodiscard]] inline std::string name_of_wide(const unsigned char* wide, std::size_t bytes) {
+  std::string text;
+  for (std::size_t i = 0; i + sizeof(wchar_t) <= bytes && text.size() <= kMostQuotedBytes; i += sizeof(wchar_t)) {
+    wchar_t letter = 0;
+    std::memcpy(&letter, wide + i, sizeof(letter));
+    append_utf8(text, static_cast<std::uint32_t>(letter));
+  }
+  return text;
+}
 
 class PrivateData {
  public:
@@ -78,18 +112,11 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // For messages: what is not plain ASCII becomes '?'; empty when the object has no name.
+  // For messages, in UTF-8: as much of it as they show, and empty when the object has no name.
   [[nodiscard]] std::string name() const {
     const std::scoped_lock lock(mutex_);
-    std::string text;
-    if (const Entry* entry = find(kObjectNameWide); entry != nullptr) {
-      for (std::size_t i = 0; i + sizeof(wchar_t) <= entry->bytes.size(); i += sizeof(wchar_t)) {
-        wchar_t letter = 0;
-        std::memcpy(&letter, entry->bytes.data() + i, sizeof(letter));
-        text.push_back(letter >= 32 && letter < 127 ? static_cast<char>(letter) : '?');
-      }
-    }
-    return text;
+    const Entry* entry = find(kObjectNameWide);
+    return entry == nullptr ? std::string() : name_of_wide(entry->bytes.data(), entry->bytes.size());
   }
 
  private:
@@ -130,5 +157,17 @@ class PrivateData {
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
 };
+
+// The name of an object that may be of another library, by the API that all of them have.
+template <class Object>
+[[nodiscard]] std::string object_name(Object& object) {
+  UINT bytes = 0;
+  if (FAILED(object.GetPrivateData(kObjectNameWide, &bytes, nullptr)) || bytes == 0) {
+    return {};
+  }
+  std::vector<unsigned char> wide(bytes);
+  return FAILED(object.GetPrivateData(kObjectNameWide, &bytes, wide.data())) ? std::string()
+                                                                             : name_of_wide(wide.data(), wide.size());
+}
 
 }  // namespace anydml

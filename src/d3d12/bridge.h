@@ -3,6 +3,7 @@
 // them is not ours. The ids carry the hash of the build, so that an object of another build is not ours either.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "anydml_build/hash.h"
@@ -72,6 +73,8 @@ struct IBridgeDevice : IUnknown {
                                     std::uint32_t count) noexcept = 0;
   virtual bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                                  std::uint32_t count) noexcept = 0;
+  // The name of a buffer, which may have been released, with a terminator; as much of it as there is room for.
+  virtual void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept = 0;
 };
 
 struct IBridgeBuffer : IUnknown {

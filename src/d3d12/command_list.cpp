@@ -49,7 +49,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return "pAllocator is null or another device's; expected a command allocator of this device";
   }
   if (known->type() != type_) {
-    return format_text("pAllocator is of type {}; expected {}, the list's", type_text(known->type()), type_text(type_));
+    return format_text("pAllocator{} is of type {}; expected {}, the list's", known->quoted_name(),
+                       type_text(known->type()), type_text(type_));
   }
   // What was submitted keeps its commands; otherwise their memory is used again. Before the allocator is taken, so that
   // it is free if this fails.
@@ -57,7 +58,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     recording_ = std::make_shared<Recording>();
   }
   if (!known->begin()) {
-    return "pAllocator is in use by another open list; expected one list at a time";
+    return format_text("pAllocator{} is in use by another open list; expected one list at a time",
+                       known->quoted_name());
   }
   allocator_ = ComPtr<CommandAllocator>::share(known);
   recording_->commands.clear();
@@ -102,8 +104,9 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().fail(spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}",
-                                                 quoted_name(), spoilt_message_));
+      return core().answer(  // the call itself was told of when it was made
+          spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}", quoted_name(),
+                                  spoilt_message_));
     }
     state_ = State::closed;
     return S_OK;
@@ -196,13 +199,16 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyBufferRegion(ID3D12Resource* to,
       return wrong;
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return "pDstBuffer is in an UPLOAD heap, which is only read; expected another";
+      return format_text("pDstBuffer{} is in an UPLOAD heap, which is only read; expected another",
+                         target->quoted_name());
     }
     if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
-      return "pSrcBuffer is in a READBACK heap, which is only written; expected another";
+      return format_text("pSrcBuffer{} is in a READBACK heap, which is only written; expected another",
+                         source->quoted_name());
     }
     if (target == source && to_offset < from_offset + bytes && from_offset < to_offset + bytes && bytes != 0) {
-      return "the source and the destination overlap; expected ranges that do not";
+      return format_text("the source and the destination overlap in one buffer{}; expected ranges that do not",
+                         source->quoted_name());
     }
     if (bytes != 0) {
       recording_->commands.emplace_back(CopyCommand{target->number(), to_offset, source->number(), from_offset, bytes});
@@ -222,16 +228,19 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
       return wrong;
     }
     if (target == source) {
-      return "pDstResource and pSrcResource are one buffer; expected two";
+      return format_text("pDstResource and pSrcResource are one buffer{}; expected two", source->quoted_name());
     }
     if (target->bytes() != source->bytes()) {
-      return format_text("the sizes are {} and {} bytes; expected equal sizes", target->bytes(), source->bytes());
+      return format_text("the sizes of pDstResource{} and pSrcResource{} are {} and {} bytes; expected equal sizes",
+                         target->quoted_name(), source->quoted_name(), target->bytes(), source->bytes());
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return "pDstResource is in an UPLOAD heap, which is only read; expected another";
+      return format_text("pDstResource{} is in an UPLOAD heap, which is only read; expected another",
+                         target->quoted_name());
     }
     if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
-      return "pSrcResource is in a READBACK heap, which is only written; expected another";
+      return format_text("pSrcResource{} is in a READBACK heap, which is only written; expected another",
+                         source->quoted_name());
     }
     recording_->commands.emplace_back(CopyCommand{target->number(), 0, source->number(), 0, source->bytes()});
     return {};
@@ -301,12 +310,13 @@ void STDMETHODCALLTYPE GraphicsCommandList::SetDescriptorHeaps(UINT count,
         return format_text("ppDescriptorHeaps[{}] is null or another device's; expected a heap of this device", i);
       }
       if (!heap->storage()->visible) {
-        return format_text("ppDescriptorHeaps[{}] is not shader-visible; expected one that is", i);
+        return format_text("ppDescriptorHeaps[{}]{} is not shader-visible; expected one that is", i,
+                           heap->quoted_name());
       }
       if (heap->storage()->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV) {
         if (views != nullptr) {
-          return format_text("ppDescriptorHeaps[{}] is a second heap of type CBV_SRV_UAV; expected one of each type",
-                             i);
+          return format_text("ppDescriptorHeaps[{}]{} is a second heap of type CBV_SRV_UAV; expected one of each type",
+                             i, heap->quoted_name());
         }
         views = heap->storage();
       }
@@ -344,7 +354,8 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
       return "ViewCPUHandle holds no unordered access view";
     }
     if (view.buffer != buffer->number()) {
-      return "ViewCPUHandle holds a view of another buffer; expected one of pResource";
+      return format_text("ViewCPUHandle holds a view of another buffer{}; expected one of pResource{}",
+                         with_name("", core().buffer_name(view.buffer)), buffer->quoted_name());
     }
     if (view.kind == DescriptorKind::typed_view && view.element_bytes != sizeof(UINT)) {
       return format_text("the view has elements of {} bytes; expected a RAW view or one of 32-bit elements",
@@ -373,7 +384,8 @@ std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_
     return format_text("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
   }
   if (end > known->storage()->count()) {
-    return format_text("query {} lies past the {} of the heap", end - 1, known->storage()->count());
+    return format_text("query {} lies past the {} of the heap{}", end - 1, known->storage()->count(),
+                       known->quoted_name());
   }
   queries = known->storage();
   return {};
@@ -413,7 +425,8 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* he
       return format_text("AlignedDestinationBufferOffset is {}; expected a multiple of 8", to_offset);
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return "pDestinationBuffer is in an UPLOAD heap, which is only read; expected another";
+      return format_text("pDestinationBuffer{} is in an UPLOAD heap, which is only read; expected another",
+                         target->quoted_name());
     }
     if (count != 0) {
       recording_->commands.emplace_back(ResolveCommand{std::move(queries), first, count, target->number(), to_offset});

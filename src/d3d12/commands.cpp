@@ -19,15 +19,15 @@ std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset, std:
   return place.address() + offset;
 }
 
-bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message) {
+bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing) {
   return std::visit(
       Overloaded{
           [&](const CopyCommand& copy) {
             const BufferPlace* to = buffers.find(copy.to);
             const BufferPlace* from = buffers.find(copy.from);
             if (to == nullptr || from == nullptr) {
-              message = to == nullptr ? "the destination of a copy was released before its list was executed"
-                                      : "the source of a copy was released before its list was executed";
+              missing = to == nullptr ? Missing{"the destination of a copy", copy.to}
+                                      : Missing{"the source of a copy", copy.from};
               return false;
             }
             work_.emplace_back(
@@ -37,7 +37,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
           [&](const ClearCommand& clear) {
             const BufferPlace* to = buffers.find(clear.view.buffer);
             if (to == nullptr) {
-              message = "the buffer of a clear was released before its list was executed";
+              missing = {"the buffer of a clear", clear.view.buffer};
               return false;
             }
             work_.emplace_back(Clear{hold(*to, clear.view.offset, clear.view.bytes), clear.view.bytes, &clear});
@@ -50,7 +50,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
           [&](const ResolveCommand& resolve) {
             const BufferPlace* to = buffers.find(resolve.to);
             if (to == nullptr) {
-              message = "the destination of ResolveQueryData was released before its list was executed";
+              missing = {"the destination of ResolveQueryData", resolve.to};
               return false;
             }
             const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
@@ -94,7 +94,7 @@ bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& comma
   return true;
 }
 
-bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message) {
+bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing) {
   if (number_ == 0) {
     static constinit std::atomic<std::uint64_t> last = 0;
     number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -106,7 +106,7 @@ bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& r
   for (const Command& command : recording->commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command); dispatch != nullptr) {
       resolve_dispatch(core, *dispatch, heap);
-    } else if (!resolve(DeviceCore::BufferLookup(core), command, message)) {
+    } else if (!resolve(DeviceCore::BufferLookup(core), command, missing)) {
       return false;
     }
   }

@@ -81,8 +81,13 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  // Adds the commands of a closed list. False: a buffer it names is gone; message says which command.
-  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, const char*& message);
+  // A buffer that a command names and that is gone.
+  struct Missing {
+    const char* what = nullptr;  // to the command: "the source of a copy"
+    std::uint64_t buffer = 0;
+  };
+  // Adds the commands of a closed list. False: a buffer is missing.
+  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing);
   // Gives the commands to the device, in their order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
@@ -110,7 +115,7 @@ class Submission {
   };
   using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
 
-  bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, const char*& message);
+  bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command, std::shared_ptr<DescriptorStorage>& heap);
   std::byte* hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
 

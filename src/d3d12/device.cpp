@@ -190,7 +190,7 @@ HRESULT STDMETHODCALLTYPE Device::CheckFeatureSupport(D3D12_FEATURE feature, voi
   return com_boundary("CheckFeatureSupport", [&]() -> HRESULT {
     std::string what;
     const HRESULT result = check_feature(*core_->device().info, feature, data, size, what);
-    return FAILED(result) ? core_->fail(result, "ID3D12Device::CheckFeatureSupport: " + what) : result;
+    return FAILED(result) ? core_->answer(result, "ID3D12Device::CheckFeatureSupport: " + what) : result;
   });
 }
 

@@ -225,6 +225,7 @@ class Device final
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                          std::uint32_t count) noexcept override;
+  void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept override;
 
   // ID3D12InfoQueue1
   using Stage = MessageStore::Stage;

@@ -63,6 +63,12 @@ HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
   return code;
 }
 
+HRESULT DeviceCore::answer(HRESULT code, const std::string& message) noexcept {
+  core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str());
+  return code;
+}
+
 void DeviceCore::warn(const char* message) noexcept {
   log_line(LogLevel::info, "warning: ", message);
   post(MessageSeverity::warning, message);
@@ -106,9 +112,29 @@ void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
   const auto index = static_cast<std::uint32_t>(buffer);
   released = std::move(slots_[index].place);
   slots_[index].place = {};
+  slots_[index].name_before = std::exchange(slots_[index].name, {});
   if (++slots_[index].generation != 0) {  // a slot used up is left alone
     free_slots_.push_back(index);
   }
+}
+
+void DeviceCore::name_buffer(std::uint64_t buffer, const std::string& name) {
+  std::string copy = name;
+  const std::scoped_lock lock(mutex_);
+  slots_[static_cast<std::uint32_t>(buffer)].name.swap(copy);
+}
+
+std::string DeviceCore::buffer_name(std::uint64_t buffer) {
+  const std::scoped_lock lock(mutex_);
+  const auto index = static_cast<std::uint32_t>(buffer);
+  const auto generation = static_cast<std::uint32_t>(buffer >> 32);
+  if (buffer == 0 || index >= slots_.size()) {
+    return {};
+  }
+  const Slot& slot = slots_[index];
+  return slot.generation == generation       ? slot.name
+         : slot.generation == generation + 1 ? slot.name_before
+                                             : std::string();
 }
 
 const BufferPlace* DeviceCore::BufferLookup::find(std::uint64_t buffer) const {

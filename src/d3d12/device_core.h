@@ -100,6 +100,9 @@ class DeviceCore {
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // As fail, for a refusal that programs ask for to learn something, or that they were told the reason of before: it is
+  // not shown on standard error unless ANYDML_LOG asks for errors.
+  HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // For messages that were logged, or reported, already. False when the debug layer is off.
   bool post(MessageSeverity severity, const char* text) noexcept;
@@ -112,6 +115,9 @@ class DeviceCore {
 
   [[nodiscard]] std::uint64_t add_buffer(BufferPlace place);
   void remove_buffer(std::uint64_t buffer) noexcept;
+  void name_buffer(std::uint64_t buffer, const std::string& name);
+  // Also of one that was released, as long as its slot was not used and released again.
+  [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
   void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
@@ -136,6 +142,8 @@ class DeviceCore {
   struct Slot {
     std::uint32_t generation = 1;
     BufferPlace place;
+    std::string name;
+    std::string name_before;  // of the buffer that had the slot before
   };
 
   DescriptorPlace find_at(std::uintptr_t address, std::uint32_t count);

@@ -148,8 +148,9 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
     const std::uint64_t bytes = std::uint64_t{desc->Buffer.NumElements} * element;
     if (!offset || desc->Buffer.FirstElement > INT64_MAX || static_cast<std::uint64_t>(*offset) > buffer->bytes() ||
         bytes > buffer->bytes() - static_cast<std::uint64_t>(*offset)) {
-      return misused(format_text("{} elements of {} bytes from element {} do not lie in a buffer of {} bytes",
-                                 desc->Buffer.NumElements, element, desc->Buffer.FirstElement, buffer->bytes()));
+      return misused(format_text("{} elements of {} bytes from element {} do not lie in a buffer{} of {} bytes",
+                                 desc->Buffer.NumElements, element, desc->Buffer.FirstElement, buffer->quoted_name(),
+                                 buffer->bytes()));
     }
     write_view(kMethod, at,
                {.buffer = buffer->number(),
@@ -244,6 +245,15 @@ bool Device::write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descript
   }
   std::copy_n(descriptors, count, place.get());
   return true;
+}
+
+void Device::buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept {
+  text[0] = '\0';
+  com_boundary("buffer_name", [&]() -> HRESULT {
+    const std::string name = core_->buffer_name(buffer);
+    text[name.copy(text, room - 1)] = '\0';
+    return S_OK;
+  });
 }
 
 }  // namespace anydml

@@ -300,8 +300,8 @@ HRESULT STDMETHODCALLTYPE Device::CreatePlacedResource(ID3D12Heap* heap, UINT64 
     }
     const std::uint64_t heap_bytes = known->desc().SizeInBytes;
     if (offset > heap_bytes || desc->Width > heap_bytes - offset) {
-      return refuse(E_INVALIDARG, format_text("{} bytes from HeapOffset {} do not lie in a heap of {} bytes",
-                                              desc->Width, offset, heap_bytes));
+      return refuse(E_INVALIDARG, format_text("{} bytes from HeapOffset {} do not lie in a heap{} of {} bytes",
+                                              desc->Width, offset, known->quoted_name(), heap_bytes));
     }
     return new Resource(*this, *desc, known->desc().Properties, known->desc().Flags, known->memory(), offset);
   });

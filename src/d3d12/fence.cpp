@@ -275,9 +275,9 @@ HRESULT STDMETHODCALLTYPE Fence::Signal(UINT64 value) noexcept {
       return kDeviceRemoved;
     }
     if (!fence_->signal(value)) {
-      return core().fail(E_INVALIDARG, format_text("ID3D12Fence::Signal: Value is {}; expected {} or more, since the "
+      return core().fail(E_INVALIDARG, format_text("ID3D12Fence::Signal{}: Value is {}; expected {} or more, since the "
                                                    "values of a fence only rise",
-                                                   value, fence_->completed()));
+                                                   quoted_name(), value, fence_->completed()));
     }
     return S_OK;
   });

@@ -24,13 +24,23 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return com_boundary("GetPrivateData", [&] { return private_data_.get(guid, size, data); });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT size, const void* data) noexcept override {
-    return com_boundary("SetPrivateData", [&] { return private_data_.set(guid, size, data); });
+    return com_boundary("SetPrivateData", [&] {
+      const HRESULT result = private_data_.set(guid, size, data);
+      if (same_guid(guid, kObjectNameWide)) {
+        named(private_data_.name());
+      }
+      return result;
+    });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, const IUnknown* data) noexcept override {
     return com_boundary("SetPrivateDataInterface", [&] { return private_data_.set_interface(guid, data); });
   }
   HRESULT STDMETHODCALLTYPE SetName(LPCWSTR name) noexcept override {
-    return com_boundary("SetName", [&] { return private_data_.set_name(name); });
+    return com_boundary("SetName", [&] {
+      const HRESULT result = private_data_.set_name(name);
+      named(private_data_.name());
+      return result;
+    });
   }
 
   void* own_object(const void* key) noexcept override {
@@ -38,10 +48,11 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
   }
 
   // For messages: " 'name'", or nothing.
-  [[nodiscard]] std::string quoted_name() const {
-    const std::string name = private_data_.name();
-    return name.empty() ? name : " '" + name + "'";
-  }
+  [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
+
+ protected:
+  // For those whose name is needed where the object is not.
+  virtual void named(const std::string&) {}
 
  private:
   PrivateData private_data_;

@@ -368,7 +368,8 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
 
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
   const auto wrong = [&](HRESULT reason, const std::string& what) {  // inside the boundary: it makes strings
-    core().remove(reason, "ID3D12CommandQueue::ExecuteCommandLists: " + what + "; the D3D12 device is removed");
+    core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
+                                      quoted_name(), what));
   };
   const HRESULT result = com_boundary("ID3D12CommandQueue::ExecuteCommandLists", [&]() -> HRESULT {
     if (core().removed() || count == 0) {
@@ -394,9 +395,11 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
     auto submission = queue_->new_submission();
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
-      const char* message = nullptr;
-      if (!submission->add(core(), list->recording(), message)) {
-        wrong(E_INVALIDARG, format_text("ppCommandLists[{}]{}: {}", i, list->quoted_name(), message));
+      Submission::Missing missing;
+      if (!submission->add(core(), list->recording(), missing)) {
+        wrong(E_INVALIDARG,
+              format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i, list->quoted_name(),
+                          with_name(missing.what, core().buffer_name(missing.buffer))));
         return S_OK;
       }
     }

@@ -78,7 +78,10 @@ void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
   while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
   }
   if (maps == 0) {
-    core().warn("ID3D12Resource::Unmap: the resource is not mapped");
+    com_boundary("ID3D12Resource::Unmap", [&]() -> HRESULT {
+      core().warn(format_text("ID3D12Resource::Unmap{}: the resource is not mapped", quoted_name()).c_str());
+      return S_OK;
+    });
   }
 }
 
@@ -87,11 +90,11 @@ D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE Resource::GetGPUVirtualAddress() noe
 }
 
 HRESULT STDMETHODCALLTYPE Resource::WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) noexcept {
-  return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource: is for textures, which are not built here");
+  return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource is for textures, which are not built here");
 }
 
 HRESULT STDMETHODCALLTYPE Resource::ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) noexcept {
-  return core().fail(E_NOTIMPL, "ID3D12Resource::ReadFromSubresource: is for textures, which are not built here");
+  return core().fail(E_NOTIMPL, "ID3D12Resource::ReadFromSubresource is for textures, which are not built here");
 }
 
 HRESULT STDMETHODCALLTYPE Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties,

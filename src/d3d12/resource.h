@@ -53,6 +53,9 @@ class Resource final
     return (desc_.Flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) != 0;
   }
 
+ protected:
+  void named(const std::string& name) override { core().name_buffer(number_, name); }
+
  private:
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "directml/bindings.h"
 
+#include "base/quoted.h"
+#include "com/private_data.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -13,27 +15,30 @@ const char* heap_name(D3D12_HEAP_TYPE heap) {
 }
 
 // The rules for one range; at submission they hold still unless the application wrote the descriptor itself.
-std::string check_range(const Requirement& requirement, const ResolvedDescriptor& binding) {
+std::string check_range(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
+  const auto buffer = [&] { return core.buffer_text(binding.descriptor.buffer); };
   const Descriptor& range = binding.descriptor;
   if (range.offset > binding.facts.bytes || range.bytes > binding.facts.bytes - range.offset) {
-    return wrong(requirement, format_text("{} bytes from Offset {} do not lie in a buffer of {} bytes", range.bytes,
-                                          range.offset, binding.facts.bytes));
+    return wrong(requirement, format_text("{} bytes from Offset {} do not lie in a {} of {} bytes", range.bytes,
+                                          range.offset, buffer(), binding.facts.bytes));
   }
   if (range.bytes < requirement.bytes) {
-    return wrong(requirement, format_text("SizeInBytes is {}; expected {} or more", range.bytes, requirement.bytes));
+    return wrong(requirement, format_text("SizeInBytes is {}{}; expected {} or more", range.bytes,
+                                          core.in_buffer(range.buffer), requirement.bytes));
   }
   if (range.offset % requirement.alignment != 0) {
-    return wrong(requirement,
-                 format_text("Offset is {}; expected a multiple of {}", range.offset, requirement.alignment));
+    return wrong(requirement, format_text("Offset is {}{}; expected a multiple of {}", range.offset,
+                                          core.in_buffer(range.buffer), requirement.alignment));
   }
   const D3D12_HEAP_TYPE heap = binding.facts.heap;
   const bool upload = heap == D3D12_HEAP_TYPE_UPLOAD && requirement.may_be_upload;
   if (heap != D3D12_HEAP_TYPE_DEFAULT && heap != D3D12_HEAP_TYPE_CUSTOM && !upload) {
-    return wrong(requirement, format_text("the buffer is in {} heap; expected DEFAULT or CUSTOM{}", heap_name(heap),
-                                          requirement.may_be_upload ? " or UPLOAD" : ""));
+    return wrong(requirement, format_text("the {} is in {} heap; expected DEFAULT or CUSTOM{}", buffer(),
+                                          heap_name(heap), requirement.may_be_upload ? " or UPLOAD" : ""));
   }
   if ((binding.facts.flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) == 0 && !requirement.may_be_upload) {
-    return wrong(requirement, "the buffer was made without ALLOW_UNORDERED_ACCESS; expected that flag");
+    return wrong(requirement,
+                 format_text("the {} was made without ALLOW_UNORDERED_ACCESS; expected that flag", buffer()));
   }
   return {};
 }
@@ -57,7 +62,8 @@ std::string take_buffer(const DmlCore& core, const Requirement& requirement, con
   ResolvedDescriptor taken{};
   buffer->describe(&taken.facts);
   if (taken.facts.device != core.parent().identity()) {
-    return wrong(requirement, "Buffer is of another D3D12 device; expected one of the device's own");
+    return wrong(requirement, format_text("{} is of another D3D12 device; expected one of the device's own",
+                                          with_name("Buffer", object_name(*given.Buffer))));
   }
   taken.descriptor = {.buffer = taken.facts.buffer,
                       .offset = given.Offset,
@@ -65,7 +71,7 @@ std::string take_buffer(const DmlCore& core, const Requirement& requirement, con
                       .kind = DescriptorKind::binding,
                       .element_bytes = 0};
   taken.address = kThere;
-  std::string what = check_range(requirement, taken);
+  std::string what = check_range(core, requirement, taken);
   if (what.empty()) {
     binding = taken;
   }
@@ -96,12 +102,13 @@ std::string check_present(const DmlCore& core, const Requirement& requirement, c
     return wrong(requirement, "its descriptor was overwritten by a view; expected the binding table's own");
   }
   if (binding.address == nullptr) {
-    return wrong(requirement, "the buffer bound to it was released before the list was executed");
+    return wrong(requirement, format_text("the {} bound to it was released before the list was executed",
+                                          core.buffer_text(binding.descriptor.buffer)));
   }
   if (binding.facts.device != core.parent().identity()) {
     return wrong(requirement, "Buffer is of another D3D12 device; expected one of the device's own");
   }
-  return check_range(requirement, binding);
+  return check_range(core, requirement, binding);
 }
 
 Requirement persistent_requirement(const Execution& target) {

@@ -64,11 +64,13 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
                                                          UINT data_size, void* data) noexcept {
   constexpr const char* kMethod = "IDMLDevice::CheckFeatureSupport";
   return unless_removed(kMethod, [&]() -> HRESULT {
+    const auto refuse = [&](const std::string& what) {
+      return core().answer(E_INVALIDARG, format_text("{}: {}", kMethod, what));
+    };
     const auto bad_sizes = [&](std::size_t expected_query, std::size_t expected_data) -> HRESULT {
-      return core().fail(
-          kMethod, wrong(format_text("the query has {} bytes and the answer {}{}; expected {} and {}", query_size,
-                                     data_size, query == nullptr || data == nullptr ? ", or a pointer is null" : "",
-                                     expected_query, expected_data)));
+      return refuse(format_text("the query has {} bytes and the answer {}{}; expected {} and {}", query_size, data_size,
+                                query == nullptr || data == nullptr ? ", or a pointer is null" : "", expected_query,
+                                expected_data));
     };
     switch (static_cast<unsigned>(feature)) {
       case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: {
@@ -91,7 +93,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
         }
         std::memcpy(&asked, query, sizeof(asked));
         if (asked.RequestedFeatureLevelCount == 0 || asked.RequestedFeatureLevels == nullptr) {
-          return core().fail(kMethod, wrong("the list of feature levels is empty; expected levels to choose from"));
+          return refuse("the list of feature levels is empty; expected levels to choose from");
         }
         // Levels that this version never heard of are passed over: newer programs ask for them.
         unsigned highest = 0;
@@ -102,19 +104,17 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
           }
         }
         if (highest == 0) {
-          return core().fail(kMethod,
-                             wrong(format_text("none of the feature levels asked for is supported; this device "
-                                               "offers {}",
-                                               facts::level_name(core().level()))));
+          return refuse(format_text("none of the feature levels asked for is supported; this device offers {}",
+                                    facts::level_name(core().level())));
         }
         answer.MaxSupportedFeatureLevel = static_cast<DML_FEATURE_LEVEL>(highest);
         std::memcpy(data, &answer, sizeof(answer));
         return S_OK;
       }
       default:
-        return core().fail(kUnsupported, format_text("{}: feature is {}; expected TENSOR_DATA_TYPE_SUPPORT (0) or "
-                                                     "FEATURE_LEVELS (1)",
-                                                     kMethod, static_cast<unsigned>(feature)));
+        return core().answer(kUnsupported, format_text("{}: feature is {}; expected TENSOR_DATA_TYPE_SUPPORT (0) or "
+                                                       "FEATURE_LEVELS (1)",
+                                                       kMethod, static_cast<unsigned>(feature)));
     }
   });
 }
@@ -136,7 +136,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECU
           format_text("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
     }
     ANYDML_TRY(check_flags(flags));
-    auto execution = Execution::compile(shared_core(), graph_of(known->def()), has_late_bindings(flags));
+    auto execution = Execution::compile(shared_core(), graph_of(known->def(), known->name()), has_late_bindings(flags));
     ANYDML_TRY(execution);
     return new DmlCompiledOperator(*this, shared_core(), op, std::move(execution.value()));
   });

@@ -2,6 +2,7 @@
 #include "directml/device_core.h"
 
 #include "base/log.h"
+#include "base/quoted.h"
 
 namespace anydml {
 
@@ -21,6 +22,12 @@ HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
   return code;
 }
 
+HRESULT DmlCore::answer(HRESULT code, const std::string& message) noexcept {
+  core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str());
+  return code;
+}
+
 HRESULT DmlCore::fail(const char* method, const Error& error) {
   return fail(hresult_of(error.kind), std::string(method) + ": " + error.message);
 }
@@ -35,6 +42,19 @@ void DmlCore::remove(HRESULT reason, const char* message) noexcept {
   if (removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     fail(reason, message);
   }
+}
+
+std::string DmlCore::buffer_name(std::uint64_t buffer) const {
+  char name[kMostQuotedBytes + 8];
+  parent_->buffer_name(buffer, name, sizeof(name));
+  return name;
+}
+
+std::string DmlCore::buffer_text(std::uint64_t buffer) const { return with_name("buffer", buffer_name(buffer)); }
+
+std::string DmlCore::in_buffer(std::uint64_t buffer) const {
+  const std::string name = buffer_name(buffer);
+  return name.empty() ? name : with_name(" in buffer", name);
 }
 
 HRESULT DmlCore::removed_reason() const noexcept {

@@ -33,6 +33,9 @@ class DmlCore {
   // Tells the user why a call failed, wherever that user looks, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
+  // As fail, for a refusal that programs ask for to learn something: it is not shown on standard error unless
+  // ANYDML_LOG asks for errors.
+  HRESULT answer(HRESULT code, const std::string& message) noexcept;
   // The error of a method: its sentence begins with the method's name.
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
@@ -44,10 +47,16 @@ class DmlCore {
   [[nodiscard]] HRESULT removed_reason() const noexcept;
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
 
+  // "buffer", with its name where it has one. It may have been released.
+  [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
+  // " in buffer 'weights'", or nothing where the name would not say more than that there is a buffer.
+  [[nodiscard]] std::string in_buffer(std::uint64_t buffer) const;
+
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }
 
  private:
   void post(MessageSeverity severity, const char* message) noexcept;
+  [[nodiscard]] std::string buffer_name(std::uint64_t buffer) const;
 
   const ComPtr<IBridgeDevice> parent_;
   const CoreTable& core_;

@@ -47,7 +47,9 @@ Execution::Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bin
     : Work(std::move(core), def.surface.kind),
       surface_(std::move(def.surface)),
       late_bindings_(late_bindings),
-      nodes_(def.graph.nodes.size()) {}
+      nodes_(def.graph.nodes.size()) {
+  set_name(std::move(def.name));
+}
 
 Execution::~Execution() {
   const CoreDevice& device = core().device();
@@ -183,13 +185,15 @@ std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UI
       const bool bound = taken.descriptor.kind != DescriptorKind::none;
       if (bound && !tensor.present && surface_.def != nullptr) {  // what no node of a graph reads may be anything
         return wrong(requirement,
-                     "a buffer is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
-                     "operator was created without it");
+                     format_text("a {} is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
+                                 "operator was created without it",
+                                 core().buffer_text(taken.descriptor.buffer)));
       }
       if (bound && tensor.owned) {
         return wrong(requirement,
-                     "a buffer is bound to a tensor that DirectML owns; expected DML_BINDING_TYPE_NONE, since "
-                     "it was bound at initialization");
+                     format_text("a {} is bound to a tensor that DirectML owns; expected DML_BINDING_TYPE_NONE, since "
+                                 "it was bound at initialization",
+                                 core().buffer_text(taken.descriptor.buffer)));
       }
       if (!bound && tensor.present && !tensor.owned) {
         return wrong(requirement,
@@ -243,23 +247,25 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
     return {};
   }
   const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
+  const std::string place = core().in_buffer(to_area.buffer);
   if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {
-    return wrong(requirement, format_text("overlaps {}; expected ranges of their own, since {} does not work in place",
-                                          to.name, surface_.def == nullptr ? "a graph" : "the operator"));
+    return wrong(requirement,
+                 format_text("overlaps {}{}; expected ranges of their own, since {} does not work in place", to.name,
+                             place, surface_.def == nullptr ? "a graph" : "the operator"));
   }
   if (!identical(from_area, to_area)) {
     return wrong(requirement,
-                 format_text("bytes {} to {} overlap {}, which has {} to {}; expected the same bytes, or none in "
+                 format_text("bytes {} to {} overlap {}, which has {} to {}{}; expected the same bytes, or none in "
                              "common",
-                             from_area.first, from_area.end, to.name, to_area.first, to_area.end));
+                             from_area.first, from_area.end, to.name, to_area.first, to_area.end, place));
   }
   const TensorDesc& tensor = surface_.def->desc.tensors[input].tensor;
   const TensorDesc& result = surface_.def->desc.tensors[output].tensor;
   if (!same_layout(tensor, result)) {
     return wrong(
         requirement,
-        format_text("lies over {} with strides {} instead of {}; expected the same layout to work in place", to.name,
-                    shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
+        format_text("lies over {}{} with strides {} instead of {}; expected the same layout to work in place", to.name,
+                    place, shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
   }
   return {};
 }
@@ -283,11 +289,12 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
       const TensorBinding& second = surface_.tensors[other];
       if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
         return wrong(tensor_requirement(*this, second),
-                     format_text("overlaps {}; expected a range of its own", to.name));
+                     format_text("overlaps {}{}; expected a range of its own", to.name, core().in_buffer(area.buffer)));
       }
     }
     if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
-      return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+      return wrong(persistent_requirement(*this),
+                   format_text("overlaps {}{}; expected a range of its own", to.name, core().in_buffer(area.buffer)));
     }
   }
   return {};
@@ -330,8 +337,9 @@ std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const
     const std::uint64_t bytes = is_tensor ? surface_.tensors[i].bytes : properties_.PersistentResourceSize;
     if (bindings[i].descriptor.kind != DescriptorKind::none && intersect(area, area_of(bindings[i], bytes))) {
       return wrong(temporary_requirement(*this),
-                   format_text("overlaps {}; expected a range of its own",
-                               is_tensor ? surface_.tensors[i].name : std::string("the persistent resource")));
+                   format_text("overlaps {}{}; expected a range of its own",
+                               is_tensor ? surface_.tensors[i].name : std::string("the persistent resource"),
+                               core().in_buffer(area.buffer)));
     }
   }
   return {};

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/quoted.h"
 #include "com/com_object.h"
+#include "com/private_data.h"
 #include "directml/bindings.h"
 #include "text/format.h"
 
@@ -34,19 +36,21 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
   const std::uint32_t inputs = target.surface().input_count;
-  if (array->BindingCount != inputs || array->Bindings == nullptr) {
-    return format_text(
-        "{}: {}; expected {}, one for each input tensor", target.label(),
-        array->Bindings == nullptr ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount),
-        inputs);
+  // A vector without elements has no address: where no binding is expected, none is needed.
+  const bool is_null = array->Bindings == nullptr && inputs != 0;
+  if (array->BindingCount != inputs || is_null) {
+    return format_text("{}: {}; expected {}, one for each input tensor", target.label(),
+                       is_null ? "Bindings is null" : format_text("BindingCount is {}", array->BindingCount), inputs);
   }
   for (std::uint32_t i = 0; i < inputs; ++i) {
     const bool bound = array->Bindings[i].Buffer != nullptr;
     if (bound != target.surface().tensors[i].owned) {
       return wrong(owned_requirement(target, i),
-                   bound ? "a buffer is bound, but the tensor is not OWNED_BY_DML; expected a null Buffer until the "
-                           "operator is executed"
-                         : "Buffer is null; expected a buffer, since the tensor is OWNED_BY_DML");
+                   bound
+                       ? format_text("a {} is bound, but the tensor is not OWNED_BY_DML; expected a null Buffer until "
+                                     "the operator is executed",
+                                     with_name("buffer", object_name(*array->Bindings[i].Buffer)))
+                       : "Buffer is null; expected a buffer, since the tensor is OWNED_BY_DML");
     }
   }
   return {};
@@ -101,7 +105,7 @@ std::string Initialisation::bind_inputs(UINT count, const DML_BINDING_DESC* give
     }
   }
   if (!what.empty()) {
-    return "initializer: " + what;
+    return label() + ": " + what;
   }
   bindings = std::move(taken);
   return {};
@@ -126,7 +130,7 @@ std::string Initialisation::bind_outputs(UINT count, const DML_BINDING_DESC* giv
     }
   }
   if (!what.empty()) {
-    return "initializer: " + what;
+    return label() + ": " + what;
   }
   bindings = std::move(taken);
   return {};
@@ -140,7 +144,8 @@ std::string Initialisation::bind_persistent(const DML_BINDING_DESC* given, Bindi
   }
   return taken.descriptor.kind == DescriptorKind::none
              ? std::string()
-             : wrong(any, "a buffer is bound; expected none, since those of its operators are its outputs");
+             : wrong(any, format_text("a {} is bound; expected none, since those of its operators are its outputs",
+                                      core().buffer_text(taken.descriptor.buffer)));
 }
 
 std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const {
@@ -151,11 +156,11 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
   const auto end_of = [&](std::size_t i) { return area_of(bindings[i], requirement(slots_[i]).bytes).end; };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (std::string what = check_present(core(), requirement(slots_[i]), bindings[i]); !what.empty()) {
-      return "initializer: " + what;
+      return label() + ": " + what;
     }
   }
   if (std::string what = check_temporary(bindings); !what.empty()) {
-    return "initializer: " + what;
+    return label() + ": " + what;
   }
   // In the order of buffers and offsets neighbours tell: thousands of operators are initialised at once.
   std::vector<std::size_t> order(slots_.size());
@@ -174,16 +179,18 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
     if (slots_[i].input != kPersistent) {
       input = input == kNothing ? i : input;
     } else if (persistent != kNothing && area_of(bindings[i], 0).first < end_of(persistent)) {
-      return "initializer: " +
-             wrong(requirement(slots_[i]), "overlaps another operator's; expected a range of its own");
+      return label() + ": " +
+             wrong(requirement(slots_[i]), format_text("overlaps another operator's{}; expected a range of its own",
+                                                       core().in_buffer(bindings[i].descriptor.buffer)));
     } else {
       persistent = i;
     }
     if (input != kNothing && persistent != kNothing) {  // not even beside it
-      return "initializer: " + wrong(requirement(slots_[persistent]),
-                                     format_text("is in the resource bound to {}; expected a resource that no input is "
-                                                 "in",
-                                                 requirement(slots_[input]).name));
+      return label() + ": " +
+             wrong(requirement(slots_[persistent]),
+                   format_text("is in the resource bound to {}; expected a resource that no input is "
+                               "in",
+                               requirement(slots_[input]).name));
     }
   }
   return {};
@@ -203,8 +210,8 @@ std::string Initialisation::check_temporary(const ResolvedDescriptor* bindings) 
     const Requirement other = slots_[i].input == kPersistent ? persistent_requirement(target(slots_[i]))
                                                              : owned_requirement(target(slots_[i]), slots_[i].input);
     if (intersect(area, area_of(bindings[i], other.bytes))) {
-      return wrong(requirement, format_text("overlaps {} of {}; expected a range of its own", other.name,
-                                            target(slots_[i]).label()));
+      return wrong(requirement, format_text("overlaps {} of {}{}; expected a range of its own", other.name,
+                                            target(slots_[i]).label(), core().in_buffer(area.buffer)));
     }
   }
   return {};

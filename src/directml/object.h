@@ -24,7 +24,13 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return unless_removed("GetPrivateData", [&] { return private_data_.get(guid, size, data); });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT size, const void* data) noexcept override {
-    return unless_removed("SetPrivateData", [&] { return private_data_.set(guid, size, data); });
+    return unless_removed("SetPrivateData", [&] {
+      const HRESULT result = private_data_.set(guid, size, data);
+      if (same_guid(guid, kObjectNameWide)) {
+        named(private_data_.name());
+      }
+      return result;
+    });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, IUnknown* data) noexcept override {
     return unless_removed("SetPrivateDataInterface", [&] { return private_data_.set_interface(guid, data); });
@@ -41,14 +47,17 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
+  // Of SetName, for messages; empty without one.
+  [[nodiscard]] std::string name() const { return private_data_.name(); }
+
   [[nodiscard]] DmlCore& core() const { return *core_; }
   [[nodiscard]] const std::shared_ptr<DmlCore>& shared_core() const { return core_; }
 
  protected:
   explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
 
-  // For those whose name appears in messages.
-  virtual void named(std::string) {}
+  // For those whose name is needed where the object is not.
+  virtual void named(const std::string&) {}
 
   // The frame of a method with an HRESULT.
   template <class Body>

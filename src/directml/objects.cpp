@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "directml/objects.h"
-#include "text/format.h"
 
 #include <algorithm>
 #include <new>
 #include <unordered_set>
+
+#include "base/quoted.h"
+#include "text/format.h"
 
 namespace anydml {
 
@@ -35,7 +37,9 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
     }
     targets.push_back(compiled->execution());
   }
-  initialisation_ = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
+  auto made = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
+  made->set_name(name());
+  initialisation_ = std::move(made);
   return {};
 }
 
@@ -107,7 +111,7 @@ template <class Body>
 void DmlBindingTable::bind(const char* method, const Body& body) noexcept {
   remove_if_wrong(method, [&]() -> std::string {
     if (!work_) {
-      return "the table is empty; expected one made for a dispatchable";
+      return with_name("the table", name()) + " is empty; expected one made for a dispatchable";
     }
     if (std::string what = body(); !what.empty()) {
       return what;
@@ -161,9 +165,9 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
                          bindings == nullptr ? "null" : "another device's");
     }
     if (table->work().get() != work.get()) {
-      return "bindings is a table made for another dispatchable, or before an initializer's Reset; expected one made "
-             "for "
-             "this";
+      return with_name("bindings", table->name()) +
+             " is a table made for another dispatchable, or before an initializer's Reset; expected one made for " +
+             work->label();
     }
     if (std::string what = work->check_recording(table->bindings(), table->temporary()); !what.empty()) {
       return what;
@@ -174,7 +178,8 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
     if (recorded == E_OUTOFMEMORY) {
       throw std::bad_alloc();  // becomes the reason of the removal
     }
-    return SUCCEEDED(recorded) ? std::string() : format_text("commandList {}", why);
+    return SUCCEEDED(recorded) ? std::string()
+                               : format_text("{} {}", with_name("commandList", object_name(*list)), why);
   });
 }
 

@@ -35,7 +35,7 @@ class DmlCompiledOperator final
   [[nodiscard]] const ComPtr<Execution>& execution() const { return execution_; }
 
  protected:
-  void named(std::string name) override { execution_->set_label(std::move(name)); }
+  void named(const std::string& given) override { execution_->set_name(given); }
 
  private:
   const ComPtr<IDMLOperator> operator_;
@@ -57,6 +57,9 @@ class DmlOperatorInitializer final
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
   [[nodiscard]] const ComPtr<Initialisation>& initialisation() const { return initialisation_; }
+
+ protected:
+  void named(const std::string& given) override { initialisation_->set_name(given); }
 
  private:
   ComPtr<Initialisation> initialisation_;

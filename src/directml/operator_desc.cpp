@@ -27,6 +27,7 @@ Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::Featu
   if (const auto newer = schema::check_level(*op, level)) {
     return invalid(*op, *newer);
   }
+  ANYDML_TRY(check_built(*op));
   auto given = read_described(*desc, *op);
   ANYDML_TRY(given);
   if (const auto violations = schema::check_operator(given.value(), level); !violations.empty()) {

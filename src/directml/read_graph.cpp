@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/quoted.h"
 #include "directml/objects.h"
 #include "text/format.h"
 
@@ -25,18 +26,13 @@ Status check_count(const char* count_name, UINT count, UINT most, const char* ar
   return {};
 }
 
-std::string name_of(const char* name) { return name == nullptr ? std::string() : std::string(name); }
-
 // An edge in messages: "InputEdges[3] 'weights'".
 struct EdgeWords {
   const char* array;
   UINT index;
   const char* name;
 
-  [[nodiscard]] std::string text() const {
-    return name == nullptr || *name == 0 ? format_text("{}[{}]", array, index)
-                                         : format_text("{}[{}] '{}'", array, index, name);
-  }
+  [[nodiscard]] std::string text() const { return with_name(format_text("{}[{}]", array, index), name_of(name)); }
 };
 
 class GraphReader {
@@ -51,12 +47,7 @@ class GraphReader {
     made_.surface.kind = "graph";
     made_.surface.input_count = desc_.InputCount;
     made_.surface.tensors.resize(std::size_t{desc_.InputCount} + desc_.OutputCount);
-    for (UINT i = 0; i < desc_.InputCount; ++i) {
-      made_.surface.tensors[i].name = format_text("graph input {}", i);
-    }
-    for (UINT i = 0; i < desc_.OutputCount; ++i) {
-      made_.surface.tensors[desc_.InputCount + i].name = format_text("graph output {}", i);
-    }
+    port_names_.resize(made_.surface.tensors.size());
     ANYDML_TRY(read_edges("InputEdges", desc_.InputEdges, desc_.InputEdgeCount, DML_GRAPH_EDGE_TYPE_INPUT,
                           &GraphReader::add_input_edge));
     ANYDML_TRY(read_edges("IntermediateEdges", desc_.IntermediateEdges, desc_.IntermediateEdgeCount,
@@ -64,6 +55,9 @@ class GraphReader {
     ANYDML_TRY(read_edges("OutputEdges", desc_.OutputEdges, desc_.OutputEdgeCount, DML_GRAPH_EDGE_TYPE_OUTPUT,
                           &GraphReader::add_output_edge));
     ANYDML_TRY(check_fed());
+    for (UINT i = 0; i < made_.surface.tensors.size(); ++i) {
+      made_.surface.tensors[i].name = port_text(i);
+    }
     return std::move(made_);
   }
 
@@ -116,26 +110,30 @@ class GraphReader {
   Status add_operator(UINT i, const DML_OPERATOR_GRAPH_NODE_DESC& node) {
     const auto* known = own<DmlOperator>(node.Operator, core_);
     if (known == nullptr) {
-      return wrong(format_text("Nodes[{}].Operator is {}; expected an operator of this device", i,
+      return wrong(format_text("{} is {}; expected an operator of this device",
+                               with_name(format_text("Nodes[{}].Operator", i), name_of(node.Name)),
                                node.Operator == nullptr ? "null" : "another device's"));
     }
     places_[i] = {.kind = SourceKind::node,
                   .index = static_cast<std::uint32_t>(made_.graph.nodes.size()),
                   .def = known->def().get()};
     number_of_.push_back(i);
-    made_.graph.nodes.push_back(node_of(known->def(), name_of(node.Name)));
+    std::string name = name_of(node.Name);
+    made_.graph.nodes.push_back(node_of(known->def(), name.empty() ? known->name() : std::move(name)));
     made_.graph.nodes.back().number = i;
     return {};
   }
 
   Status add_constant(UINT i, const DML_CONSTANT_DATA_GRAPH_NODE_DESC& node) {
     if (node.Data == nullptr || node.DataSize == 0) {
-      return wrong(format_text("Nodes[{}]: {}; expected the data of a constant", i,
+      return wrong(format_text("{}: {}; expected the data of a constant",
+                               with_name(format_text("Nodes[{}]", i), name_of(node.Name)),
                                node.Data == nullptr ? "Data is null" : "DataSize is 0"));
     }
     places_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(made_.constants.size())};
     made_.constants.push_back({static_cast<const std::byte*>(node.Data), node.DataSize});
     made_.graph.constants.push_back({.bytes = node.DataSize, .alignment = 1});
+    constant_names_.push_back(name_of(node.Name));
     return {};
   }
 
@@ -173,14 +171,29 @@ class GraphReader {
                          : wrong(format_text("{}: {} is {}; expected less than {}", edge.text(), field, index, count));
   }
 
+  // A graph input or output as messages have it, by its place among both. Edges have names and inputs have none: the
+  // first name that an edge to it has is the one.
+  [[nodiscard]] std::string port_text(UINT port) const {
+    const bool is_input = port < desc_.InputCount;
+    std::string text =
+        format_text("graph {} {}", is_input ? "input" : "output", port - (is_input ? 0 : desc_.InputCount));
+    return port_names_[port].empty() ? text : format_text("{} ({})", text, anydml::quoted(port_names_[port]));
+  }
+
+  void name_port(UINT port, const char* name) {
+    if (port_names_[port].empty()) {
+      port_names_[port] = name_of(name);
+    }
+  }
+
   // The node as messages have it, by its number in the description.
   [[nodiscard]] std::string node_text(UINT node) const {
     const NodePlace& place = places_[node];
     if (place.kind == SourceKind::constant) {
-      return format_text("Nodes[{}] (a constant)", node);
+      return format_text("Nodes[{}] ({})", node, with_name("a constant", constant_names_[place.index]));
     }
-    const std::string& name = made_.graph.nodes[place.index].name;
-    return format_text("Nodes[{}] ({}{})", node, place.def->desc.op->name, name.empty() ? "" : " '" + name + "'");
+    return format_text("Nodes[{}] ({})", node,
+                       with_name(place.def->desc.op->name, made_.graph.nodes[place.index].name));
   }
 
   // The tensor that an edge leads to, after all that is asked of it by itself.
@@ -224,16 +237,17 @@ class GraphReader {
     const auto& edge = *static_cast<const DML_INPUT_GRAPH_EDGE_DESC*>(desc);
     const EdgeWords words{array, i, edge.Name};
     ANYDML_TRY(check_index(words, "GraphInputIndex", edge.GraphInputIndex, desc_.InputCount));
+    name_port(edge.GraphInputIndex, edge.Name);
     const auto taken = take_target(words, edge.ToNodeIndex, edge.ToNodeInputIndex,
                                    {.kind = SourceKind::input, .index = edge.GraphInputIndex});
     ANYDML_TRY(taken);
     const TensorBinding& tensor = *taken.value();
     TensorBinding& bound = made_.surface.tensors[edge.GraphInputIndex];
     if (bound.present && bound.owned != tensor.owned) {
-      return wrong(format_text(
-          "{}: {} of {} is {}OWNED_BY_DML, and another tensor that graph input {} feeds is {}; expected all or none",
-          words.text(), tensor.name, node_text(edge.ToNodeIndex), tensor.owned ? "" : "not ", edge.GraphInputIndex,
-          tensor.owned ? "not" : "so"));
+      return wrong(
+          format_text("{}: {} of {} is {}OWNED_BY_DML, and another tensor that {} feeds is {}; expected all or none",
+                      words.text(), tensor.name, node_text(edge.ToNodeIndex), tensor.owned ? "" : "not ",
+                      port_text(edge.GraphInputIndex), tensor.owned ? "not" : "so"));
     }
     bound.present = true;
     bound.owned = tensor.owned;
@@ -277,8 +291,8 @@ class GraphReader {
     const OpTensor& reads = places_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
     const std::size_t given = made_.constants[constant].size();
     if (given < static_cast<std::uint64_t>(reads.reach.end)) {
-      return wrong(format_text("{}: DataSize of Nodes[{}] is {}; expected {} or more, which {} of {} reads",
-                               words.text(), edge.FromNodeIndex, given, reads.reach.end, tensor.name,
+      return wrong(format_text("{}: DataSize of {} is {}; expected {} or more, which {} of {} reads", words.text(),
+                               node_text(edge.FromNodeIndex), given, reads.reach.end, tensor.name,
                                node_text(edge.ToNodeIndex)));
     }
     Extent& extent = made_.graph.constants[constant];
@@ -298,10 +312,11 @@ class GraphReader {
     }
     GraphSource& output = made_.graph.outputs[edge.GraphOutputIndex];
     if (output.kind != SourceKind::none) {
-      return wrong(format_text("{}: graph output {} is fed already; expected one edge to each", words.text(),
-                               edge.GraphOutputIndex));
+      return wrong(format_text("{}: {} is fed already; expected one edge to each", words.text(),
+                               port_text(desc_.InputCount + edge.GraphOutputIndex)));
     }
     output = source.value();
+    name_port(desc_.InputCount + edge.GraphOutputIndex, edge.Name);
     const Extent& extent = extent_of(made_.graph, output);
     TensorBinding& bound = made_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
     bound.present = true;
@@ -336,14 +351,17 @@ class GraphReader {
   GraphDef made_;
   std::vector<NodePlace> places_;  // of each node of the description
   std::vector<UINT> number_of_;    // of each node of the graph: its number in the description
+  std::vector<std::string> constant_names_;
+  std::vector<std::string> port_names_;  // of the graph's inputs and then of its outputs
 };
 
 }  // namespace
 
 Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core) { return GraphReader(desc, core).read(); }
 
-GraphDef graph_of(std::shared_ptr<const OperatorDef> def) {
+GraphDef graph_of(std::shared_ptr<const OperatorDef> def, std::string name) {
   GraphDef made;
+  made.name = std::move(name);
   GraphNode node = GraphReader::node_of(def, {});
   for (std::uint32_t i = 0; i < def->tensors.size(); ++i) {
     const TensorBinding& tensor = def->tensors[i];

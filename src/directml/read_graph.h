@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "directml/device_core.h"
@@ -17,10 +18,11 @@ struct GraphDef {
   Graph graph;
   std::vector<std::span<const std::byte>> constants;  // the application's memory, until the call returns
   Surface surface;
+  std::string name;  // that the application gave it; may be empty
 };
 
 Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core);
 
-[[nodiscard]] GraphDef graph_of(std::shared_ptr<const OperatorDef> def);
+[[nodiscard]] GraphDef graph_of(std::shared_ptr<const OperatorDef> def, std::string name);
 
 }  // namespace anydml

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "directml/work.h"
 
+#include "base/quoted.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
-#include "text/format.h"
 
 namespace anydml {
 
@@ -31,13 +31,13 @@ bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept
 }
 
 std::string Work::label() const {
-  const std::scoped_lock lock(label_mutex_);
-  return given_label_.empty() ? std::string(kind_) : format_text("{} '{}'", kind_, given_label_);
+  const std::scoped_lock lock(name_mutex_);
+  return with_name(kind_, name_);
 }
 
-void Work::set_label(std::string given) {
-  const std::scoped_lock lock(label_mutex_);
-  given_label_ = std::move(given);
+void Work::set_name(std::string given) {
+  const std::scoped_lock lock(name_mutex_);
+  name_ = std::move(given);
 }
 
 std::string Work::bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings,

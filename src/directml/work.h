@@ -33,7 +33,7 @@ class Work : public ComObject<IBridgeDispatch> {
 
   // For messages: what it is, and the name that the application gave it.
   [[nodiscard]] std::string label() const;
-  void set_label(std::string given);
+  void set_name(std::string given);
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
@@ -57,8 +57,8 @@ class Work : public ComObject<IBridgeDispatch> {
  private:
   const std::shared_ptr<DmlCore> core_;
   const std::string_view kind_;
-  mutable std::mutex label_mutex_;
-  std::string given_label_;
+  mutable std::mutex name_mutex_;
+  std::string name_;
 };
 
 // A compiled operator or graph. Its descriptors: the inputs, the outputs, the persistent resource if it has one, and

@@ -2,6 +2,7 @@
 // A graph as Graphviz draws it.
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "graph/passes.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -9,7 +10,8 @@
 namespace anydml {
 namespace {
 
-std::string quoted(std::string_view text) {
+// A label in Graphviz's language.
+std::string label_of(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -73,7 +75,8 @@ class Dot {
   void add_node(std::uint32_t node, const char* indent) {
     const GraphNode& of = graph_.nodes[node];
     const std::string name(of.op->op->name);
-    text_ += format_text("{}n{} [label={}];\n", indent, node, quoted(of.name.empty() ? name : of.name + ": " + name));
+    text_ += format_text("{}n{} [label={}];\n", indent, node,
+                         label_of(of.name.empty() ? name : escaped(of.name, kMostQuotedBytes) + ": " + name));
     drawn_[node] = true;
   }
 

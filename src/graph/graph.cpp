@@ -5,6 +5,8 @@
 #include <functional>
 #include <queue>
 
+#include "base/quoted.h"
+#include "schema/described.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -81,8 +83,7 @@ const Extent& extent_of(const Graph& graph, const GraphSource& source) {
 std::string node_label(const Graph& graph, std::uint32_t node) {
   const GraphNode& of = graph.nodes[node];
   const std::uint32_t number = of.number.value_or(node);
-  return of.name.empty() ? format_text("node {} ({})", number, of.op->op->name)
-                         : format_text("node {} ({} '{}')", number, of.op->op->name, of.name);
+  return format_text("node {} ({})", number, with_name(of.op->op->name, of.name));
 }
 
 Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
@@ -144,8 +145,9 @@ std::string graph_text(const Graph& graph) {
       inputs +=
           (input == 0 ? "" : ", ") + source_text(node.sources[input]) + ":" + tensor_text(node.op->tensors[input]);
     }
-    text += format_text("%{}{}: {} = {}({})\n", i, node.name.empty() ? "" : " '" + node.name + "'", outputs,
-                        node.op->op->name, inputs);
+    const std::string attributes = schema::attributes_text(*node.op->op, node.op->arguments);
+    text += format_text("{}: {} = {}({}{}{})\n", with_name(format_text("%{}", i), node.name), outputs,
+                        node.op->op->name, inputs, inputs.empty() || attributes.empty() ? "" : "; ", attributes);
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     text += format_text("output{}: {}\n", i, source_text(graph.outputs[i]));

@@ -148,11 +148,15 @@ Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text) {
   return invalid({desc.op->name, tensor.name}, std::move(text));
 }
 
-Error not_built(const facts::Operator& op) {
-  return {ErrorKind::unsupported, format_text("{}: an operator of DirectML that is not built here yet", op.name)};
+Status check_built(const facts::Operator& op) {
+  return find_family(op) != nullptr
+             ? Status()
+             : Error{ErrorKind::unsupported,
+                     format_text("{}: an operator of DirectML that is not built here yet", op.name)};
 }
 
 Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
+  ANYDML_TRY(check_built(*described.op));
   OpDesc desc;
   desc.op = described.op;
   desc.family = find_family(*described.op);
@@ -172,18 +176,12 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
     }
   }
 
-  if (desc.family != nullptr) {
-    ANYDML_TRY(check_types(desc));
-  }
+  ANYDML_TRY(check_types(desc));
   if (judged == Judged::not_yet) {
-    const bool by_element = desc.family == nullptr || desc.family->by_element;
-    const auto violations = schema::check_relations(described, facts::kNewestLevel, by_element);
+    const auto violations = schema::check_relations(described, facts::kNewestLevel, desc.family->by_element);
     if (!violations.empty()) {
       return invalid(*desc.op, violations.front());
     }
-  }
-  if (desc.family == nullptr) {  // a wrong description is told so first
-    return not_built(*described.op);
   }
   for (std::size_t i = 0; desc.family->by_element && i < desc.input_count; ++i) {
     if (desc.tensors[i].present) {

@@ -53,7 +53,9 @@ struct OpDesc {
 // The first of an operator's violations, as an error.
 [[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
-[[nodiscard]] Error not_built(const facts::Operator& op);
+// An error for an operator that is not built. It comes before anything is said of the operator's fields: a user who
+// mends those first has worked for nothing.
+[[nodiscard]] Status check_built(const facts::Operator& op);
 
 // Whether everything that DirectML's documents ask was held against a description already, or is still to be: all but
 // what they ask of tensors at a level, since the C API has more types, ranks and sizes than they do.

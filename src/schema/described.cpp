@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "schema/described.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "base/float_bits.h"
 
@@ -27,6 +31,73 @@ Scalar number_in(std::uint64_t bits) {
   }
 }
 
+// The fewest digits that mean the same number.
+template <class T>
+std::string digits(T number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+std::string real_text(f64 number) {
+  const auto single = static_cast<f32>(number);  // as nearly all were given, and then fewer digits suffice
+  return static_cast<f64>(single) == number ? digits(single) : digits(number);
+}
+
+// In the type that the operator's scalar unions have.
+std::string union_text(const Scalar& number, DataType type) {
+  switch (type) {
+    case DataType::FLOAT32:
+    case DataType::FLOAT16:
+    case DataType::FLOAT64:
+      return real_text(number.as<f64>());
+    case DataType::UINT64:
+      return digits(number.as<u64>());
+    default:
+      return digits(number.as<i64>());
+  }
+}
+
+std::string enumerator_text(const facts::Field& field, std::uint32_t value) {
+  if (const facts::Enum* known = facts::find_enum(field.spelling); known != nullptr) {
+    const auto found = std::ranges::find(known->values, value, &facts::EnumValue::value);
+    if (found != known->values.end()) {
+      return std::string(found->name.substr(known->prefix.size()));
+    }
+  }
+  return digits(value);
+}
+
+std::string number_text(const facts::Field& field, const Scalar& number, DataType of_union) {
+  switch (field.type) {
+    case facts::FieldType::natural:
+    case facts::FieldType::naturals:
+    case facts::FieldType::size_2d:
+      return digits(number.as<u64>());
+    case facts::FieldType::integer:
+    case facts::FieldType::integers:
+      return digits(number.as<i64>());
+    case facts::FieldType::boolean:
+      return number.as<u64>() != 0 ? "true" : "false";
+    case facts::FieldType::enumeration:
+      return enumerator_text(field, number.as<u32>());
+    case facts::FieldType::scalar_union:
+      return union_text(number, of_union);
+    default:
+      return real_text(number.as<f64>());
+  }
+}
+
+bool takes_several(facts::FieldType type) {
+  return type == facts::FieldType::reals || type == facts::FieldType::naturals || type == facts::FieldType::integers ||
+         type == facts::FieldType::scale_bias || type == facts::FieldType::size_2d;
+}
+
+bool counts_another(const facts::Operator& op, std::size_t field) {
+  return std::ranges::any_of(op.fields, [field](const facts::Field& other) {
+    return other.count_field >= 0 && static_cast<std::size_t>(other.count_field) == field;
+  });
+}
+
 }  // namespace
 
 std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits) {
@@ -49,6 +120,37 @@ std::size_t union_type_field(const facts::Operator& op) {
     }
   }
   return kNoField;
+}
+
+std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments) {
+  constexpr std::size_t kMostShown = 16;  // of an array: a log is for people
+  const std::size_t union_type = union_type_field(op);
+  const auto of_union = union_type != kNoField && !arguments[union_type].numbers.empty()
+                            ? static_cast<DataType>(arguments[union_type].numbers.front().as<u32>())
+                            : DataType::unknown;
+  std::string text;
+  for (std::size_t i = 0; i < op.fields.size(); ++i) {
+    const facts::Field& field = op.fields[i];
+    const Argument& argument = arguments[i];
+    const bool several = takes_several(field.type) || (!argument.operators.empty() && field.count_field >= 0);
+    const std::size_t count = argument.numbers.size() + argument.operators.size();
+    if (!facts::is_attribute(field.kind) || !argument.present || counts_another(op, i) || (!several && count == 0)) {
+      continue;
+    }
+    text.append(text.empty() ? "" : ", ").append(field.name).append(several ? "=[" : "=");
+    std::string_view comma;
+    for (const Scalar& number : std::span(argument.numbers).first(std::min(argument.numbers.size(), kMostShown))) {
+      text.append(std::exchange(comma, ", ")).append(number_text(field, number, of_union));
+    }
+    for (const Described& inner : argument.operators) {
+      const std::string own = attributes_text(*inner.op, inner.arguments);
+      text.append(std::exchange(comma, ", ")).append(inner.op->name);
+      text.append(own.empty() ? own : "(" + own + ")");
+    }
+    text.append(argument.numbers.size() > kMostShown ? ", ... " + digits(count) + " in all" : "");
+    text.append(several ? "]" : "");
+  }
+  return text;
 }
 
 }  // namespace anydml::schema

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/scalar.h"
@@ -60,5 +62,8 @@ struct Described {
 // The field of type DML_TENSOR_DATA_TYPE, which says how the operator's scalar unions are read; kNoField without one.
 inline constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
 [[nodiscard]] std::size_t union_type_field(const facts::Operator& op);
+
+// The attributes that are there, for people: "Function=SUM, Axes=[3]". Counts are left out: their arrays show them.
+[[nodiscard]] std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments);
 
 }  // namespace anydml::schema

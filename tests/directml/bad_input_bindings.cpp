@@ -346,6 +346,22 @@ std::vector<Case> binding_cases() {
          p.initializer_table->BindInputs(1, &input);
          return S_OK;
        }},
+      {"initializer: an array that is null, with a count", kRemoval, "Bindings is null; expected 2",
+       [](Program& p) -> HRESULT {
+         p.prepare_owned();
+         const DML_BUFFER_ARRAY_BINDING array{2, nullptr};
+         const DML_BINDING_DESC input{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+         p.initializer_table->BindInputs(1, &input);
+         return S_OK;
+       }},
+      {"initializer: an array that is null, of an operator that has inputs", kRemoval, "Bindings is null; expected 2",
+       [](Program& p) -> HRESULT {
+         p.prepare_owned();
+         const DML_BUFFER_ARRAY_BINDING array{0, nullptr};
+         const DML_BINDING_DESC input{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+         p.initializer_table->BindInputs(1, &input);
+         return S_OK;
+       }},
       {"initializer: a binding of type BUFFER", kRemoval, "Type is 1; expected DML_BINDING_TYPE_BUFFER_ARRAY",
        [](Program& p) -> HRESULT {
          p.prepare_owned();

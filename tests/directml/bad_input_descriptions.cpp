@@ -141,7 +141,7 @@ std::vector<Case> description_cases() {
 
 namespace {
 
-// Operators that are not built are judged as well.
+// Operators other than the program's.
 template <DML_OPERATOR_TYPE Type, class Desc, class Fill>
 std::function<HRESULT(Program&)> creating_other(Fill fill) {
   return [fill](Program& p) {
@@ -166,23 +166,47 @@ std::function<HRESULT(Program&)> creating_reduce(Fill fill) {
 }
 
 template <class Fill>
-std::function<HRESULT(Program&)> creating_gemm(Fill fill) {
-  return creating_other<DML_OPERATOR_GEMM, DML_GEMM_OPERATOR_DESC>([fill](Program& p, auto& desc) {
-    resize(p.a, {2, 3});
-    resize(p.b, {3, 4});
-    resize(p.out, {2, 4});
-    desc.ATensor = &p.a.desc;
-    desc.BTensor = &p.b.desc;
-    desc.OutputTensor = &p.out.desc;
-    fill(desc);
-  });
+std::function<HRESULT(Program&)> creating_fused(Fill fill) {
+  return creating_other<DML_OPERATOR_ELEMENT_WISE_ADD1, DML_ELEMENT_WISE_ADD1_OPERATOR_DESC>(
+      [fill](Program& p, auto& desc) {
+        desc.ATensor = &p.a.desc;
+        desc.BTensor = &p.b.desc;
+        desc.OutputTensor = &p.out.desc;
+        fill(desc);
+      });
 }
 
 }  // namespace
 
 std::vector<Case> rule_cases() {
   return {
-      {"a right operator that is not built", kUnsupported, "GEMM: ", creating_gemm([](DML_GEMM_OPERATOR_DESC&) {})},
+      // An operator that is not built is refused by name, before anything is said of its fields.
+      {"a right operator that is not built", kUnsupported, "GEMM: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_GEMM, DML_GEMM_OPERATOR_DESC>([](Program& p, auto& desc) {
+         resize(p.a, {2, 3});
+         resize(p.b, {3, 4});
+         resize(p.out, {2, 4});
+         desc.ATensor = &p.a.desc;
+         desc.BTensor = &p.b.desc;
+         desc.OutputTensor = &p.out.desc;
+       })},
+      {"one that is not built, with too many dimensions", kUnsupported,
+       "ACTIVATION_SOFTMAX: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_ACTIVATION_SOFTMAX, DML_ACTIVATION_SOFTMAX_OPERATOR_DESC>(
+           [](Program& p, auto& desc) {
+             resize(p.a, {1, 3, 4, 4});
+             resize(p.out, {1, 3, 4, 4});
+             desc = {&p.a.desc, &p.out.desc};
+           })},
+      {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
+       "JOIN: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
+         desc = {UINT32_MAX, &p.a.desc, &p.out.desc, 0};
+       })},
+      {"one that is not built, whose Desc is null", kUnsupported,
+       "CONVOLUTION: an operator of DirectML that is not built here yet", creating([](Program& p) {
+         p.described = {DML_OPERATOR_CONVOLUTION, nullptr};
+       })},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
          static constexpr UINT kAxes[] = {0, 4};
@@ -196,43 +220,36 @@ std::vector<Case> rule_cases() {
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.AxisCount = UINT32_MAX; })},
       {"a value that an enumeration does not have", E_INVALIDARG, "REDUCE: Function is 99; expected a DML_REDUCE",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) { desc.Function = number_as<DML_REDUCE_FUNCTION>(99); })},
-      {"an array of 2^32 - 1 tensors", E_INVALIDARG, "JOIN: InputCount is 4294967295; expected 65536 at most",
-       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
-         desc = {UINT32_MAX, &p.a.desc, &p.out.desc, 0};
-       })},
-      {"an array of no tensor", E_INVALIDARG, "JOIN: InputTensors holds no tensor; expected 1 or more",
-       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
-         desc = {0, nullptr, &p.out.desc, 0};
-       })},
-      {"matrices that do not fit", E_INVALIDARG, "GEMM: ATensor.Sizes[1] is 3; expected OutputTensor.Sizes[0]",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) { desc.TransA = DML_MATRIX_TRANSFORM_TRANSPOSE; })},
-      {"an operator that cannot be fused", E_INVALIDARG, "FusedActivation: ELEMENT_WISE_ABS cannot be fused into GEMM",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+      {"an operator that cannot be fused", E_INVALIDARG,
+       "FusedActivation: ELEMENT_WISE_ABS cannot be fused into ELEMENT_WISE_ADD1",
+       creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static constexpr DML_ELEMENT_WISE_ABS_OPERATOR_DESC kAbs{};
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ELEMENT_WISE_ABS, &kAbs};
          desc.FusedActivation = &kFused;
        })},
       {"a fused operator with a tensor", E_INVALIDARG, "ACTIVATION_RELU: InputTensor is given; expected null",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+       creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static DML_ACTIVATION_RELU_OPERATOR_DESC relu;
          relu = {desc.ATensor, nullptr};
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, &relu};
          desc.FusedActivation = &kFused;
        })},
-      {"a fused operator of no type", E_INVALIDARG, "GEMM: FusedActivation: Type is 0; expected the number of an",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+      {"a fused operator of no type", E_INVALIDARG,
+       "ELEMENT_WISE_ADD1: FusedActivation: Type is 0; expected the number of an",
+       creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static constexpr DML_OPERATOR_DESC kFused{};
          desc.FusedActivation = &kFused;
        })},
-      {"a fused operator whose Desc is null", E_INVALIDARG, "GEMM: FusedActivation: Desc is null; expected a DML_ACTIV",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
+      {"a fused operator whose Desc is null", E_INVALIDARG,
+       "ELEMENT_WISE_ADD1: FusedActivation: Desc is null; expected a DML_ACTIV",
+       creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, nullptr};
          desc.FusedActivation = &kFused;
        })},
       {"operators fused into one another without end", E_INVALIDARG, "is within an operator that is within another",
-       creating_gemm([](DML_GEMM_OPERATOR_DESC& desc) {
-         static DML_GEMM_OPERATOR_DESC inner;
-         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_GEMM, &inner};
+       creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
+         static DML_ELEMENT_WISE_ADD1_OPERATOR_DESC inner;
+         static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ELEMENT_WISE_ADD1, &inner};
          inner.FusedActivation = &kFused;
          desc.FusedActivation = &kFused;
        })},

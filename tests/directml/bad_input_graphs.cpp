@@ -118,9 +118,9 @@ std::vector<Case> graph_cases() {
        compiling([](Draft& d) { d.nodes[0].Type = number_as<DML_GRAPH_NODE_TYPE>(9); })},
       {"CompileGraph: a node without Desc", E_INVALIDARG, "Nodes[1].Desc is null",
        compiling([](Draft& d) { d.nodes[1].Desc = nullptr; })},
-      {"CompileGraph: a node without operator", E_INVALIDARG, "Nodes[1].Operator is null",
+      {"CompileGraph: a node without operator", E_INVALIDARG, "Nodes[1].Operator 'second' is null",
        compiling([](Draft& d) { d.operators[1].Operator = nullptr; })},
-      {"CompileGraph: another device's operator", E_INVALIDARG, "Nodes[1].Operator is another device's",
+      {"CompileGraph: another device's operator", E_INVALIDARG, "Nodes[1].Operator 'second' is another device's",
        [](Program& p) {
          Program other;
          Draft draft(p);
@@ -136,8 +136,8 @@ std::vector<Case> graph_cases() {
          static const DML_CONSTANT_DATA_GRAPH_NODE_DESC constant{&constant, 0, nullptr};
          d.nodes[1] = {DML_GRAPH_NODE_TYPE_CONSTANT, &constant};
        })},
-      {"CompileGraph: a constant with too few bytes", E_INVALIDARG, "DataSize of Nodes[0] is 95; expected 96 or more",
-       compiling([](Draft& d) {
+      {"CompileGraph: a constant with too few bytes", E_INVALIDARG,
+       "DataSize of Nodes[0] (a constant) is 95; expected 96 or more", compiling([](Draft& d) {
          static const std::uint8_t data[96] = {};
          static const DML_CONSTANT_DATA_GRAPH_NODE_DESC constant{data, 95, nullptr};
          d.nodes[0] = {DML_GRAPH_NODE_TYPE_CONSTANT, &constant};
@@ -186,7 +186,8 @@ std::vector<Case> graph_cases() {
        compiling([](Draft& d) { d.graph.IntermediateEdgeCount = 0; })},
       {"CompileGraph: a graph output fed by nothing", E_INVALIDARG, "no edge leads to graph output 1",
        compiling([](Draft& d) { d.graph.OutputCount = 2; })},
-      {"CompileGraph: a graph output fed twice", E_INVALIDARG, "graph output 0 is fed already", compiling([](Draft& d) {
+      {"CompileGraph: a graph output fed twice", E_INVALIDARG, "graph output 0 ('result') is fed already",
+       compiling([](Draft& d) {
          static DML_GRAPH_EDGE_DESC edges[2];
          edges[0] = edges[1] = d.output_edge;
          d.graph.OutputEdges = edges;
@@ -256,15 +257,16 @@ std::vector<Case> graph_cases() {
        bound([](Program& p) {
          bind_inputs(p.table.Get(), {p.whole(0), {}});
        })},
-      {"a graph: an input that is too small", kRemoval, "graph input 0: SizeInBytes is 64; expected 96",
+      {"a graph: an input that is too small", kRemoval, "graph input 0 ('dividend'): SizeInBytes is 64; expected 96",
        bound([](Program& p) {
          bind_inputs(p.table.Get(), {{p.buffers[0].Get(), 0, 64}, p.whole(1)});
        })},
-      {"a graph: an output that is too small", kRemoval, "graph output 0: SizeInBytes is 92; expected 96",
+      {"a graph: an output that is too small", kRemoval, "graph output 0 ('result'): SizeInBytes is 92; expected 96",
        bound([](Program& p) {
          bind_output(p.table.Get(), {p.buffers[2].Get(), 0, 92});
        })},
-      {"a graph: an input over an output", kRemoval, "graph input 0: overlaps graph output 0", bound([](Program& p) {
+      {"a graph: an input over an output", kRemoval, "graph input 0 ('dividend'): overlaps graph output 0 ('result')",
+       bound([](Program& p) {
          bind_inputs(p.table.Get(), {p.whole(0), p.whole(1)});
          bind_output(p.table.Get(), p.whole(0));
          p.record();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Initializers, and the tensors that DirectML owns.
+#include "directml/graph_program.h"
 #include "directml/modulus.h"
 
 namespace anydml::test {
@@ -184,6 +185,48 @@ TEST(Initializer, SeveralOperatorsAtOnce) {
   dml.queue.finish();
   EXPECT_EQ(owning.result(), kFloorResult);
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+}
+
+// A vector without elements has no address, so that programs pass null where they have nothing to bind.
+TEST(Initializer, WithoutInputsNoArrayIsNeeded) {
+  Dml dml;
+  Tensor out(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, 4});
+  DML_SCALAR_UNION seven{};
+  seven.Int32 = 7;
+  const DML_FILL_VALUE_CONSTANT_OPERATOR_DESC fill{&out.desc, DML_TENSOR_DATA_TYPE_INT32, seven};
+  ComPtr<IDMLOperator> op;
+  ASSERT_EQ(dml.create_operator(DML_OPERATOR_FILL_VALUE_CONSTANT, &fill, op), S_OK) << anydml_last_error();
+  GraphBuilder graph;
+  graph.output(graph.add(op.Get()), 0);
+  for (const auto& compiled : {dml.compile(op.Get()), graph.compile(dml)}) {
+    const std::vector<DML_BUFFER_BINDING> no_buffers;
+    const std::vector<DML_BINDING_DESC> no_bindings;
+    ASSERT_EQ(no_buffers.data(), nullptr);
+    const DML_BUFFER_ARRAY_BINDING no_array{static_cast<UINT>(no_buffers.size()), no_buffers.data()};
+    const DML_BINDING_DESC of_target{DML_BINDING_TYPE_BUFFER_ARRAY, &no_array};
+    const auto heap = create_heap(dml.d3d12.Get(), 8);
+    const auto buffer = create_buffer(dml.d3d12.Get(), 16);
+    ID3D12DescriptorHeap* heaps[] = {heap.Get()};
+    IDMLCompiledOperator* targets[] = {compiled.Get()};
+    ComPtr<IDMLOperatorInitializer> initializer;
+    ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
+    const auto first_table = dml.table(initializer.Get(), heap.Get(), 4);
+    first_table->BindInputs(1, &of_target);
+    ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+    first_table->BindInputs(0, no_bindings.data());
+    first_table->BindOutputs(0, no_bindings.data());
+    dml.queue.list->SetDescriptorHeaps(1, heaps);
+    dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), first_table.Get());
+
+    const auto table = dml.table(compiled.Get(), heap.Get());
+    table->BindInputs(0, no_bindings.data());
+    ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+    bind_output(table.Get(), {buffer.Get(), 0, 16});
+    dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
+    dml.queue.finish();
+    ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
+    EXPECT_EQ(values_of<int>(download(dml.queue, buffer.Get())), (std::vector<int>{7, 7, 7, 7}));
+  }
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "directml/harness.h"
+#include "directml/bad_input.h"
 
 namespace anydml::test {
 namespace {
@@ -50,25 +50,105 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-bool log_shows_errors() {
+std::string log_setting() {
   const char* log = std::getenv("ANYDML_LOG");
-  return log != nullptr && std::string(log) != "none";
+  return log != nullptr ? log : "";
 }
 
+// They are shown unless somebody asks for none.
+bool log_shows_errors() { return log_setting() != "none"; }
+bool log_is_default() { return log_setting().empty(); }
+
 struct Messages : testing::Test {
-  static HRESULT ask_for_nothing(ID3D12Device* device) {
+  // A wrong call whose sentence did not come before, since one that comes again is shown less often by default.
+  HRESULT ask_for_nonsense(ID3D12Device* device) {
+    static UINT64 last = 100;
     ComPtr<ID3D12Heap> heap;
-    const D3D12_HEAP_DESC desc{};
+    D3D12_HEAP_DESC desc{};
+    desc.SizeInBytes = 65536;
+    desc.Alignment = ++last;
+    desc.Properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
+    sentence = "ID3D12Device::CreateHeap: Alignment is " + std::to_string(last) + "; expected 0, 65536 or 4194304";
     return device->CreateHeap(&desc, IID_PPV_ARGS(&heap));
   }
-  static constexpr const char* kSentence = "ID3D12Device::CreateHeap: SizeInBytes is 0; expected more";
+  std::string sentence;
 };
 
 TEST_F(Messages, WithoutTheDebugLayerOnlyTheLogSpeaks) {
   const auto device = create_d3d12_device();
   Captured captured;
-  EXPECT_EQ(ask_for_nothing(device.Get()), E_INVALIDARG);
-  EXPECT_EQ(count_of(captured.end(), kSentence), log_shows_errors() ? 1 : 0);
+  EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+  EXPECT_EQ(captured.end(), log_shows_errors() ? "anydml: " + sentence + "\n" : "");
+}
+
+TEST_F(Messages, DirectMLSaysWhyACallFailed) {
+  const auto device = create_d3d12_device();
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
+  const DML_OPERATOR_DESC gemm{DML_OPERATOR_GEMM, nullptr};
+  ComPtr<IDMLOperator> op;
+  Captured captured;
+  EXPECT_EQ(dml->CreateOperator(&gemm, IID_PPV_ARGS(&op)), kUnsupported);
+  EXPECT_EQ(captured.end(), log_shows_errors() ? "anydml: IDMLDevice::CreateOperator: GEMM: an operator of DirectML "
+                                                 "that is not built here yet\n"
+                                               : "");
+}
+
+// A program that fails in a loop gets a few lines, one that asked for a log all of them.
+TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
+  const auto device = create_d3d12_device();
+  Captured captured;
+  for (int i = 0; i < 100; ++i) {
+    ComPtr<ID3D12Heap> heap;
+    const D3D12_HEAP_DESC desc{};
+    EXPECT_EQ(device->CreateHeap(&desc, IID_PPV_ARGS(&heap)), E_INVALIDARG);
+  }
+  const std::string text = captured.end();
+  const std::string line = "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0; expected more";
+  if (log_is_default()) {
+    std::string expected = line + "\n";
+    for (const char* times : {"2", "4", "8", "16", "32", "64"}) {
+      expected += line + " (" + times + " times so far)\n";
+    }
+    EXPECT_EQ(text, expected);
+  } else {
+    EXPECT_EQ(count_of(text, line + "\n"), log_shows_errors() ? 100 : 0);
+  }
+}
+
+// A program that asks whether something is there has not failed.
+TEST_F(Messages, AQuestionIsNoFailure) {
+  const auto device = create_d3d12_device();
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
+  Captured captured;
+  UINT nothing = 0;
+  EXPECT_TRUE(FAILED(device->CheckFeatureSupport(number_as<D3D12_FEATURE>(999), &nothing, sizeof(nothing))));
+  EXPECT_TRUE(FAILED(dml->CheckFeatureSupport(number_as<DML_FEATURE>(99), 0, nullptr, 0, nullptr)));
+  IUnknown* none = nullptr;
+  EXPECT_EQ(dml->QueryInterface(__uuidof(ID3D12Heap), reinterpret_cast<void**>(&none)), E_NOINTERFACE);
+  EXPECT_EQ(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, __uuidof(ID3D12Device), nullptr), S_FALSE);
+  const std::string text = captured.end();
+  EXPECT_EQ(count_of(text, "anydml: "), log_is_default() || !log_shows_errors() ? 0 : 3) << text;
+}
+
+// Close of a list repeats why it fails, which was said when the call was made.
+TEST_F(Messages, AFailureIsToldOnce) {
+  const auto device = create_d3d12_device();
+  Queue queue(device.Get());
+  Captured captured;
+  queue.list->CopyResource(nullptr, nullptr);
+  EXPECT_EQ(queue.list->Close(), E_INVALIDARG);
+  const std::string text = captured.end();
+  EXPECT_EQ(count_of(text, "pDstResource is null"), log_is_default() ? 1 : log_shows_errors() ? 2 : 0) << text;
+}
+
+// The C API has anydml_last_error, and prints nothing by itself.
+TEST_F(Messages, TheCApiDoesNotPrint) {
+  Captured captured;
+  EXPECT_EQ(anydml_run(nullptr, "GEMM", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_UNSUPPORTED);
+  EXPECT_EQ(count_of(captured.end(), "GEMM"), log_is_default() || !log_shows_errors() ? 0 : 1);
+  EXPECT_STREQ(anydml_last_error(), "GEMM: an operator of DirectML that is not built here yet");
 }
 
 TEST_F(Messages, AnInterfaceThatIsNotThereIsInTheLog) {
@@ -79,7 +159,7 @@ TEST_F(Messages, AnInterfaceThatIsNotThereIsInTheLog) {
   EXPECT_EQ(
       count_of(captured.end(),
                "anydml: QueryInterface: an ID3D12Device9 has no interface {26CAAE7A-3081-4633-9581-226FBE57695D}"),
-      log_shows_errors() ? 1 : 0);
+      log_is_default() || !log_shows_errors() ? 0 : 1);
 }
 
 TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
@@ -89,8 +169,8 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
   const auto device = create_d3d12_device();
   {
     Captured captured;
-    EXPECT_EQ(ask_for_nothing(device.Get()), E_INVALIDARG);
-    EXPECT_EQ(count_of(captured.end(), kSentence), 1);
+    EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+    EXPECT_EQ(count_of(captured.end(), sentence), 1);
   }
   {  // a warning
     const auto buffer = create_buffer(device.Get(), 64);
@@ -115,8 +195,8 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     filter.DenyList.pSeverityList = &severity;
     ASSERT_EQ(messages->PushStorageFilter(&filter), S_OK);
     Captured captured;
-    EXPECT_EQ(ask_for_nothing(device.Get()), E_INVALIDARG);
-    EXPECT_EQ(count_of(captured.end(), kSentence), log_shows_errors() ? 1 : 0);
+    EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+    EXPECT_EQ(count_of(captured.end(), sentence), log_shows_errors() ? 1 : 0);
     messages->PopStorageFilter();
   }
   int heard = 0;
@@ -126,8 +206,8 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
                                               D3D12_MESSAGE_CALLBACK_FLAG_NONE, &heard, &cookie),
             S_OK);
   Captured captured;
-  EXPECT_EQ(ask_for_nothing(device.Get()), E_INVALIDARG);
-  EXPECT_EQ(count_of(captured.end(), kSentence), log_shows_errors() ? 1 : 0);
+  EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+  EXPECT_EQ(count_of(captured.end(), sentence), log_shows_errors() ? 1 : 0);
   EXPECT_EQ(heard, 1);
   ASSERT_EQ(messages->UnregisterMessageCallback(cookie), S_OK);
 }

@@ -171,6 +171,12 @@ class BadModels(unittest.TestCase):
         self.assertIn("is right for feature level 6_4 (the oldest that takes it is 3_0), but does not run here",
                       run("check", BAD / "operator_not_built.json", status=2).stdout)
 
+    def test_what_is_not_built_comes_first(self):
+        lines = run("check", BAD / "operator_not_built_and_wrong.json", status=2).stdout.splitlines()
+        self.assertIn("ACTIVATION_SOFTMAX is an operator of DirectML that is not built here yet", lines[0])
+        self.assertIn("InputTensor.DimensionCount: is 3 without leading 1s; expected 2 at most", lines[1])
+        self.assertEqual(len(lines), 3)
+
     def test_check_at_the_devices_level(self):
         done = run("check", EXAMPLES / "add.json", environment={"ANYDML_FEATURE_LEVEL": "2_1"}, status=2)
         self.assertIn("3 problems at feature level 2_1", done.stdout)

@@ -239,6 +239,12 @@ def test_fill(kind):
 
 
 def test_what_is_wrong_is_named():
+    def reduced(**attributes):
+        return anydml.run("REDUCE", X, shape=1, **attributes)
+
+    def added(activation):
+        return anydml.run("ELEMENT_WISE_ADD1", X, X, FusedActivation=activation)
+
     for error, message, call in (
             (TypeError, "missing 2 required keyword-only arguments: 'min' and 'max'", lambda: anydml.clip(X)),
             (TypeError, "^Min is None", lambda: anydml.clip(X, min=None, max=1)),
@@ -249,20 +255,19 @@ def test_what_is_wrong_is_named():
             (TypeError, "dtype and shape are for a new array",
              lambda: anydml.cast(X, dtype="i4", out=np.empty(4, "i4"))),
             (TypeError, "^out is an array of complex64", lambda: anydml.cast(X, dtype="c8")),
-            (TypeError, "^Strides is 5 .int.; expected a sequence of numbers",
-             lambda: anydml.run("CONVOLUTION", X, X, Strides=5)),
-            (TypeError, r"^Strides\[1\] is 'a' .str.", lambda: anydml.run("CONVOLUTION", X, X, Strides=[1, "a"])),
-            (TypeError, "^Mode is None .*; expected the name of a value, a str, or its number",
-             lambda: anydml.run("CONVOLUTION", X, X, Mode=None)),
-            (TypeError, "^FusedActivation is 'RELU' .*; expected an anydml.Operator",
-             lambda: anydml.run("GEMM", X, X, FusedActivation="RELU")),
+            (TypeError, "^Axes is 5 .int.; expected a sequence of numbers", lambda: reduced(Axes=5)),
+            (TypeError, r"^Axes\[1\] is 'a' .str.", lambda: reduced(Axes=[0, "a"])),
+            (TypeError, "^Function is None .*; expected the name of a value, a str, or its number",
+             lambda: reduced(Function=None)),
+            (TypeError, "^FusedActivation is 'RELU' .*; expected an anydml.Operator", lambda: added("RELU")),
             (TypeError, "^ActivationDescs is .*; expected a sequence of anydml.Operator",
-             lambda: anydml.run("RNN", X, X, X, ActivationDescs=5)),
-            (TypeError, r"^ActivationDescs\[0\] is 5 ", lambda: anydml.run("RNN", X, X, X, ActivationDescs=[5])),
-            (TypeError, "^Alpha is 'x'", lambda: anydml.run(
-                "GEMM", X, X, FusedActivation=anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
-            (ValueError, "GEMM: attribute TransB is missing", lambda: anydml.run(
-                "GEMM", X, X, TransA="transpose", FusedActivation=anydml.Operator("ACTIVATION_ELU", Alpha=1))),
+             lambda: added(anydml.Operator("RNN", ActivationDescs=5))),
+            (TypeError, r"^ActivationDescs\[0\] is 5 ", lambda: added(anydml.Operator("RNN", ActivationDescs=[5]))),
+            (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
+            (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
+            # What is not built is refused before its attributes are read.
+            (NotImplementedError, "^GEMM: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("GEMM", X, X, TransA=None, FusedActivation="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

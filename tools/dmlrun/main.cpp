@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -327,6 +328,13 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
   return true;
 }
 
+// What the libraries print by default, dmlrun says in lines of its own. Programs under `dmlrun exec` keep the default.
+void leave_errors_to_dmlrun() {
+  if (const char* log = std::getenv("ANYDML_LOG"); log == nullptr || *log == '\0') {
+    setenv("ANYDML_LOG", "none", 1);
+  }
+}
+
 int main_of(std::vector<std::string> words) {
   CLI::App app;
   app.name("dmlrun");
@@ -343,6 +351,7 @@ int main_of(std::vector<std::string> words) {
   // Programs' own options are theirs.
   if (words[0] == "bench") {
 #if defined(DMLRUN_BENCH)
+    leave_errors_to_dmlrun();
     return bench::run({words.begin() + 1, words.end()}, {"/proc/self/exe", "bench"});
 #else
     return complain("the benchmark is left out of this build", kWrong);
@@ -351,6 +360,7 @@ int main_of(std::vector<std::string> words) {
   if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
     return execute_program({words.begin() + (words[1] == "--" ? 2 : 1), words.end()});
   }
+  leave_errors_to_dmlrun();
   // Without a command it is a model to run, as DxDispatch has it.
   constexpr std::string_view kOwn[] = {"-h", "--help", "--version"};
   std::vector<std::string> commands;

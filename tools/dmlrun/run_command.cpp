@@ -122,7 +122,8 @@ struct Findings {
   std::string_view oldest_level = {};  // that takes it; empty where it could not be read
 
   [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
-  [[nodiscard]] const Problem& first() const { return problems.none() ? not_built.front() : problems.list().front(); }
+  // An operator that is not built comes before the rules that it breaks: mending those would not make it run.
+  [[nodiscard]] const Problem& first() const { return not_built.empty() ? problems.list().front() : not_built.front(); }
   [[nodiscard]] std::size_t count() const { return problems.list().size() + not_built.size(); }
 };
 
@@ -216,7 +217,7 @@ int check_one(const std::string& file, std::optional<facts::FeatureLevel> asked,
     write_findings(json, file, findings);
     return findings.none() ? kDone : kWrong;
   }
-  for (const auto problems : {findings.problems.list(), std::span<const Problem>(findings.not_built)}) {
+  for (const auto problems : {std::span<const Problem>(findings.not_built), findings.problems.list()}) {
     for (const Problem& problem : problems) {
       std::printf("%s\n", line_of(file, problem).c_str());
     }
