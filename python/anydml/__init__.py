@@ -10,8 +10,9 @@ array([ 1, -1])
 import numpy as _np
 
 from . import _core, _operators
-from ._calls import Compiled, Operator, compile, run
-from ._graphs import Graph, Symbol, graph
+from ._graphs import Graph, graph
+from ._run import Compiled, Operator, compile, run
+from ._symbols import Symbol
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
