@@ -24,6 +24,7 @@ for _name in (*_operators.__all__, *_operators.SHADOWING):
 for _public in (run, compile, graph, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
                 *(globals()[_name] for _name in _operators.SHADOWING)):
     _public.__module__ = "anydml"  # as help and pickle show it
+del _name, _public
 
 
 @_ufunc("ELEMENT_WISE_MODULUS_FLOOR")
