@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import struct
 import weakref
+import zlib
 from collections import OrderedDict as _OrderedDict
 from types import GenericAlias as _GenericAlias, MethodType as _MethodType
 
@@ -119,6 +120,13 @@ def _key_of(constant):
     return kind, _Identity(constant)
 
 
+def _checksum(argument):
+    """For arrays: a function that is recorded can still reach them by another name, and change them only this once."""
+    if not isinstance(argument, _np.ndarray):
+        return None
+    return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
+
+
 class Graph:
     """A function of arrays that runs as one piece; `graph` makes it.
 
@@ -182,7 +190,12 @@ class Graph:
         key = tuple(key)
         found = self._kept.get(key)
         if found is None:
-            found = self._kept[key] = Recording(self._function, given, self._device)
+            before = list(map(_checksum, given))
+            found = Recording(self._function, given, self._device)
+            if list(map(_checksum, given)) != before:
+                raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
+                                 "its arguments as they are")
+            self._kept[key] = found
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return found

@@ -46,6 +46,7 @@ class Symbol:
     """
 
     __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
+
     def __init__(self, recorder, source, start, stand_in, value=None):
         self._recorder, self._source, self._start = recorder, source, start
         self._stand_in, self._value = stand_in, value

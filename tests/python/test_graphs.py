@@ -185,6 +185,20 @@ def test_arrays_that_change_while_a_graph_is_recorded(part):
     same(*results)
 
 
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
+def test_a_function_that_changes_its_argument_is_refused(part):
+    memory = X.copy()
+
+    def function(x):
+        first = x + 1
+        memory[0, 0] += 1
+        return first, x + 1
+
+    with pytest.raises(ValueError, match="the function changed an array that is one of its arguments"):
+        anydml.graph(function)(memory[:, part])
+    same(anydml.graph(function)(X), (X + 1, X + 1))  # it is not an argument here
+
+
 def test_the_same_constant_is_recorded_once():
     added = []
 
