@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from types import GenericAlias
 from typing import Any, Generic, Protocol, TypeVar, overload
 
@@ -19,8 +19,7 @@ class Graph(Generic[_Result]):
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> Callable[..., _Result]: ...
     # An argument that is not an array is a constant of the graph.
-    def __call__(self, *arguments: NDArray[Any] | np.generic | _DLPackArray | float | str | None,
-                 out: Any = None) -> _Result: ...
+    def __call__(self, *arguments: NDArray[Any] | np.generic | _DLPackArray | Hashable, out: Any = None) -> _Result: ...
 
 class _Decorator(Protocol):
     @overload
