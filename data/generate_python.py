@@ -13,7 +13,7 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, english, exported_names, list_text, notes, options,
+from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
                          read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import spec_stub_text, stub_module_text
 
