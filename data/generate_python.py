@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns the facts into the functions of the Python package: python/anydml/_operators.py and .pyi, the names in
-__init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py has the rule,
-python_stubs.py what type checkers see, examples.py the examples that help() shows.
+"""Turns the facts into parts of the Python package: the rows of operators (python/anydml/_specs.py and .pyi), their
+functions (_operators.py and .pyi), the names in __init__.pyi, and the table of all operators in
+docs/python-operators.md. python_rule.py implements the rule, python_stubs.py writes the types for checkers, and
+examples.py has the examples that help() shows.
 
 usage: generate_python.py            write the files
        generate_python.py --check    exit 1 if a committed one is not what the facts give
@@ -12,9 +13,9 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, english, exported_names, list_text, notes, options,
+from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
                          read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
-from python_stubs import stub_module_text
+from python_stubs import spec_stub_text, stub_module_text
 
 
 def fail(message):
@@ -36,6 +37,12 @@ def ufunc_first_line(op):
     return f"DirectML's {op.name}: {formula}, element by element and correctly rounded."
 
 
+# Where a function differs from the C library's and NumPy's.
+UFUNC_EXCEPTIONS = {
+    "ELEMENT_WISE_POW": "A negative base, minus infinity included, to a finite power that is not an integer is NaN, as "
+                        "DirectML documents it; C and NumPy give 0 or infinity for minus infinity."}
+
+
 def ufunc_notes(op):
     if len(op.inputs) == 1:
         yield f"Of {types_text(op.inputs[0].types)}: the nearest of the type to the true value."
@@ -43,6 +50,8 @@ def ufunc_notes(op):
         yield "Of float16 and float32: the nearest of the type to the true value."
     yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
            "libraries, GPUs and ``device`` are as for `modulus_floor`.")
+    if op.name in UFUNC_EXCEPTIONS:
+        yield UFUNC_EXCEPTIONS[op.name]
     if op.attributes:
         yield f"DirectML's ScaleBias is taken by `run`: run({op.name!r}, {', '.join(ufunc_inputs(op))}, Scale=2, Bias=1)."
 
@@ -83,15 +92,34 @@ def spec_text(op):
                  *(["array=True"] if output.tensor.array else []), *([f"like={output.like}"] if output.like else []),
                  *([f'dtype="{output.dtype}"'] if output.dtype else []),
                  *([f"sizes={output.sizes}"] if output.sizes is not None else [])]
-        return f"_Output({', '.join(parts)})"
+        return f"Output({', '.join(parts)})"
 
     array = next((i for i, one in enumerate(op.inputs) if one.array), None)
     truths = tuple(i for i, one in enumerate(op.inputs) if one.types == ("UINT8",))
     parts = [str(len(op.inputs)), f"[{', '.join(map(of_output, op.outputs))}]",
              *([f"array={array}"] if array is not None else []), *([f"same={op.same}"] if op.same else []),
              *([f"truths={truths}"] if truths else [])]
-    head = f'    "{op.name}": _Spec('
+    head = f'    "{op.name}": Spec('
     return wrapped(head, parts, "),\n", len(head))
+
+
+def specs_text(operators):
+    head = '''# SPDX-License-Identifier: MIT
+"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and the
+rows in src/ops: edit those.
+"""
+from collections import namedtuple
+
+# inputs: how many there are. array: which of them is an array of tensors. same: groups of inputs that have one type.
+# truths: the inputs that are UINT8 alone, which take arrays of bool too.
+Spec = namedtuple("Spec", "inputs outputs array same truths", defaults=(None, (), ()))
+# like: the inputs whose type it has. dtype: its type if no input says it. sizes: the inputs that are broadcast to its
+# shape. array: it is an array of tensors, and the operator's only output.
+Output = namedtuple("Output", "name optional array like dtype sizes", defaults=(False, False, (), "", None))
+
+SPECS = {
+'''
+    return head + "".join(map(spec_text, operators)) + "}\n"
 
 
 def module_text(operators):
@@ -100,13 +128,10 @@ def module_text(operators):
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
              'and the rows\nin src/ops: edit those.\n"""\n',
-             "from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run\n",
+             "from ._run import given as _given, run as _run\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# Python's own names: never by import *\n",
              list_text("SHADOWING", shadowing)]
-    lines.append("\n_SPECS.update({\n")
-    lines += [spec_text(op) for op in operators]
-    lines.append("})\n")
     lines += ["\n\n" + function_text(op) for op in functions]
     return "".join(lines)
 
@@ -146,7 +171,8 @@ def generate():
         fail(f"examples.py has too many or too few examples: {', '.join(sorted(without))}")
     rows = [op for op in operators if op.name in built]
     package = ROOT / "python" / "anydml"
-    return {package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
+    return {package / "_specs.py": specs_text(rows), package / "_specs.pyi": spec_stub_text(rows),
+            package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
             package / "__init__.pyi": package_stub_text((package / "__init__.pyi").read_text(), rows),
             ROOT / "docs" / "python-operators.md": page_text(operators, built)}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What type checkers see of the operators' functions: python/anydml/_operators.pyi, which generate_python.py writes."""
+"""The types of the operators' functions for checkers: python/anydml/_operators.pyi and _specs.pyi, which
+generate_python.py writes."""
 from python_rule import HAND_WRITTEN, UFUNCS, exported_names, last_required, list_text, options, signature, wrapped
 
 KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsIndex", "boolean": "bool",
@@ -83,22 +84,31 @@ def stub_text(op):
     return "".join(f"@overload\n{text}" for text in ways)
 
 
+def spec_stub_text(operators):
+    names = [f'"{prefix}{op.name}"' for op in operators if not is_several(op) for prefix in ("", "DML_OPERATOR_")]
+    head = '''# SPDX-License-Identifier: MIT
+# Made by data/generate_python.py, as _specs.py is.
+from typing import Literal, TypeAlias
+
+# The operators that have one result.
+'''
+    return head + wrapped("_OneResult: TypeAlias = Literal[", names, "]\n", 4)
+
+
 def stub_module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
-    names = [f'"{prefix}{op.name}"' for op in operators if not is_several(op) for prefix in ("", "DML_OPERATOR_")]
     head = '''# SPDX-License-Identifier: MIT
 # Made by data/generate_python.py, as _operators.py is.
 from collections.abc import Sequence
-from typing import Literal, SupportsIndex, TypeAlias, overload
+from typing import SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._calls import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 '''
-    start = "_OneResult: TypeAlias = Literal["
     return (head + list_text("__all__", exported) + list_text("SHADOWING", shadowing) + "\n" +
-            wrapped(start, names, "]\n", 4) + "\n" + "\n".join(stub_text(op) for op in functions))
+            "\n".join(stub_text(op) for op in functions))

@@ -13,7 +13,7 @@ import python_rule as python
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "anydml"
 # What the package has besides the operators' functions, and where.
 MEMBERS = {"__init__.py": ("modulus_floor", "modulus_truncate", "adapters", "operators"),
-           "_calls.py": ("run", "compile", "Compiled", "Operator")}
+           "_run.py": ("run", "compile", "Compiled", "Operator")}
 
 
 def shown_docstring(text: str) -> list[str]:

@@ -64,6 +64,17 @@ inline std::string text_of(nb::handle given) {
   return text.empty() || text.size() > kMost ? "of type " + kind : text + " (" + kind + ")";
 }
 
+// A NumPy array that the C API does not take, for a message.
+inline std::string array_text(nb::handle array) {
+  const int rank = PyArray_NDIM(reinterpret_cast<PyArrayObject*>(array.ptr()));
+  return "an array of " + plain_text(array.attr("dtype")) + " with " + std::to_string(rank) +
+         " dimensions and the strides " + plain_text(array.attr("strides"));
+}
+
+inline constexpr const char* kExpectedArray =
+    "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or uint8 to uint64, with at most "
+    "eight dimensions and strides of whole elements";
+
 // A name as the C API takes it. argument and expected are for the message.
 inline std::string name_of(nb::handle given, const std::string& argument, const char* expected) {
   if (PyUnicode_Check(given.ptr()) == 0) {

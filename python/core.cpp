@@ -80,13 +80,7 @@ struct Call {
     if (is_array && operand.take(as_array(array.ptr()))) {
       return;
     }
-    const std::string what = !is_array ? text_of(array)
-                                       : "an array of " + plain_text(array.attr("dtype")) + " with " +
-                                             std::to_string(PyArray_NDIM(as_array(array.ptr()))) +
-                                             " dimensions and the strides " + plain_text(array.attr("strides"));
-    raise(PyExc_TypeError, name + " is " + what +
-                               "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or "
-                               "uint8 to uint64, with at most eight dimensions and strides of whole elements");
+    raise(PyExc_TypeError, name + " is " + (is_array ? array_text(array) : text_of(array)) + kExpectedArray);
   }
 
   void check_writable(std::size_t i) const {

@@ -175,10 +175,12 @@ int faults_of_part(Faults of, const Row& row) {
       const Bits r = magnitude(load<T>(row.data[row.inputs] + i * step));
       const Bits finite = as_bits(a < kInfinity) & as_bits(b < kInfinity);
       const Bits zero = as_bits(a == 0);
-      invalid |= as_bits(r > kInfinity) & as_bits(a <= kInfinity) & as_bits(b <= kInfinity);
-      infinite |= as_bits(r == kInfinity) & finite & (zero ^ 1);
-      pole |= as_bits(r == kInfinity) & finite & zero;
-      tiny |= as_bits(r < FloatParts<T>::kHidden) & finite & (zero ^ 1) & as_bits(a != one_bits<T>());
+      invalid =
+          static_cast<Bits>(invalid | (as_bits(r > kInfinity) & as_bits(a <= kInfinity) & as_bits(b <= kInfinity)));
+      infinite = static_cast<Bits>(infinite | (as_bits(r == kInfinity) & finite & (zero ^ 1)));
+      pole = static_cast<Bits>(pole | (as_bits(r == kInfinity) & finite & zero));
+      tiny = static_cast<Bits>(
+          tiny | (as_bits(r < FloatParts<T>::kHidden) & finite & (zero ^ 1) & as_bits(a != one_bits<T>())));
     }
   };
   constexpr npy_intp kSize = sizeof(T);

@@ -88,9 +88,7 @@ class Graph {
   }
   static void take(Operand& operand, nb::handle array, const char* what) {
     if (!operand.take(as_array(array.ptr()))) {
-      raise(PyExc_TypeError, std::string(what) + " of a graph is an array of " + plain_text(array.attr("dtype")) +
-                                 "; expected native byte order, float16/32/64, int8 to int64 or uint8 to uint64, at "
-                                 "most eight dimensions and strides of whole elements");
+      raise(PyExc_TypeError, std::string(what) + " of a graph is " + array_text(array) + kExpectedArray);
     }
   }
 

@@ -10,8 +10,9 @@ array([ 1, -1])
 import numpy as _np
 
 from . import _core, _operators
-from ._calls import Compiled, Operator, compile, run
-from ._graphs import Graph, Symbol, graph
+from ._graphs import Graph, graph
+from ._run import Compiled, Operator, compile, run
+from ._symbols import Symbol
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
@@ -23,6 +24,7 @@ for _name in (*_operators.__all__, *_operators.SHADOWING):
 for _public in (run, compile, graph, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
                 *(globals()[_name] for _name in _operators.SHADOWING)):
     _public.__module__ = "anydml"  # as help and pickle show it
+del _name, _public
 
 
 @_ufunc("ELEMENT_WISE_MODULUS_FLOOR")

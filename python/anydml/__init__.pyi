@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 from typing import TypedDict
 
-from ._calls import Compiled as Compiled, Operator as Operator, compile as compile, run as run
-from ._graphs import Graph as Graph, Symbol as Symbol, graph as graph
+from ._graphs import Graph as Graph, graph as graph
 from ._operators import *
 from ._operators import (abs as abs, pow as pow)
+from ._run import Compiled as Compiled, Operator as Operator, compile as compile, run as run
+from ._symbols import Symbol as Symbol
 from ._ufuncs import _UfuncOfTwo
 
 __version__: str

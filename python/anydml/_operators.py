@@ -2,7 +2,7 @@
 """A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the rows
 in src/ops: edit those.
 """
-from ._calls import SPECS as _SPECS, Output as _Output, Spec as _Spec, given as _given, run as _run
+from ._run import given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
@@ -19,104 +19,6 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
-
-_SPECS.update({
-    "ELEMENT_WISE_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ABS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ACOS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ADD": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_ASIN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ATAN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_CEIL": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_CLIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_COS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_DIVIDE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_EXP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_FLOOR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_LOG": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_LOGICAL_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_EQUALS": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_GREATER_THAN": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_LESS_THAN": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_NOT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_LOGICAL_OR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_XOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_MAX": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_MEAN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_MIN": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_MULTIPLY": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_POW": _Spec(2, [_Output("output", like=(0,), sizes=(0, 1))]),
-    "ELEMENT_WISE_CONSTANT_POW": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_RECIP": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_SIN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_SQRT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_SUBTRACT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_TAN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_THRESHOLD": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_QUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(2,), sizes=(0, 1, 2))]),
-    "ELEMENT_WISE_DEQUANTIZE_LINEAR": _Spec(3, [_Output("output", like=(1,), sizes=(0, 1, 2))], same=[(0, 2)]),
-    "ACTIVATION_ELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_HARD_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_IDENTITY": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_LEAKY_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_LINEAR": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_PARAMETERIZED_RELU": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ACTIVATION_PARAMETRIC_SOFTPLUS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SCALED_ELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SCALED_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SIGMOID": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SOFTPLUS": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SOFTSIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_THRESHOLDED_RELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "REDUCE": _Spec(1, [_Output("output", like=(0,))]),
-    "CAST": _Spec(1, [_Output("output", sizes=(0,))]),
-    "ELEMENT_WISE_SIGN": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_IS_NAN": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
-    "ELEMENT_WISE_ERF": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_SINH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_COSH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_TANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ASINH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ACOSH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_ATANH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_IF": _Spec(3, [_Output("output", like=(1, 2), sizes=(0, 1, 2))], same=[(1, 2)], truths=(0,)),
-    "ELEMENT_WISE_ADD1": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ACTIVATION_SHRINK": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_BIT_SHIFT_LEFT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_BIT_SHIFT_RIGHT": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_ROUND": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_IS_INFINITY": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
-    "ELEMENT_WISE_MODULUS_TRUNCATE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_MODULUS_FLOOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "FILL_VALUE_CONSTANT": _Spec(0, [_Output("output")]),
-    "FILL_VALUE_SEQUENCE": _Spec(0, [_Output("output")]),
-    "ELEMENT_WISE_BIT_AND": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_BIT_OR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_BIT_XOR": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_BIT_NOT": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_BIT_COUNT": _Spec(1, [_Output("output", dtype="uint8", sizes=(0,))]),
-    "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))],
-                                                        same=[(0, 1)]),
-    "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL": _Spec(2, [_Output("output", dtype="uint8", sizes=(0, 1))],
-                                                     same=[(0, 1)]),
-    "ACTIVATION_CELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_RELU_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ARGMIN": _Spec(1, [_Output("output")]),
-    "ARGMAX": _Spec(1, [_Output("output")]),
-    "ELEMENT_WISE_ATAN_YX": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_CLIP_GRAD": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_DIFFERENCE_SQUARE": _Spec(2, [_Output("output", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": _Spec(8, [_Output("output", like=(7,), sizes=(0, 1, 2, 3, 4, 5, 6, 7))],
-                                               same=[(3, 5), (0, 2)]),
-    "ELEMENT_WISE_CLIP1": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ELEMENT_WISE_CLIP_GRAD1": _Spec(2, [_Output("output_gradient", like=(0, 1), sizes=(0, 1))], same=[(0, 1)]),
-    "ELEMENT_WISE_NEGATE": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_GELU": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_SWISH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-    "ACTIVATION_HARD_SWISH": _Spec(1, [_Output("output", like=(0,), sizes=(0,))]),
-})
 
 
 def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=None):
@@ -548,6 +450,8 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
     Of float16 and float32: the nearest of the type to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` are as for `modulus_floor`.
+    A negative base, minus infinity included, to a finite power that is not an integer is NaN, as DirectML documents it;
+    C and NumPy give 0 or infinity for minus infinity.
     DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
 
     >>> import anydml

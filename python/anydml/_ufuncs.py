@@ -6,8 +6,9 @@ Each carries its ufunc. The short way of _core gives it whole arrays; the long w
 import numpy as _np
 
 from . import _core, _libraries
-from ._calls import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, run as _run
-from ._graphs import Symbol as _Symbol
+from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU
+from ._run import run as _run
+from ._symbols import Symbol as _Symbol
 
 # What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
 CASTING, ORDER = "same_kind", "K"

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._calls import _Array, _Element, _Library, _NumPys, _Operand, _Out
+from ._run import _Array, _Element, _Library, _NumPys, _Operand, _Out
 
 _Floating = TypeVar("_Floating", np.float16, np.float32, np.float64)
 _Rounded = TypeVar("_Rounded", np.float16, np.float32)

@@ -30,8 +30,19 @@ def _quotient(rounding):
     return lambda a, b, y: -torch.div(a, b, rounding_mode=rounding)
 
 
+def _of_base(a, b, y):
+    return torch.where(b == 0, 0, b * torch.pow(a, b - 1))
+
+
 def _of_exponent(a, b, y):
     return torch.where((a == 0) & (b >= 0), 0, y * torch.log(a))
+
+
+def _over_square(x, a, b):
+    """x / (a^2 + b^2) without squares, which may overflow or vanish; 0 at the origin, as PyTorch has it."""
+    length = torch.hypot(a, b)
+    length = torch.where(length == 0, 1, length)
+    return x / length / length
 
 
 # The derivatives by each operand, of the operands and the result. None is 1.
@@ -57,8 +68,8 @@ _DERIVATIVES = {
     "sigmoid": (lambda x, y: y * (1 - y),),
     "gelu": (lambda x, y: (1 + torch.erf(x / math.sqrt(2))) / 2 + x * torch.exp(-x * x / 2) / math.sqrt(2 * math.pi),),
     "softsign": (lambda x, y: (1 + torch.abs(x))**-2,),
-    "pow": (lambda a, b, y: b * torch.pow(a, b - 1), _of_exponent),
-    "atan_yx": (lambda a, b, y: b / (a * a + b * b), lambda a, b, y: -a / (a * a + b * b)),
+    "pow": (_of_base, _of_exponent),
+    "atan_yx": (lambda a, b, y: _over_square(b, a, b), lambda a, b, y: _over_square(-a, a, b)),
 }
 
 

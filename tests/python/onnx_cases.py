@@ -284,7 +284,7 @@ def of_windows(dtype, since, counts=False, p=False):
     if counts and since >= 7:
         rows += [(x, {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1})]
     rows = rows if x.dtype.kind == "f" else []  # the reference takes NaN for what is outside, and fails
-    return [([x], {**options, "p": 2} if p else options) for x, options in rows]
+    return [([x], {**options, "p": 2 if since > 1 else 2.0} if p else options) for x, options in rows]
 
 
 def ordinary(**attributes):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import anydml
@@ -94,3 +95,20 @@ def test_the_program_of_numerics_is_the_one_that_tests_use():
 
     used = {one.name: computed(one) for one in functions if isinstance(one, ast.FunctionDef)}
     assert len(shown) == 2 and all(computed(one) == used[one.name] for one in shown)
+
+
+def names_between(text, start, end):
+    return sorted(re.findall(r"`(\w+)`", text[text.index(start) + len(start):text.index(end, text.index(start))]))
+
+
+def test_the_functions_with_gradients_are_listed():
+    """By the table of derivatives, read without importing PyTorch; and the functions that are correctly rounded."""
+    page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
+    tree = ast.parse((SOURCE / "python" / "anydml" / "torch.py").read_text(encoding="utf-8"))
+    table = next(node.value for node in tree.body
+                 if isinstance(node, ast.Assign) and node.targets[0].id == "_DERIVATIVES")
+    derivatives = {key.value for key in table.keys}
+    ufuncs = {name for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}
+    assert names_between(page, "These have gradients:", ". The") == sorted(derivatives & ufuncs)
+    rounded = names_between(page, "## Functions that are correctly rounded", " give the float16 or float32")
+    assert rounded == sorted(ufuncs - {"modulus_floor", "modulus_truncate"})

@@ -238,3 +238,15 @@ def test_a_table_says_what_each_fault_is():
         assert anydml.exp(np.float32(1000)) == np.inf
     with np.errstate(over="ignore"):
         assert anydml.exp(np.float16([12, 11])).tolist() == [np.inf, 59872.0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_minus_infinity_to_a_power_that_is_not_an_integer(kind):
+    """DirectML has NaN for negative bases, minus infinity among them; NumPy has 0 or infinity. help() says so."""
+    powers = np.array([0.5, -0.5, 2.5, -1.25, 3, -3, 2, -2, 0, np.inf, -np.inf], kind)
+    found = quietly(lambda: anydml.pow(np.array(-np.inf, kind), powers))
+    with np.errstate(all="ignore"):
+        expected = np.power(np.array(-np.inf, kind), powers)
+    assert np.isnan(found[:4]).all() and np.array_equal(found[4:], expected[4:])
+    assert np.array_equal(expected[:4], np.array([np.inf, 0, np.inf, 0], kind))
+    assert "minus infinity included" in anydml.pow.__doc__

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Graphs give what the function gives that they were made of, bit for bit."""
+import dataclasses
+import gc
 import threading
+import weakref
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -72,8 +76,147 @@ def test_out_and_overlap():
     same(other, X * X)
     with pytest.raises(ValueError, match="out has 1 entries; expected 2"):
         graph(X, out=other)
-    with pytest.raises(ValueError, match="another type, shape or strides"):
+    with pytest.raises(ValueError, match=r"out\[1\] has the shape \(6, 4\); expected \(4, 6\)"):
         graph(X, out=(other, other.T))
+    with pytest.raises(TypeError, match=r"out\[0\] is an array of float64; expected float32"):
+        graph(X, out=(X.astype(np.float64), other))
+    with pytest.raises(TypeError, match=r"out\[0\] is of type list; expected an array"):
+        graph(X, out=([1], other))
+
+
+def test_strided_out():
+    graph = anydml.graph(lambda x: (x + x, x > 0))
+    memory, truths = np.zeros((8, 12), np.float32), np.zeros((6, 4), bool)
+    for out in (memory[::2, ::2], memory[4:, 6:][::-1], memory.T[:6, :4].T):
+        memory[...] = 7
+        results = graph(X, out=(out, truths.T))
+        assert results[0] is out and results[1].base is truths
+        same(np.ascontiguousarray(out), X + X)
+        same(np.ascontiguousarray(truths.T), X > 0)
+        assert np.count_nonzero(memory == 7) >= memory.size - X.size
+    over = np.zeros((4, 12), np.float32)
+    over[:, ::2] = X
+    graph(over[:, ::2], out=(over[:, ::2][:, ::-1], None))
+    same(np.ascontiguousarray(over[:, ::2][:, ::-1]), X + X)
+    shared = np.lib.stride_tricks.as_strided(memory, (4, 6), (0, 4))
+    with pytest.raises(ValueError, match="put two elements at one place"):
+        graph(X, out=(shared, None))
+
+
+def test_constants_are_known_by_their_bits_and_types():
+    Pair = namedtuple("Pair", "a b")
+    seen = []
+
+    @anydml.graph
+    def graph(x, constant):
+        seen.append(constant)
+        return x + 1
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        scale: float
+
+    nan, other_nan = np.array([0x7ff8000000000000, 0x7ff8000000000001], np.uint64).view(np.float64).tolist()
+    different = [0.0, -0.0, nan, other_nan, 1, 1.0, True, None, "1", b"1", 0j, complex(0, -0.0), (1,), (1.0,), (True,), (-0.0,),
+                 (0.0,), ((0.0,),), ((-0.0,),), (np.float32(1),), (np.float64(1),), (np.int8(1),), (np.float32(0),),
+                 (np.float32(-0.0),), Pair(1, 2), (1, 2), slice(0, 1), slice(0, 1.0), range(0), range(1, 1),
+                 frozenset([1]), frozenset([1.0]), Options(0.0), Options(-0.0), np.dtype("f4"), np.float32]
+    for _ in range(2):
+        for constant in different[:_graphs._MOST_KEPT]:
+            graph(X, constant)
+    assert len(seen) == min(len(different), _graphs._MOST_KEPT)
+    for constant in different[_graphs._MOST_KEPT:] * 2:
+        graph(X, constant)
+    assert len(seen) == len(different)
+    again = graph(X, (float("nan"), -0.0, np.float32("nan")))
+    count = len(seen)
+    same(graph(X, (float("nan"), -0.0, np.float32("nan"))), again)  # neither is found by identity
+    assert len(seen) == count
+    divide = anydml.graph(lambda x, by: x / by)
+    with np.errstate(divide="ignore"):
+        assert divide(np.float32([1]), 0.0) == np.inf and divide(np.float32([1]), -0.0) == -np.inf
+    for mutable in ([1], {}, {1}, (1, [2]), (X,)):
+        with pytest.raises(TypeError, match="neither an array nor a constant"):
+            graph(X, mutable)
+
+
+def test_a_constant_object_is_one_object():
+    class Weight:
+        """Equal to all others, as a class with its own idea of equality may have it."""
+        def __init__(self, value):
+            self.value = value
+
+        def __eq__(self, other):
+            return True
+
+        def __hash__(self):
+            return 0
+
+    graph = anydml.graph(lambda x, weight: x * weight.value)
+    two, three = Weight(2), Weight(3)
+    for _ in range(2):
+        same(graph(X, two), X * 2)
+        same(graph(X, three), X * 3)
+    assert len(graph._kept) == 2
+    gone = weakref.ref(two)
+    del two
+    gc.collect()
+    assert gone() is None  # a graph does not keep it
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
+def test_arrays_that_change_while_a_graph_is_recorded(part):
+    """A constant has the elements of the moment in which it is used."""
+    def function(x, memory, numbers):
+        bias = memory[..., part]
+        first = x[..., part] + bias
+        numbers[0] = x.shape[0]
+        unchanged = x[..., part] * bias
+        bias += 1
+        second = x[..., part] + bias
+        memory.view(np.uint32)[0] ^= 0x80000000
+        return first, unchanged, second, x[..., part] - bias, bias
+
+    results = []
+    for make in (lambda f: f, lambda f: anydml.graph(f)):
+        memory = np.float32([0, 1, 2, 3, 4, 5])
+        bound = make(lambda x: function(x, memory, [0]))
+        results.append(tuple(np.array(one) for one in bound(X)))
+    same(*results)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
+def test_a_function_that_changes_its_argument_is_refused(part):
+    memory = X.copy()
+
+    def function(x):
+        first = x + 1
+        memory[0, 0] += 1
+        return first, x + 1
+
+    with pytest.raises(ValueError, match="the function changed an array that is one of its arguments"):
+        anydml.graph(function)(memory[:, part])
+    same(anydml.graph(function)(X), (X + 1, X + 1))  # it is not an argument here
+
+
+def test_the_same_constant_is_recorded_once():
+    added = []
+
+    class Counting(_graphs.Recorder):
+        def constant(self, array):
+            added.append(value := super().constant(array))
+            return value
+
+    recorder = Counting()
+    symbol, _ = recorder.input(X)
+    array = np.ones((4, 6), np.float32)
+    recorder.add("ELEMENT_WISE_ADD", (symbol, array))
+    recorder.add("ELEMENT_WISE_ADD", (array, symbol))
+    array[0, 0] = -0.0
+    recorder.add("ELEMENT_WISE_ADD", (symbol, array))
+    array[0, 0] = 0.0
+    recorder.add("ELEMENT_WISE_ADD", (symbol, array))
+    assert added[0] == added[1] and len(set(added)) == 3
 
 
 def test_graphs_within_graphs_and_threads():
@@ -95,6 +238,86 @@ def test_graphs_within_graphs_and_threads():
     assert not wrong
 
 
+class Layer:
+    """A method of a class whose objects have no hash."""
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __eq__(self, other):
+        return True
+
+    @anydml.graph
+    def apply(self, x, shift=0):
+        return x * self.weight + shift
+
+    @anydml.graph(device="cpu")
+    def twice(self, x):
+        return self.apply(self.apply(x))
+
+    @staticmethod
+    @anydml.graph
+    def half(x):
+        return x * 0.5
+
+    @classmethod
+    @anydml.graph
+    def named(cls, x):
+        return x + len(cls.__name__)
+
+
+def test_methods():
+    two, three = Layer(2), Layer(np.float32(3))
+    for _ in range(2):
+        same(two.apply(X), X * 2 + 0)
+        same(three.apply(X, 1), X * 3 + 1)
+        same(Layer.apply(two, X), X * 2 + 0)
+        same(three.twice(X), X * 3 * 3)
+        out = np.empty_like(X)
+        assert two.apply(X, out=out) is out
+        same(two.half(X), X / 2)
+        same(Layer.named(X), X + 5)
+    assert repr(Layer.apply) == "<graph apply, compiled 2 times>"
+    assert two.apply.__self__ is two and two.apply.__name__ == "apply"
+    gone = weakref.ref(two)
+    del two
+    gc.collect()
+    assert gone() is None
+
+
+def test_truths_are_compared():
+    truths = np.array([True, False, True, False, True, False])
+
+    def function(x):
+        positive, small = x > 0, abs(x) < 1
+        return (positive == small, positive != small, positive <= small, positive > small, positive == True,  # noqa: E712
+                positive != truths, truths == positive, np.False_ == small, positive == np.uint8(1))
+
+    same(anydml.graph(function)(X), tuple(map(np.asarray, function(X))))
+    keep = X > 0
+    same(anydml.graph(lambda x: (x == (x != x), x.astype(np.int8)))(keep), (keep == (keep != keep), keep.astype(np.int8)))
+
+
+def test_reshapes_in_other_orders():
+    def function(x):
+        return (np.reshape(x, (6, 4), order="F"), np.reshape(x.T, (4, 6), order="F"), np.reshape(x, (3, -1), order="A"),
+                np.reshape(x.T, -1, order="A"), np.ravel(x, order="F"), np.ravel(x.T, "K"), np.ravel(x, "K"),
+                x.reshape(2, 12, order="F"), x.reshape([2, 2, 6], order="F"), x.T.reshape(-1), np.ravel(x.T),
+                np.reshape(x > 0, (8, 3), order="F"))
+
+    same(anydml.graph(function)(X), tuple(map(np.ascontiguousarray, function(X))))
+    same(anydml.graph(lambda x: np.reshape(x, (6, 4), order="F") * 2)(X[:, ::2][:, [0, 1]].repeat(3, 1)[:, :6]),
+         np.reshape(X[:, ::2][:, [0, 1]].repeat(3, 1)[:, :6], (6, 4), order="F") * 2)
+    same(anydml.graph(lambda x: x.reshape(24, copy=True))(X), X.reshape(24))
+    same(anydml.graph(lambda x: x.reshape(24, copy=False))(X), X.reshape(24))
+    with pytest.raises(ValueError, match="copy is False"):
+        anydml.graph(lambda x: x.T.reshape(24, copy=False))(X)
+
+
+def test_integers_of_numpy_are_indices():
+    same(anydml.graph(lambda x: x[np.int64(0), :np.int8(3), None])(X), X[0, :3, None])
+    same(anydml.graph(lambda x: x[np.array(0)])(X), X[0])
+
+
 def test_empty_single_and_bool():
     graph = anydml.graph(lambda x, keep: anydml.element_wise_if(keep, x, 0))
     same(graph(np.float32(3), np.True_), np.array(3, np.float32))
@@ -109,6 +332,16 @@ def test_few_forms_are_kept():
     assert len(graph._kept) == _graphs._MOST_KEPT
 
 
+def in_place(x):
+    x += 1
+    return x
+
+
+def array_in_place(a, x):
+    a += x
+    return a
+
+
 @pytest.mark.parametrize("function, kind, message", [
     (lambda x: x[1:] + 1, NotImplementedError, "does not begin with its first element"),
     (lambda x: x if x.reshape(24)[:1] else x, TypeError, "bool needs the elements of a value"),
@@ -116,6 +349,21 @@ def test_few_forms_are_kept():
     (lambda x: x[0, 0], TypeError, "a single element needs the elements"),
     (lambda x: np.asarray(x), TypeError, "array needs the elements of a value"),
     (lambda x: np.sum(x), TypeError, "numpy.sum"),
+    (lambda x: np.exp(x), TypeError, "numpy.exp cannot be part of a graph"),
+    (lambda x: np.add(x, x, where=X > 0), TypeError, "numpy.add cannot be part of a graph"),
+    (lambda x: np.add.reduce(x), TypeError, "numpy.add cannot be part of a graph"),
+    (lambda x: x[[0, 1]], TypeError, "an index is of type list; expected integers, slices, None and ..."),
+    (lambda x: x[np.array([0, 1])], TypeError, "an index is of type ndarray"),
+    (lambda x: x[X > 0], TypeError, "an index is of type ndarray"),
+    (lambda x: x[x > 0], TypeError, "an index is of type Symbol"),
+    (lambda x: x[:, True], TypeError, "an index is of type bool"),
+    (lambda x: np.ravel(x[:, ::2], order="K"), NotImplementedError, "ravel with order='K' of a strided value"),
+    (lambda x: x.reshape(24, order="K"), ValueError, "order is 'K'; expected"),
+    (lambda x: in_place(x), TypeError, "cannot be changed in place: write x = x . y"),
+    (lambda x: array_in_place(X.copy(), x), TypeError, "an array cannot be changed by a value of a graph"),
+    (lambda x: x.__setitem__(0, 1), TypeError, "a value of a graph cannot be changed; make a new one"),
+    (lambda x: anydml.graph(lambda y: y + 1)(x, out=np.empty_like(X)), TypeError, "out is given within another graph"),
+    (lambda x: anydml.graph(lambda y: y + 1)(X, out=x), TypeError, "out is given within another graph"),
     (lambda x: x + np.zeros(6), TypeError, "node 0: ELEMENT_WISE_ADD: BTensor: type is FLOAT64; expected FLOAT32"),
     (lambda x: x.astype(np.int32) / 2, TypeError, "/ is for floats"),
     (lambda x: anydml.add(x, x, out=np.empty((4, 6), np.float32)), TypeError, "out is an array; expected none"),
@@ -132,6 +380,8 @@ def test_wrong_use():
         anydml.graph(7)
     with pytest.raises(TypeError, match="neither an array nor a constant"):
         anydml.graph(lambda x: x)([1, 2])
+    with pytest.raises(TypeError, match="an input of a graph is an array of float32 with 9 dimensions and the strides"):
+        anydml.graph(lambda x: x)(X.reshape(4, 6, 1, 1, 1, 1, 1, 1, 1))
     escaped = []
     anydml.graph(lambda x: escaped.append(x) or x + 1)(X)
     with pytest.raises(ValueError, match="of another graph"):

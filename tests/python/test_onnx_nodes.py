@@ -201,17 +201,61 @@ def test_refusals_name_the_reason(op, arrays, options, message):
 
 
 @pytest.mark.parametrize("op, arrays, options, message", [
-    ("ReduceSum", [X, ints(2)], {}, "an axis is 2, and the tensor has 2 dimensions"),
+    ("ReduceSum", [X, ints(2)], {}, r"axes is \[2\]: an axis is 2, and the tensor has 2 dimensions"),
     ("ReduceSum", [X, ints(0, -2)], {}, "one of them comes twice"),
     ("ReduceMean", [np.zeros((0,), np.int32)], {}, "the mean of no integers"),
     ("ArgMax", [X[:, :0]], {"axis": 1}, "axis 1 has no elements"),
     ("ArgMax", [X], {"axis": 5}, "axis is 5, and the tensor has 2 dimensions"),
     ("Reshape", [X, ints(4, -1)], {}, "its -1 does not follow from"),
     ("Reshape", [X, ints(1, 6, 0)], {}, "a 0 there takes a size"),
-    ("Reshape", [X, ints(7)], {}, "cannot reshape array of size 6"),
-    ("Squeeze", [X, ints(0)], {}, "cannot select an axis to squeeze out"),
-    ("Transpose", [X], {"perm": [0, 0]}, "perm is"),
-    ("Slice", [X, ints(0), ints(1), ints(0), ints(0)], {}, "a step is 0"),
+    ("Reshape", [X, ints(7)], {}, r"shape is \[7\], and the tensor has the shape \[2, 3\] and 6 elements"),
+    ("Reshape", [X, ints(3, -2)], {}, r"shape is \[3, -2\]; expected sizes of 0 or more, and at most one -1"),
+    ("Reshape", [X, ints(-1, -1)], {}, "its -1 does not follow from"),
+    ("Reshape", [X], {"opset": 1}, "shape is missing"),
+    ("Squeeze", [X, ints(0)], {}, r"axes is \[0\], and the tensor has the shape \[2, 3\]; expected axes of size 1"),
+    ("Unsqueeze", [X, ints(3)], {}, r"axes is \[3\]: an axis is 3, and the tensor has 3 dimensions"),
+    ("Unsqueeze", [X, ints(0, 0)], {}, "one of them comes twice"),
+    ("Flatten", [X], {"axis": 3}, "axis is 3"),
+    ("Transpose", [X], {"perm": [0, 0]}, r"perm is \[0, 0\]; expected each axis once"),
+    ("Transpose", [X], {"perm": [1, -2]}, r"perm is \[1, -2\]; expected each axis once"),
+    ("Transpose", [X], {"perm": [0, 2, 1]}, r"perm is \[0, 2, 1\], and the tensor has 2 dimensions"),
+    ("Expand", [X, ints(2, -1)], {}, r"shape is \[2, -1\]; expected sizes of 0 or more"),
+    ("Slice", [X, ints(0), ints(1), ints(0), ints(0)], {}, r"steps is \[0\], and a step is 0"),
+    ("Slice", [X, ints(0), ints(1), ints(2)], {}, "an axis is 2, and the tensor has 2 dimensions"),
+    ("Split", [X], {"axis": 5, "num_outputs": 1}, "axis is 5"),
+    ("Split", [X], {"num_outputs": 0}, "num_outputs is 0; expected 1"),
+    ("Split", [X, ints(3, -1)], {"outputs": 2}, r"split is \[3, -1\]; expected sizes of 0 or more"),
+    ("Split", [X], {"split": [3, -1], "outputs": 2, "opset": 2}, r"split is \[3, -1\]; expected numbers of 0 or more"),
+    ("Concat", [X], {"axis": 2}, "axis is 2"),
+    ("Concat", [X], {}, "axis is missing"),
+    ("Gather", [X, ints(0)], {"axis": -3}, "axis is -3"),
+    ("Pad", [X, ints(-1, 0, -2, 0)], {}, r"pads is \[-1, 0, -2, 0\], and removes more than the tensor has"),
+    ("Pad", [X, ints(-3, 0, 9, 0)], {}, "removes more than the tensor has"),
+    ("Tile", [X, ints(1, -1)], {}, "repeats is"),
+    ("OneHot", [ints(1), ints(-1), np.float32([0, 1])], {}, "depth is -1; expected a number of 1 or more"),
+    ("OneHot", [ints(1), np.float32(np.nan), np.float32([0, 1])], {}, "depth is nan; expected"),
+    ("OneHot", [ints(1), ints(2), np.float32([0, 1])], {"axis": 3}, "axis is 3"),
+    ("ConstantOfShape", [ints(-1)], {}, "the shape must be a list of sizes, 0 or more"),
+    ("Range", [np.float64(0), np.float64(1e308), np.float64(1e-308)], {}, "has no end"),
+    ("Hardmax", [X], {"axis": 2}, "axis is 2"),
+    ("LpNormalization", [X], {"axis": 2}, "axis is 2"),
+    ("MeanVarianceNormalization", [X], {"axes": [0, 2]}, r"axes is \[0, 2\]: an axis is 2"),
+    ("Add", [X, X[0]], {"broadcast": 1, "axis": 4, "opset": 6}, "axis is 4, and the tensor has 2 dimensions"),
+    ("QuantizeLinear", [X, np.float32([1, 2, 3])], {"axis": 2}, "axis is 2, and the tensor has 2 dimensions"),
+    ("QuantizeLinear", [X, X], {"block_size": -1}, "block_size is -1; expected a number of 0 or more"),
+    ("QuantizeLinear", [X, X], {"block_size": 2**40, "axis": 1}, "block_size is 1099511627776, and the scale has the sh"),
+    ("DequantizeLinear", [np.int8([[1, 2]]), np.float32([[1]])], {"block_size": 2, "axis": 2}, "axis is 2"),
+    ("CenterCropPad", [X, ints(2, -1)], {}, r"shape is \[2, -1\]; expected sizes"),
+    ("CenterCropPad", [X, ints(2)], {"axes": [2]}, "an axis is 2"),
+    ("CenterCropPad", [X, ints(2)], {}, "shape has 1 numbers, and 2 axes need one each"),
+    ("GroupNormalization", [X, X[0], X[0]], {"num_groups": 0}, "num_groups is 0; expected a number of 1 or more"),
+    ("GroupNormalization", [X, X[0], X[0]], {"num_groups": 2}, r"num_groups is 2, and the tensor has the shape \[2, 3\]"),
+    ("GroupNormalization", [X, X[0], X[0]], {}, "num_groups is missing"),
+    ("LayerNormalization", [X, X[0]], {"axis": 2}, "axis is 2, and the tensor has 2 dimensions"),
+    ("RMSNormalization", [X, X[0]], {"axis": -3}, "axis is -3, and the tensor has 2 dimensions"),
+    ("Abs", [X], {"alpha": 1.0}, "alpha is not an attribute of Abs"),
+    ("ArgMax", [X], {"axis": 1.0}, "axis is of type FLOAT; expected INT"),
+    ("Abs", [X, X], {}, "Abs that makes 'y0' has 2 inputs; expected 1 to 1"),
     ("Split", [X, ints(1, 1)], {"axis": 1, "outputs": 2}, "axis 1 has 3 elements for 2 outputs"),
     ("Concat", [X, X[:1]], {"axis": 1}, "must have one shape but for the axis"),
     ("Pad", [X, ints(1, 1)], {}, "pads has 2 numbers, and 2 axes need 4"),
@@ -222,14 +266,49 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("QuantizeLinear", [X, np.float32([1, 2])], {"axis": 1}, "the scale has the shape"),
     ("BitShift", [np.uint8([1])] * 2, {"direction": "UP"}, "direction is 'UP'"),
     ("Add", [X, None], {}, "input B is missing"), ("Add", [X], {}, "input B is missing"),
-    ("DepthToSpace", [X[None, None]], {"blocksize": 0}, "modulo"),
+    ("DepthToSpace", [X[None, None]], {"blocksize": 0}, "blocksize is 0; expected a number of 1 or more"),
+    ("DepthToSpace", [X[None, None]], {"blocksize": 1, "mode": "RCD"}, "mode is 'RCD'; expected one of 'DCR', 'CRD'"),
+    ("SpaceToDepth", [X[None, None]], {"blocksize": -1}, "blocksize is -1; expected a number of 1 or more"),
+    ("SpaceToDepth", [X[None, None]], {"blocksize": 2}, "blocksize is 2, and 2 by 3 is not a multiple of it"),
     ("DepthToSpace", [X], {"blocksize": 2}, "must have 4"),
     ("MaxPool", [X], {"kernel_shape": [2]}, "kernel_shape is .2., and the tensor has 2 dimensions"),
     ("Max", [X, X[:1]], {"opset": 6}, "before opset 8 the inputs must have one shape"),
 ])
 def test_wrong_arguments(op, arrays, options, message):
-    with pytest.raises(ValueError, match=f"{op} that makes '.*': .*{message}"):
+    message = message if message.startswith(f"{op} that makes") else f"{op} that makes '.*': .*{message}"
+    with pytest.raises(ValueError, match=message):
         run(op, *arrays, **options)
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "LpPool", "MaxPool"])
+@pytest.mark.parametrize("options, message", [
+    ({"kernel_shape": [0]}, r"kernel_shape is \[0\]; expected numbers of 1 or more"),
+    ({"kernel_shape": [-2]}, r"kernel_shape is \[-2\]; expected"),
+    ({"kernel_shape": [2], "strides": [0]}, r"strides is \[0\]; expected numbers of 1 or more"),
+    ({"kernel_shape": [2], "strides": [-1]}, r"strides is \[-1\]; expected"),
+    ({"kernel_shape": [2], "dilations": [-1]}, r"dilations is \[-1\]; expected numbers of 1 or more"),
+    ({"kernel_shape": [2], "dilations": [0]}, r"dilations is \[0\]; expected"),
+    ({"kernel_shape": [2], "pads": [-1, 1]}, r"pads is \[-1, 1\]; expected numbers of 0 or more"),
+    ({"kernel_shape": [2], "pads": [1]}, r"pads is \[1\]; expected 2 numbers, since kernel_shape has 1"),
+    ({"kernel_shape": [2], "strides": [1, 1]}, r"strides is \[1, 1\]; expected 1 numbers"),
+    ({"kernel_shape": [2], "auto_pad": "SAME"}, "auto_pad is 'SAME'; expected one of 'NOTSET', 'SAME_UPPER'"),
+    ({"kernel_shape": [2], "ceil_mode": 2}, "ceil_mode is 2; expected one of 0, 1"),
+    ({"kernel_shape": [4]}, r"kernel_shape is \[4\]: a window spans 4 elements of axis 2, which has 3 with its pads"),
+    ({"kernel_shape": [2], "dilations": [3]}, "a window spans 4 elements of axis 2, which has 3 with its pads"),
+    ({"kernel_shape": [6], "pads": [1, 1]}, "a window spans 6 elements of axis 2, which has 5 with its pads"),
+    ({"kernel_shape": [4], "auto_pad": "VALID"}, "a window spans 4 elements"),
+    ({}, "kernel_shape is missing"),
+])
+def test_windows_are_checked(op, options, message):
+    with pytest.raises(ValueError, match=f"{op} that makes 'y0': .*{message}"):
+        run(op, X[None], **options)
+
+
+def test_a_window_may_be_as_large_as_the_tensor_with_its_pads():
+    assert run("MaxPool", X[None], kernel_shape=[5], pads=[1, 1]).tolist() == [[[5], [2]]]
+    assert run("MaxPool", X[None], kernel_shape=[9], auto_pad="SAME_UPPER").shape == (1, 2, 3)
+    assert run("LpPool", X[None], kernel_shape=[3], p=1).tolist() == [[[11], [4]]]
+    assert run("Pad", X, ints(-1, 0, -1, 0)).shape == (0, 3)
 
 
 def test_views_are_not_the_callers_arrays():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anydml
-from anydml import _calls, _core
+from anydml import _call, _core, _run, _specs
 
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "data"))
@@ -100,7 +100,7 @@ def test_words_of_python_and_numpy_are_judged():
 
 
 def test_what_is_built_has_a_function():
-    assert set(BUILT) == python_rule.built_names() == set(_calls.SPECS) <= set(CASES)
+    assert set(BUILT) == python_rule.built_names() == set(_specs.SPECS) <= set(CASES)
     for name in BUILT:
         function = getattr(anydml, ALL[name].python)
         assert function.__module__ == "anydml" and function.__name__ == ALL[name].python
@@ -143,16 +143,16 @@ def test_functions_give_what_run_gives(name):
 
 
 def everything():
-    """All 177 functions, made as those that are built are, over a `run` that keeps what it is given."""
-    calls = []
-    text = generate_python.module_text(list(ALL.values()))
-    text = text.replace(text[text.index("from ._calls"):text.index("\n\n__all__")], "")
-    specs = {}
+    """All 177 functions and rows, made as those that are built are, over a `run` that keeps its arguments."""
+    calls, operators = [], list(ALL.values())
+    text = generate_python.module_text(operators)
+    text = text.replace(text[text.index("from ._run"):text.index("\n\n__all__")], "")
     space = {"_ufunc": lambda op: lambda function: function, "_CASTING": "same_kind", "_ORDER": "K",
-             "_run": lambda *inputs, **options: calls.append((inputs, options)), "_given": _calls.given,
-             "_SPECS": specs, "_Output": _calls.Output, "_Spec": _calls.Spec}
+             "_run": lambda *inputs, **options: calls.append((inputs, options)), "_given": _run.given}
     exec(compile(text, "all operators", "exec"), space)
-    return space, specs, calls
+    rows = {}
+    exec(compile(generate_python.specs_text(operators), "all rows", "exec"), rows)
+    return space, rows["SPECS"], calls
 
 
 def test_functions_of_operators_to_come():
@@ -177,7 +177,7 @@ def test_functions_of_operators_to_come():
 def core_run(monkeypatch):
     """All rows, and a library that takes every operator: the calls that it gets."""
     calls = []
-    monkeypatch.setattr(_calls, "SPECS", everything()[1])
+    monkeypatch.setattr(_call, "SPECS", everything()[1])
     monkeypatch.setattr(_core, "run", lambda *arguments: calls.append(arguments))
     return calls
 

@@ -24,10 +24,13 @@ PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_progr
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
-ALLOWED = r"""anydml\.(_libraries|compare)\..*
-anydml\._calls\.(OF_NUMPY|OF_LIBRARY|ON_GPU|Output|SPECS|Spec|given)
-anydml\._graphs\.(ElementsNeeded|Recorder|Recording|record|regular)
-anydml\.(_graphs\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
+ALLOWED = r"""anydml\.(_call|_libraries|compare)\..*
+anydml\._specs\.(Output|SPECS|Spec)
+anydml\._run\.given
+anydml\._graphs\.(Recorder|Recording|regular)
+anydml\._symbols\.(ElementsNeeded|Recorder|plain|record)
+anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
+anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
 anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
 anydml\._ufuncs\..*
 """
@@ -54,7 +57,8 @@ def test_programs_run():
 @needs_mypy
 def test_mypy(cache):
     # The package by its modules' names: a path would make mypy take the whole environment for the program's own.
-    modules = ["anydml", "anydml._operators", "anydml._calls", "anydml._graphs", "anydml._ufuncs",
+    modules = ["anydml", "anydml._operators", "anydml._run", "anydml._graphs", "anydml._specs", "anydml._symbols",
+               "anydml._ufuncs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
     check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
     check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
@@ -111,7 +115,7 @@ def test_stubs_of_operators_to_come(cache):
     (folder / "_operators.pyi").write_text(text)
     (folder / "__init__.pyi").write_text("")
     package = Path(anydml.__file__).parent
-    for module in ("_calls.pyi", "_graphs.pyi", "_ufuncs.pyi"):
+    for module in ("_run.pyi", "_specs.pyi", "_symbols.pyi", "_ufuncs.pyi"):
         (folder / module).write_text((package / module).read_text(encoding="utf-8"))
     assert text.count("\ndef ") > 2 * len(operators) - 60 and "Any" not in text.replace("_Array", "")
     check("mypy", "--strict", "--cache-dir", cache / "everything.cache", folder / "_operators.pyi", cwd=folder.parent)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's tensors in the CPU's memory: the short way, gradients, and compilers."""
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ _ufuncs.torch = _ufuncs.is_traced = None
 def hooked(monkeypatch):
     monkeypatch.setattr(_ufuncs, "torch", None)  # as it is to be again
     monkeypatch.setattr(_ufuncs, "is_traced", None)
+    torch.compiler.reset()  # what was compiled for other functions counts against the limit of recompilations
     anydml.torch.hook()
 
 
@@ -146,3 +149,42 @@ def test_gradients_of_functions(name):
     torch.library.opcheck(getattr(torch.ops.anydml, name).default, tuple(x.detach() for x in inputs))
     with pytest.raises(TypeError, match="alone"):
         function(*inputs, dtype="f4")
+
+
+ENDS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 2.5, -2.5, 3.0, 1e-30, -1e-30, 1e-45, 1e30, -1e30, 3e38, -3e38, 20.0,
+        -20.0, 88.0, -88.0, 100.0, -100.0, np.inf, -np.inf, np.nan, 0.9999999, -0.9999999, 1.0000001]
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.float32])
+@pytest.mark.parametrize("name", [*BUILT, "modulus_floor", "modulus_truncate"])
+def test_gradients_at_special_points(name, kind):
+    """PyTorch's gradients, and NaN only where PyTorch's is NaN."""
+    function = getattr(anydml, name)
+    other = {"modulus_floor": torch.remainder, "modulus_truncate": torch.fmod}.get(name) or OTHERS[name]
+    points = torch.tensor(list(itertools.product(ENDS, repeat=function.nin)), dtype=torch.float64).to(kind).T
+    found = []
+    for one in (function, other):
+        inputs = [column.clone().requires_grad_() for column in points]
+        with np.errstate(all="ignore"):
+            one(*inputs).sum().backward()
+        found.append([x.grad for x in inputs])
+    for mine, theirs in zip(*found):
+        assert not (mine.isnan() & ~theirs.isnan()).any(), points[:, mine.isnan() & ~theirs.isnan()]
+        known = ~theirs.isnan()
+        if name == "atan_yx":  # PyTorch gives 0 where the sum of squares vanishes or overflows
+            squares = points[0] * points[0] + points[1] * points[1]
+            known &= (squares > torch.finfo(kind).tiny) & squares.isfinite()
+        tolerance = (3e-2, 1e-4) if kind == torch.float16 else (1e-5, 1e-37)
+        torch.testing.assert_close(mine[known], theirs[known], rtol=tolerance[0], atol=tolerance[1])
+
+
+def test_gradients_at_the_origin():
+    for name in ("pow", "atan_yx"):
+        a, b = (torch.tensor([0.0, -0.0, 0.0], requires_grad=True) for _ in range(2))
+        getattr(anydml, name)(a, b).sum().backward()
+        same(a.grad, torch.zeros(3))
+        same(b.grad, torch.zeros(3))
+    a, b = (torch.tensor(x, requires_grad=True) for x in ([3e-30, 3e30], [4e-30, 4e30]))
+    anydml.atan_yx(a, b).sum().backward()
+    torch.testing.assert_close(a.grad, torch.tensor([0.16e30, 0.16e-30]))
+    torch.testing.assert_close(b.grad, torch.tensor([-0.12e30, -0.12e-30]))

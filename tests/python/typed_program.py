@@ -109,5 +109,14 @@ def parts(x: anydml.Symbol) -> tuple[anydml.Symbol, anydml.Symbol]:
     return x.reshape(3, 1), assert_type(anydml.exp(assert_type(anydml.add(x, 1), anydml.Symbol)), anydml.Symbol)
 
 
+class Layer:
+    weight = 2.0
+
+    @anydml.graph
+    def apply(self, x: anydml.Symbol, shape: tuple[int, int]) -> anydml.Symbol:
+        return x.reshape(shape, order="F") * self.weight
+
+
 is_a(np.ndarray, assert_type(scaled(singles, 2.0), NDArray[Any]), np.float32)
+is_a(np.ndarray, assert_type(Layer().apply(singles, (3, 1)), NDArray[Any]), np.float32)
 is_a(tuple, assert_type(parts(singles), "tuple[NDArray[Any], ...]"))

@@ -4,7 +4,7 @@ from functools import partial, reduce
 
 import numpy as np
 
-from ._rows import FLOATS, Row, cast, dispatch, dtype_of, fill, number, plain, refuse, short
+from ._rows import (FLOATS, Row, axis_of, cast, check_least, dispatch, dtype_of, fill, number, plain, refuse, short)
 
 LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
 FIRST_BROADCAST_OF_SEVERAL = 8  # Max, Min, Sum and Mean took one shape before
@@ -97,7 +97,7 @@ def shrink(node):
     bias, threshold = node.attributes["bias"], node.attributes["lambd"]
     if node.kinds[0] not in FLOATS:
         limits = np.iinfo(dtype_of(node.kinds[0]))
-        if not (bias == int(bias) and limits.min <= bias <= limits.max and threshold >= 0):
+        if not (float(bias).is_integer() and limits.min <= bias <= limits.max and threshold >= 0):
             refuse(node, f"of {node.kinds[0]} with bias {bias:g} and lambd {threshold:g}",
                    "for integers bias must be one of the type, and lambd 0 or more")
     return partial(dispatch, "ACTIVATION_SHRINK", Bias=bias, Threshold=threshold)
@@ -149,14 +149,17 @@ def _aligned(node, value, x, what):
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
     if value.size == 1 and value.ndim <= 1:
         return value.reshape(())
-    if not block and value.ndim == 1:
-        axis = axis % x.ndim if -x.ndim <= axis < x.ndim else -1
-        if axis >= 0 and len(value) == x.shape[axis] and "axis" in node.attributes:
+    if not block and value.ndim == 1 and "axis" in node.attributes:
+        axis = axis_of(axis, x.ndim)
+        if len(value) == x.shape[axis]:
             return value.reshape((-1,) + (1,) * (x.ndim - axis - 1))
     elif block and value.ndim == x.ndim:
-        repeated = np.repeat(value, block, axis)[tuple(slice(size) for size in x.shape)]
-        if repeated.shape == x.shape:
-            return repeated
+        axis = axis_of(axis, x.ndim)
+        blocks = -(-x.shape[axis] // block)
+        if value.shape == (*x.shape[:axis], blocks, *x.shape[axis + 1:]):
+            return np.repeat(value, min(block, x.shape[axis]), axis)[tuple(slice(size) for size in x.shape)]
+        raise ValueError(f"block_size is {block}, and {what} has the shape {list(value.shape)}, which does not go with "
+                         f"{list(x.shape)}")
     raise ValueError(f"{what} has the shape {list(value.shape)}, which does not go with {list(x.shape)}")
 
 
@@ -169,6 +172,7 @@ def quantize(node):
     if not precision and node.kinds[0] != node.kinds[1] == "float16":
         refuse(node, f"of {node.kinds[0]} with a scale of float16",
                "ONNX's text and its reference differ in how that is divided, unless precision is given")
+    check_least(node, "block_size", 0)
     dtype = dtype_of(node.results[0])
 
     def compute(x, scale, zero=None):
@@ -200,6 +204,7 @@ def quantized_kind(attributes, kinds):
 
 
 def dequantize(node):
+    check_least(node, "block_size", 0)
     given, result = dtype_of(node.kinds[1]), dtype_of(node.results[0])
     multiply_in = max(given, result, key=lambda dtype: dtype.itemsize)
 

@@ -6,7 +6,8 @@ from functools import partial
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, number, refuse
+from ._rows import (Row, axes_of, axis_of, cast, check_choice, check_least, dispatch, fill, number, refuse, sizes_of,
+                    wrong)
 from ._shapes import copied
 
 add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
@@ -25,6 +26,7 @@ def pool(function, empty, uses):
             refuse(node, "with Indices", "it gives the greatest elements alone")
         if function == "LP" and node.attributes["p"] not in (1, 2):
             refuse(node, f"with p {node.attributes['p']:g}", "p must be 1 or 2")
+        _check_pool(node)
 
         def compute(x):
             windows = _windows(node, x)
@@ -43,13 +45,28 @@ def pool(function, empty, uses):
     return Row(make, f"REDUCE FILL_VALUE_CONSTANT IDENTITY{uses}")
 
 
+def _check_pool(node):
+    """Before anything is allocated: what follows computes sizes from these."""
+    if node.attributes["kernel_shape"] is None:
+        wrong(node, "kernel_shape", "the window's sizes")
+    for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0)):
+        check_least(node, name, least)
+    check_choice(node, "auto_pad", ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"))
+    for name in ("ceil_mode", "count_include_pad", "storage_order"):
+        check_choice(node, name, (0, 1))
+    axes = len(node.attributes["kernel_shape"])
+    for name, count in (("strides", axes), ("dilations", axes), ("pads", 2 * axes)):
+        if len(node.attributes.get(name) or [0] * count) != count:
+            wrong(node, name, f"{count} numbers, since kernel_shape has {axes}")
+
+
 def _windows(node, x):
     """For each axis of space: the window's size, its step between elements and between windows, the elements that are
     added before and after, and how many windows there are."""
     options, kernel, spatial = node.attributes, node.attributes["kernel_shape"], x.shape[2:]
     strides, dilations = ((options.get(name) or [1] * len(kernel)) for name in ("strides", "dilations"))
     pads = options["pads"] or [0] * 2 * len(kernel)
-    if not len(kernel) == len(spatial) == len(strides) == len(dilations) == len(pads) / 2:
+    if len(kernel) != len(spatial):
         raise ValueError(f"kernel_shape is {list(kernel)}, and the tensor has {x.ndim} dimensions")
     found = []
     for i, size in enumerate(spatial):
@@ -63,6 +80,9 @@ def _windows(node, x):
         else:
             before, after = (0, 0) if options["auto_pad"] == "VALID" else (before, after)
             free = size + before + after - extent
+            if free < 0:
+                raise ValueError(f"kernel_shape is {list(kernel)}: a window spans {extent} elements of axis {i + 2}, which "
+                                 f"has {size + before + after} with its pads")
             count = (-(-free // stride) if options.get("ceil_mode") else free // stride) + 1
             if options.get("ceil_mode") and (count - 1) * stride >= size + before:
                 count -= 1  # one that would begin after the tensor
@@ -188,3 +208,36 @@ def global_lp_pool(node):
         return reduce(x, range(2, x.ndim), f"L{int(node.attributes['p'])}")
 
     return compute
+
+
+def group_checks(node):
+    """Of GroupNormalization, whose definition takes any number of groups that the elements can be divided into."""
+    check_least(node, "num_groups", 1)
+    groups = node.attributes["num_groups"]
+
+    def check(x, *_):
+        if x.ndim < 2 or x.shape[1] % groups:
+            raise ValueError(f"num_groups is {groups}, and the tensor has the shape {list(x.shape)}; expected channels, the "
+                             "second axis, of a multiple of it")
+
+    return check
+
+
+def axis_checks(node):
+    """Of LayerNormalization and RMSNormalization."""
+    def check(x, *_):
+        axis_of(node.attributes["axis"], x.ndim)
+
+    return check
+
+
+def crop_checks(node):
+    """Of CenterCropPad."""
+    def check(x, shape):
+        axes = node.attributes["axes"]
+        axes = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
+        sizes = sizes_of(shape, "shape")
+        if len(sizes) != len(axes):
+            raise ValueError(f"shape has {len(sizes)} numbers, and {len(axes)} axes need one each")
+
+    return check

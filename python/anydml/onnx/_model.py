@@ -61,6 +61,8 @@ class Prepared(BackendRep):
         fixed = [None if name in self._declared else self._values.get(name) for name in node.input]
         told = _told(node, row, kinds, schema, opset, fixed)
         if row.make is None:
+            if row.check is not None:
+                self._steps.append(Step(told.label, row.check(told), list(node.input), [], [], []))
             nodes, opset = body_of(node, told.kinds, schema, opset)
             for inner in nodes:
                 self._add(inner, kinds, opset)
@@ -99,7 +101,7 @@ class Prepared(BackendRep):
             names = list(given)
             try:
                 found = Recording(lambda *symbols: tuple(self._compute(dict(zip(names, symbols)))),
-                                  list(given.values()), None)
+                                  list(given.values()), None, self._values.values())
             except (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError):
                 found = None  # if a node is wrong, it says so when it runs by itself
             self._recordings[key] = found
@@ -118,7 +120,7 @@ class Prepared(BackendRep):
                 except (ArithmeticError, IndexError, TypeError, ValueError) as error:
                     kind = TypeError if isinstance(error, TypeError) else ValueError
                     raise kind(f"{step.label}: {error}") from error
-                results = results if isinstance(results, tuple) else (results,)
+                results = results if isinstance(results, tuple) else () if results is None else (results,)
                 for name, result, kind in zip(step.outputs, results, step.kinds):
                     values[name] = result.view(bool) if kind == "bool" else result
                 for name in step.last_uses:
@@ -233,6 +235,8 @@ def _told(node, row, kinds, schema, opset, fixed):
     for i, formal in enumerate(schema.inputs):
         if formal.option == required and not (i < len(given) and given[i]):
             raise ValueError(f"{label(node)}: input {formal.name} is missing")
+    if not schema.min_input <= len(given) <= schema.max_input:
+        raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
     for i, kind in enumerate(given):
         if kind:
@@ -275,10 +279,19 @@ def _check_kind(node, kind, allowed, opset):
 def _attributes(node, schema):
     """A node's attributes, with ONNX's defaults, and the types that some of them name."""
     attributes, named = {}, {}
+    given = {attribute.name: attribute for attribute in node.attribute}
     for name, formal in schema.attributes.items():
+        if formal.required and name not in given:
+            raise ValueError(f"{label(node)}: {name} is missing")
         has_default = formal.default_value.type != onnx.AttributeProto.UNDEFINED
         attributes[name] = _value_of(formal.default_value) if has_default else None
     for attribute in node.attribute:
+        formal = schema.attributes.get(attribute.name)
+        if formal is None:
+            raise ValueError(f"{label(node)}: {attribute.name} is not an attribute of {node.op_type} in this opset")
+        if attribute.type != formal.type.value:
+            raise ValueError(f"{label(node)}: {attribute.name} is of type "
+                             f"{onnx.AttributeProto.AttributeType.Name(attribute.type)}; expected {formal.type.name}")
         attributes[attribute.name] = _value_of(attribute)
         if attribute.type == onnx.AttributeProto.TENSOR:
             named[attribute.name] = _tensor_type(attribute.t.data_type)

@@ -17,7 +17,6 @@ def _view(make):
     return Row(make, is_view=True)
 
 
-_BODY = Row(None)
 _BUILT = {short(one["name"]) for one in anydml.operators(built=True)}
 
 
@@ -161,12 +160,12 @@ _NODES = {
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table
-    "CenterCropPad": _BODY,
-    "DynamicQuantizeLinear": _BODY,
-    "GroupNormalization": _BODY,
-    "LayerNormalization": _BODY,
+    "CenterCropPad": Row(None, check=layers.crop_checks),
+    "DynamicQuantizeLinear": Row(None),
+    "GroupNormalization": Row(None, check=layers.group_checks),
+    "LayerNormalization": Row(None, check=layers.axis_checks),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
-    "RMSNormalization": _BODY,
+    "RMSNormalization": Row(None, check=layers.axis_checks),
 }
 # What needs a row that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

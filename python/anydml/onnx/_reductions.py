@@ -103,11 +103,11 @@ def hardmax(node):
     """1 at the first of the greatest along an axis, or before opset 13 along all axes from there on; 0 elsewhere."""
     def compute(x):
         axis = axis_of(node.attributes["axis"], x.ndim)
+        if x.size == 0:
+            return np.empty_like(x)
         rows = x if node.since >= 13 else x.reshape(math.prod(x.shape[:axis]), -1)
         axis = axis if node.since >= 13 else 1
         shape = tuple(1 if i == axis else size for i, size in enumerate(rows.shape))
-        if x.size == 0:
-            return np.empty_like(x)
         first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", shape=shape, dtype=np.int64)
         place = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
         return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place), x.dtype).reshape(x.shape)

@@ -22,8 +22,10 @@ Node = namedtuple("Node", "op label attributes kinds results since fixed")
 # taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that
 # attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
 # the results may lie in the inputs. kinds: the types of the first input that it takes, if that is not all of ONNX's and
-# ours.
-Row = namedtuple("Row", "make uses result is_view kinds", defaults=("", None, False, None))
+# ours. check: where make is None, a function of a Node that gives a function of its arrays, which raises if an attribute
+# or a shape is wrong: the nodes of ONNX's definition would say so under names that the model does not have, or compute
+# something else.
+Row = namedtuple("Row", "make uses result is_view kinds check", defaults=("", None, False, None, None))
 
 
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
@@ -40,6 +42,26 @@ class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
 def refuse(node, what, why):
     """Unsupported, by a node's name, what of it is not here, and the reason."""
     raise Unsupported(f"{node.label}: anydml has no {node.op} {what}: {why}", [f"{node.op} {what}"])
+
+
+def wrong(node, attribute, expected):
+    """An attribute that no input could make right."""
+    value = node.attributes[attribute]
+    value = list(value) if isinstance(value, (tuple, list)) else value
+    raise ValueError(f"{node.label}: {attribute} is {value!r}; expected {expected}")
+
+
+def check_least(node, attribute, least):
+    """That a number, or each of a list, is not too small; an attribute that is absent is right."""
+    value = node.attributes.get(attribute)
+    values = value if isinstance(value, (tuple, list)) else [] if value is None else [value]
+    if any(one < least for one in values):
+        wrong(node, attribute, f"{'numbers' if values is value else 'a number'} of {least} or more")
+
+
+def check_choice(node, attribute, choices):
+    if node.attributes.get(attribute, choices[0]) not in choices:
+        wrong(node, attribute, f"one of {', '.join(map(repr, choices))}")
 
 
 def dtype_of(kind):
@@ -98,7 +120,7 @@ def with_old_broadcasting(name, broadcast, axis, a, b):
     """Before opset 7 nothing was broadcast unless asked for, and then b alone, against dimensions of a from axis on."""
     aligned = b
     if broadcast and axis is not None:
-        axis = axis + a.ndim if axis < 0 else axis
+        axis = axis_of(axis, a.ndim)
         aligned = b.reshape(b.shape + (1,) * (a.ndim - axis - b.ndim))
     if (aligned.shape != a.shape) if not broadcast else (np.broadcast_shapes(a.shape, aligned.shape) != a.shape):
         raise ValueError(f"shape {list(b.shape)} does not go with {list(a.shape)} by the rules before opset 7")
@@ -113,10 +135,19 @@ def axis_of(axis, dimensions, what="axis"):
 
 
 def axes_of(axes, dimensions):
-    found = [axis_of(axis, dimensions, "an axis") for axis in axes]
+    axes = list(axes)
+    found = [axis_of(axis, dimensions, f"axes is {axes}: an axis") for axis in axes]
     if len(set(found)) != len(found):
-        raise ValueError(f"axes are {list(axes)}, and one of them comes twice")
+        raise ValueError(f"axes is {axes}, and one of them comes twice")
     return found
+
+
+def sizes_of(array, what):
+    """The numbers of a small tensor of integers that are sizes."""
+    sizes = listed(array, what)
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"{what} is {sizes}; expected sizes of 0 or more")
+    return sizes
 
 
 def listed(array, what):

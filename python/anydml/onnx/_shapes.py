@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from ._rows import axes_of, axis_of, cast, dispatch, dtype_of, fill, listed, number, plain, refuse, sequence
+from ._rows import (axes_of, axis_of, cast, check_choice, check_least, dispatch, dtype_of, fill, listed, number, plain,
+                    refuse, sequence, sizes_of, wrong)
 
 
 def copied(part, x):
@@ -17,7 +18,12 @@ def copied(part, x):
 
 def reshape(node):
     def compute(x, shape=None):
-        shape = node.attributes["shape"] if shape is None else listed(shape, "shape")
+        shape = node.attributes.get("shape") if shape is None else listed(shape, "shape")
+        if shape is None:
+            raise ValueError("shape is missing")
+        shape = list(shape)
+        if any(size < -1 for size in shape):
+            raise ValueError(f"shape is {shape}; expected sizes of 0 or more, and at most one -1")
         if not node.attributes.get("allowzero"):
             if any(size == 0 and axis >= x.ndim for axis, size in enumerate(shape)):
                 raise ValueError(f"shape is {shape}, and a 0 there takes a size that {list(x.shape)} does not have")
@@ -27,6 +33,8 @@ def reshape(node):
             if shape.count(-1) > 1 or known == 0 or x.size % known:
                 raise ValueError(f"shape is {shape}, and its -1 does not follow from {list(x.shape)}")
             shape = [x.size // known if size == -1 else size for size in shape]
+        if math.prod(shape) != x.size:
+            raise ValueError(f"shape is {shape}, and the tensor has the shape {list(x.shape)} and {x.size} elements")
         return x.reshape(shape)
 
     return compute
@@ -36,6 +44,8 @@ def squeeze(node):
     def compute(x, axes=None):
         axes = node.attributes.get("axes") if axes is None else listed(axes, "axes")
         axes = [axis for axis in range(x.ndim) if x.shape[axis] == 1] if axes is None else axes_of(axes, x.ndim)
+        if any(x.shape[axis] != 1 for axis in axes):
+            raise ValueError(f"axes is {axes}, and the tensor has the shape {list(x.shape)}; expected axes of size 1")
         return x.squeeze(tuple(axes))
 
     return compute
@@ -59,10 +69,13 @@ def flatten(node):
 
 
 def transpose(node):
+    order = node.attributes["perm"]
+    if order is not None and sorted(order) != list(range(len(order))):
+        wrong(node, "perm", "each axis once, counted from 0")
+
     def compute(x):
-        order = node.attributes["perm"]
-        if order is not None and sorted(order) != list(range(x.ndim)):
-            raise ValueError(f"perm is {order}, and the tensor has {x.ndim} dimensions")
+        if order is not None and len(order) != x.ndim:
+            raise ValueError(f"perm is {list(order)}, and the tensor has {x.ndim} dimensions")
         return x.transpose(order)
 
     return compute
@@ -79,7 +92,7 @@ def size_of(_):
 
 def expand(_):
     def compute(x, shape):
-        return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(listed(shape, "shape"))))
+        return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(sizes_of(shape, "shape"))))
 
     return compute
 
@@ -89,12 +102,14 @@ def sliced(node):
         given = [node.attributes.get(name) if value is None else listed(value, name) for name, value in (
             ("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps))]
         starts, ends = given[:2]
+        if starts is None or ends is None:
+            raise ValueError("starts and ends are needed, and one of them is missing")
         axes = axes_of(range(len(starts)) if given[2] is None else given[2], x.ndim)
         steps = [1] * len(starts) if given[3] is None else given[3]
         if not len(starts) == len(ends) == len(axes) == len(steps):
             raise ValueError("starts, ends, axes and steps must have one length")
         if 0 in steps:
-            raise ValueError("a step is 0")
+            raise ValueError(f"steps is {list(steps)}, and a step is 0")
         where = [slice(None)] * x.ndim
         for start, end, axis, step in zip(starts, ends, axes, steps):
             least = -x.shape[axis] - 1  # as far below as a slice that goes down needs
@@ -106,19 +121,19 @@ def sliced(node):
 
 def split(node):
     count = len(node.results)
+    if node.attributes.get("num_outputs") not in (None, count):
+        wrong(node, "num_outputs", f"{count}, as the node has outputs")
+    check_least(node, "split", 0)
 
     def compute(x, sizes=None):
         axis = axis_of(node.attributes["axis"] or 0, x.ndim)
-        sizes = node.attributes.get("split") if sizes is None else listed(sizes, "split")
+        sizes = node.attributes.get("split") if sizes is None else sizes_of(sizes, "split")
         if sizes is None:
-            wanted = node.attributes.get("num_outputs") or count
-            if wanted != count:
-                raise ValueError(f"num_outputs is {wanted}, and the node has {count} outputs")
             if "num_outputs" not in node.attributes and x.shape[axis] % count:
                 raise ValueError(f"axis {axis} has {x.shape[axis]} elements, which are not {count} equal parts")
             part = -(-x.shape[axis] // count)
             sizes = [min(part, max(0, x.shape[axis] - i * part)) for i in range(count)]
-        if len(sizes) != count or sum(sizes) != x.shape[axis] or min(sizes) < 0:
+        if len(sizes) != count or sum(sizes) != x.shape[axis]:
             raise ValueError(f"split is {list(sizes)}: axis {axis} has {x.shape[axis]} elements for {count} outputs")
         return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
 
@@ -179,7 +194,9 @@ def pad(node):
         filler = node.attributes.get("value", 0) if value is None else value.item()
         before, after = np.zeros((2, x.ndim), int)
         before[axes], after[axes] = pads[:len(axes)], pads[len(axes):]
-        shape = [max(0, int(size)) for size in x.shape + before + after]
+        if any(size + min(b, 0) + min(a, 0) < 0 for size, b, a in zip(x.shape, before.tolist(), after.tolist())):
+            raise ValueError(f"pads is {list(pads)}, and removes more than the tensor has, whose shape is {list(x.shape)}")
+        shape = [int(size) for size in x.shape + before + after]
         result = np.empty(shape, x.dtype) if 0 in shape else fill(filler, shape, x.dtype)
         inner = tuple(slice(max(b, 0), size - max(a, 0)) for b, a, size in zip(before, after, shape))
         taken = tuple(slice(max(-b, 0), size + min(a, 0)) for b, a, size in zip(before, after, x.shape))
@@ -222,12 +239,12 @@ def _repeated(x, axis, count):
 
 
 def depth_to_space(node):
-    block, order = node.attributes["blocksize"], node.attributes.get("mode", "DCR")
+    block, order = _block(node)
 
     def compute(x):
         n, c, h, w = _four(x)
         if c % block**2:
-            raise ValueError(f"{c} channels are not a multiple of {block}^2")
+            raise ValueError(f"blocksize is {block}, and {c} channels are not a multiple of {block}^2")
         if order == "DCR":
             moved = x.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2)
         else:
@@ -238,18 +255,23 @@ def depth_to_space(node):
 
 
 def space_to_depth(node):
-    block = node.attributes["blocksize"]
-    order = node.attributes.get("mode", "DCR")
+    block, order = _block(node)
 
     def compute(x):
         n, c, h, w = _four(x)
         if h % block or w % block:
-            raise ValueError(f"{h} by {w} is not a multiple of {block}")
+            raise ValueError(f"blocksize is {block}, and {h} by {w} is not a multiple of it")
         parts = x.reshape(n, c, h // block, block, w // block, block)
         moved = parts.transpose(0, 3, 5, 1, 2, 4) if order == "DCR" else parts.transpose(0, 1, 3, 5, 2, 4)
         return moved.reshape(n, c * block**2, h // block, w // block)
 
     return compute
+
+
+def _block(node):
+    check_least(node, "blocksize", 1)
+    check_choice(node, "mode", ("DCR", "CRD"))
+    return node.attributes["blocksize"], node.attributes.get("mode", "DCR")
 
 
 def _four(x):
@@ -285,7 +307,7 @@ def ranged(node):
             if value.size != 1:
                 raise ValueError(f"{name} must be one number, and has the shape {list(value.shape)}")
         start, limit, delta = (value.item() for value in (start, limit, delta))
-        if delta == 0 or not all(map(math.isfinite, (start, limit, delta))):
+        if delta == 0 or not all(map(math.isfinite, (start, limit, delta, (limit - start) / delta))):
             raise ValueError(f"a range from {start} to {limit} by {delta} has no end")
         count = -((start - limit) // delta) if dtype.kind == "i" else math.ceil((limit - start) / delta)
         return cast(sequence(start, delta, max(0, count), inner), dtype)
@@ -338,6 +360,8 @@ def one_hot(node):
     def compute(indices, depth, values):
         if depth.size != 1 or values.shape != (2,):
             raise ValueError("depth must be one number, and values two")
+        if not 1 <= depth.item() < 2**63:
+            raise ValueError(f"depth is {depth.item()}; expected a number of 1 or more")
         count = int(depth.item())
         axis = axis_of(node.attributes["axis"], indices.ndim + 1)
         wide = np.dtype("f8") if indices.dtype.kind == "f" else np.dtype("i8")

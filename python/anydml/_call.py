@@ -1,135 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Any operator by DirectML's name: what `run` and `compile` make of their arguments.
+"""One call of an operator: which arrays it takes, and which arrays hold its results.
 
-What an operator's results are follows from its row in SPECS, which _operators.py fills. What is wrong with a call is
-said by the library, so that every interface says the same.
+The results of an operator follow from its row in _specs.py. The library itself reports wrong arguments, so that every
+interface gives the same messages.
 """
-from collections import namedtuple as _namedtuple
-from types import GenericAlias as _GenericAlias
-
 import numpy as _np
 
-from . import _core, _libraries
+from . import _core
+from ._specs import SPECS, Output, Spec
 
-# inputs: how many there are. array: which of them is an array of tensors. same: those that have one type. truths: those
-# of UINT8 alone, which take arrays of bool too.
-Spec = _namedtuple("Spec", "inputs outputs array same truths", defaults=(None, (), ()))
-# like: the inputs whose type it has. dtype: its type where there is none of these. sizes: the inputs that are broadcast
-# to its shape. array: it is an array of tensors, and the operator's only output.
-Output = _namedtuple("Output", "name optional array like dtype sizes", defaults=(False, False, (), "", None))
-SPECS = {}
-
-OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # what _core.place_of says
+OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the answers of _core.place_of
 
 
-class Operator:
-    """An operator without tensors, for an attribute that takes one, such as FusedActivation.
-
-    >>> import anydml
-    >>> anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)
-    Operator('ACTIVATION_LEAKY_RELU', Alpha=0.1)
-    """
-
-    __slots__ = ("name", "attributes")
-
-    def __init__(self, name, /, **attributes):
-        self.name, self.attributes = _core.operator_name(name), attributes
-
-    def __repr__(self):
-        attributes = (f", {key}={value!r}" for key, value in self.attributes.items())
-        return f"Operator({self.name!r}{''.join(attributes)})"
-
-
-def given(**attributes):
-    """The optional attributes that are there."""
-    return {name: value for name, value in attributes.items() if value is not None}
-
-
-def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
-    """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
-
-    The inputs come in the order of the fields, None for one that is absent. They must have the types that the operator
-    takes together, mostly one; Python's numbers take that of the arrays beside them. Element-wise operators broadcast
-    them by NumPy's rule. Arrays of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
-
-    Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array
-    for the result, or a tuple of them where there are several: None there is a new array for a required output, and no
-    output for an optional one, True a new array for that. `dtype` and `shape` are for new arrays of which the inputs do
-    not say it, and tuples likewise.
-
-    >>> import numpy as np, anydml
-    >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
-    array([-1. ,  0.5,  1. ], dtype=float32)
-    >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
-    array([7, 7, 7], dtype=int8)
-    """
-    if _graphs.Symbol in map(type, inputs):
-        return _graphs.record(op, inputs, out, dtype, shape, device, attributes)
-    name = _core.operator_name(op)
-    call = _Call(name, inputs, out, dtype, shape)
-    place = _core.place_of(*inputs, *call.outs)
-    if place == OF_NUMPY:
-        return call.result(call.run(inputs, call.outs, attributes, device))
-    options = {**attributes, **given(out=out, dtype=dtype, shape=shape, device=device)}
-    result = _libraries.by_torch_function(run, (*inputs, *call.outs), (op, *inputs), options)
-    if result is not NotImplemented:
-        return result
-    if place == ON_GPU:
-        return call.result(call.run_on_device(inputs, attributes, device))
-    arrays, outs, give = _libraries.borrow(inputs, call.outs)
-    return call.result(give(call.run(arrays, outs, attributes, device)))
-
-
-class Compiled:
-    """An operator over arrays of fixed types, shapes and strides, to be run many times without being checked anew.
-
-    >>> import numpy as np, anydml
-    >>> step = anydml.compile("ELEMENT_WISE_ADD", np.empty(3), np.empty(3))
-    >>> step
-    <compiled ELEMENT_WISE_ADD over float64[3]>
-    >>> out = np.empty(3)
-    >>> step(np.array([1., 2., 3.]), np.array([10., 20., 30.]), out=out) is out
-    True
-    """
-
-    def __init__(self, op, inputs, outs, device, attributes, several=False):
-        self.op = op
-        self._compiled = _core.Compiled(op, inputs, outs, attributes, device)
-        self._like, self._several = outs, several
-
-    def __call__(self, *inputs, out=None):
-        outs = list(out) if self._several and out is not None else [out] * len(self._like)
-        outs = [_np.empty_like(like) if one is None and like is not None else one
-                for one, like in zip(outs, self._like)] + outs[len(self._like):]
-        self._compiled.run(inputs, outs)
-        return tuple(outs) if self._several else outs[0]
-
-    __class_getitem__ = classmethod(_GenericAlias)  # Compiled[...] in annotations, as in the stubs
-
-    def __repr__(self):
-        arrays = ", ".join(f"{like.dtype}{list(like.shape)}" for like in self._like if like is not None)
-        return f"<compiled {self.op} over {arrays}>"
-
-
-def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
-    """Compiles an operator for arrays like these: the same types, shapes and strides. Their contents do not matter.
-
-    >>> import numpy as np, anydml
-    >>> step = anydml.compile("ELEMENT_WISE_MODULUS_FLOOR", np.empty(3), np.empty(3))
-    >>> step(np.array([5., 6., 7.]), np.array([3., 4., 5.]))
-    array([2., 2., 2.])
-    """
-    name = _core.operator_name(op)
-    call = _Call(name, inputs, out, dtype, shape)
-    if _core.place_of(*inputs, *call.outs) == ON_GPU:
-        raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
-                        "call run")
-    arrays, outs, _ = _libraries.borrow(inputs, call.outs)
-    arrays = call.arrays(arrays)
-    return Compiled(op, arrays, call.new_outs(arrays, outs), device, attributes, call.several)
-
-
-class _Call:
+class Call:
     """One call. `outs` has an entry for each result, None or True where it is to be made."""
 
     def __init__(self, name, inputs, out, dtype, shape):
@@ -265,6 +148,3 @@ def _number(value, kind, i):
         if not limits.min <= value <= limits.max:
             raise OverflowError(f"Python integer {value} out of bounds for {kind}")
     return _np.asarray(value, kind)
-
-
-from . import _graphs  # noqa: E402  which records calls of run, and uses what is here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Besides what _calls.py has: the types that all stubs share.
+# Besides the names of _run.py: the types that all stubs share.
 from collections.abc import Mapping, Sequence
 from types import GenericAlias
 from typing import Any, Generic, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
@@ -7,8 +7,8 @@ from typing import Any, Generic, SupportsFloat, SupportsIndex, TypeAlias, TypeVa
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._graphs import Symbol, _DLPackArray
-from ._operators import _OneResult
+from ._specs import _OneResult
+from ._symbols import Symbol, _DLPackArray
 
 # Constrained and not bound, so that arrays of two types are not taken for arrays of a type above both.
 _Element = TypeVar("_Element", np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,

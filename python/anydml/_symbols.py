@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: MIT
+"""Values without elements, and the recorder of the operators that are called with them.
+
+While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array of its shape, type
+and strides, over memory that nobody reads. NumPy arranges the stand-in, transposes it for example, and the Symbol is
+arranged in the same way.
+"""
+import functools
+import mmap
+import operator
+
+import numpy as _np
+
+from . import _core
+from ._call import Call as _Call
+
+# Functions that give a view of their argument.
+_VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes,
+                    _np.lib.stride_tricks.sliding_window_view))
+
+
+class ElementsNeeded(TypeError):
+    """Something asked for the elements of a Symbol, which are not there before the graph runs."""
+
+
+def _needs_elements(what):
+    def refuse(self, *_, **__):
+        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs")
+
+    return refuse
+
+
+class Symbol:
+    """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
+
+    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats, ``%`` and comparisons. It can
+    be reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``.
+
+    >>> import numpy as np, anydml
+    >>> def double(x):
+    ...     print(x, x.T)
+    ...     return x + x
+    >>> anydml.graph(double)(np.int8([[1, 2, 3]]))
+    <symbol int8[1, 3]> <symbol int8[3, 1]>
+    array([[2, 4, 6]], dtype=int8)
+    """
+
+    __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
+
+    def __init__(self, recorder, source, start, stand_in, value=None):
+        self._recorder, self._source, self._start = recorder, source, start
+        self._stand_in, self._value = stand_in, value
+
+    shape = property(lambda self: self._stand_in.shape, doc="As of an array.")
+    dtype = property(lambda self: self._stand_in.dtype, doc="As of an array.")
+    ndim = property(lambda self: self._stand_in.ndim, doc="As of an array.")
+    size = property(lambda self: self._stand_in.size, doc="As of an array.")
+    T = property(lambda self: self.transpose(), doc="With its dimensions in reverse.")
+
+    def __repr__(self):
+        return f"<symbol {self.dtype}{list(self.shape)}>"
+
+    def reshape(self, *shape, order="C", copy=None):
+        """The same elements in another shape. Values never change, so a copy is made only where it is needed."""
+        if order not in ("C", "F", "A"):
+            raise ValueError(f"order is {order!r}; expected 'C', 'F' or 'A'")
+        shape = shape[0] if len(shape) == 1 else shape
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        if order == "F" or (order == "A" and self._stand_in.flags.fnc):
+            return self.T.reshape(shape[::-1], copy=copy).T
+        return self._seen(lambda array: array.reshape(shape), copy is not False)
+
+    def transpose(self, *axes):
+        """With its dimensions in another order."""
+        return self._seen(lambda array: array.transpose(*axes))
+
+    def squeeze(self, axis=None):
+        """Without dimensions of size 1."""
+        return self._seen(lambda array: array.squeeze(axis))
+
+    def view(self, dtype):
+        """Its bits as another type."""
+        return self._seen(lambda array: array.view(dtype))
+
+    def astype(self, dtype):
+        """Converted, as CAST does."""
+        return self if self.dtype == dtype else self._recorder.add("CAST", (plain(self),), dtype=dtype)
+
+    def __getitem__(self, where):
+        where = tuple(map(_index, where)) if isinstance(where, tuple) else _index(where)
+        return self._seen(lambda array: _as_array(array[where]))
+
+    def __len__(self):
+        return len(self._stand_in)
+
+    def __array_function__(self, function, types, args, kwargs):
+        """Functions of NumPy that rearrange an array."""
+        if not args or args[0] is not self:
+            return NotImplemented
+        if function is _np.reshape:
+            return _reshaped(*args, **kwargs)
+        if function is _np.ravel:
+            return _raveled(*args, **kwargs)
+        return self._seen(lambda array: function(array, *args[1:], **kwargs)) if function in _VIEWS else NotImplemented
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        """NumPy's arithmetic with an array beside it, such as ``array + symbol``."""
+        if "out" in options:
+            raise TypeError("an array cannot be changed by a value of a graph: write a = a + x in place of a += x")
+        if ufunc not in _BY_UFUNC or method != "__call__" or options:
+            raise TypeError(f"numpy.{ufunc.__name__} cannot be part of a graph; use the operators of anydml")
+        return _BY_UFUNC[ufunc](*inputs)
+
+    def _seen(self, look, may_copy=True):
+        """The same elements, seen as NumPy's function `look` arranges them. Where NumPy copies, the graph copies."""
+        seen = look(self._stand_in)
+        if self._recorder.is_within(seen):
+            return Symbol(self._recorder, self._source, self._start, seen)
+        if not may_copy:
+            raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
+        packed = self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
+        seen = look(packed._stand_in)
+        if not self._recorder.is_within(seen):
+            raise NotImplementedError("a graph cannot arrange the elements of a value so; it takes reshapes, "
+                                      "permutations of axes and slices")
+        return Symbol(packed._recorder, packed._source, packed._start, seen)
+
+    def _id(self):
+        """Its number in the graph."""
+        if self._value is None:
+            array = self._stand_in
+            if array.size and (_address(array) != self._start or min(array.strides, default=0) < 0):
+                raise NotImplementedError("a part of a value that does not begin with its first element cannot be an "
+                                          "operand within a graph")
+            self._value = self._recorder.graph.view(self._source, array)
+        return self._value
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __setitem__(self, where, value):
+        raise TypeError("a value of a graph cannot be changed; make a new one, for example by element_wise_if")
+
+    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # see below
+
+
+for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
+    setattr(Symbol, _name, _needs_elements(_name.strip("_")))
+
+
+def _reshaped(symbol, shape=None, order="C", *, newshape=None, copy=None):
+    """numpy.reshape; the shape was called newshape before NumPy 2.1."""
+    return symbol.reshape(newshape if shape is None else shape, order=order, copy=copy)
+
+
+def _raveled(symbol, order="C"):
+    """numpy.ravel; the order K is that of the elements in memory."""
+    if order == "K":
+        flags = symbol._stand_in.flags
+        if not flags.forc:
+            raise NotImplementedError("ravel with order='K' of a strided value cannot be part of a graph; give 'C', "
+                                      "'F' or 'A'")
+        order = "C" if flags.c_contiguous else "F"
+    return symbol.reshape(-1, order=order)
+
+
+def _index(part):
+    """A part of an index that gives a view."""
+    if part is None or part is Ellipsis or isinstance(part, slice):
+        return part
+    if not isinstance(part, (bool, _np.bool_, Symbol)):
+        try:
+            return operator.index(part)
+        except TypeError:
+            pass
+    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since a graph "
+                    "does not select elements by arrays or masks")
+
+
+# ---- Arithmetic of symbols ------------------------------------------------------------------------------------------
+
+def _operate(name, *operands):
+    return record(name, operands, None, None, None, None, {})
+
+
+def _divide(a, b):
+    kinds = {one.dtype.kind for one in (a, b) if hasattr(one, "dtype")}
+    if kinds != {"f"}:
+        raise TypeError("/ is for floats; anydml.divide divides integers")
+    return _operate("ELEMENT_WISE_DIVIDE", a, b)
+
+
+def _compare(name, a, b):
+    return _operate(f"ELEMENT_WISE_LOGICAL_{name}", _without_bool(a), _without_bool(b)).view(bool)
+
+
+def _without_bool(operand):
+    """Truths are compared as UINT8."""
+    if type(operand) is bool:
+        return int(operand)
+    return plain(_np.asarray(operand) if isinstance(operand, _np.bool_) else operand)
+
+
+def _differ(a, b):
+    return _operate("ELEMENT_WISE_LOGICAL_NOT", plain(_compare("EQUALS", a, b))).view(bool)
+
+
+def _refuse_in_place(self, _):
+    raise TypeError("a value of a graph cannot be changed in place: write x = x + y in place of x += y")
+
+
+_ARITHMETIC = {"add": (_np.add, functools.partial(_operate, "ELEMENT_WISE_ADD")),
+               "sub": (_np.subtract, functools.partial(_operate, "ELEMENT_WISE_SUBTRACT")),
+               "mul": (_np.multiply, functools.partial(_operate, "ELEMENT_WISE_MULTIPLY")),
+               "mod": (_np.remainder, functools.partial(_operate, "ELEMENT_WISE_MODULUS_FLOOR")),
+               "truediv": (_np.true_divide, _divide)}
+_COMPARISONS = {"eq": (_np.equal, functools.partial(_compare, "EQUALS")), "ne": (_np.not_equal, _differ),
+                "lt": (_np.less, functools.partial(_compare, "LESS_THAN")),
+                "le": (_np.less_equal, functools.partial(_compare, "LESS_THAN_OR_EQUAL")),
+                "gt": (_np.greater, functools.partial(_compare, "GREATER_THAN")),
+                "ge": (_np.greater_equal, functools.partial(_compare, "GREATER_THAN_OR_EQUAL"))}
+_OF_ONE = {"neg": (_np.negative, functools.partial(_operate, "ELEMENT_WISE_NEGATE")),
+           "abs": (_np.absolute, functools.partial(_operate, "ELEMENT_WISE_ABS"))}
+_BY_UFUNC = dict((*_ARITHMETIC.values(), *_COMPARISONS.values(), *_OF_ONE.values()))
+
+
+def _methods(function):
+    """As methods: with the symbol on the left and on the right."""
+    return lambda self, other: function(self, other), lambda self, other: function(other, self)
+
+
+def _method_of_one(function):
+    return lambda self: function(self)
+
+
+for _name, (_, _function) in _ARITHMETIC.items():
+    for _side, _method in zip(("", "r"), _methods(_function)):
+        setattr(Symbol, f"__{_side}{_name}__", _method)
+for _name, (_, _function) in _COMPARISONS.items():
+    setattr(Symbol, f"__{_name}__", _methods(_function)[0])
+for _name, (_, _function) in _OF_ONE.items():
+    setattr(Symbol, f"__{_name}__", _method_of_one(_function))
+for _name in (*_ARITHMETIC, "floordiv", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"):
+    setattr(Symbol, f"__i{_name}__", _refuse_in_place)
+Symbol.__hash__ = object.__hash__
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+def _as_array(found):
+    """NumPy makes a number of a single element, which has no memory of the array's any more."""
+    if not isinstance(found, _np.ndarray):
+        raise ElementsNeeded("a single element needs the elements of a value; end the index by ... for an array of it")
+    return found
+
+
+# ---- Recording ------------------------------------------------------------------------------------------------------
+
+class Recorder:
+    """A graph while it grows. `fixed` are arrays that nothing can change while it is recorded."""
+
+    def __init__(self, fixed=()):
+        self.graph = _core.Graph()
+        self._memories = []  # (address, bytes, mapping): each larger than those before
+        self._constants = {}  # (array, its elements then, value) by the array's id, which is kept
+        self._fixed = {id(one) for one in fixed}
+
+    def stand_in(self, shape, dtype, strides=None):
+        """An array over memory that nobody looks at."""
+        dtype = _np.dtype(dtype)
+        shape = _np.broadcast_shapes(shape)
+        steps = strides or ()
+        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, steps))
+                                   if strides else functools.reduce(operator.mul, shape, 1))
+        if not self._memories or self._memories[-1][1] < bytes_:
+            memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+            self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
+        return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
+
+    def is_within(self, array):
+        address = _address(array)
+        return array.size == 0 or any(start <= address < start + count for start, count, _ in self._memories)
+
+    def symbol(self, source, stand_in):
+        return Symbol(self, source, _address(stand_in), stand_in, source)
+
+    def input(self, array):
+        """A Symbol for arrays like this one, and what stands for them."""
+        like = plain(array)
+        stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
+        symbol = self.symbol(self.graph.input(stand_in), stand_in)
+        return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
+
+    def constant(self, array):
+        """The elements that it has now: the function that is recorded may change them afterwards."""
+        _, before, value = self._constants.get(id(array), (None, None, None))
+        if before is None or (before is not array and not _have_same_bits(before, array)):
+            kept = array if self._is_fixed(array) and array.flags.c_contiguous else _np.array(array, order="C")
+            value = self.graph.constant(kept)
+            self._constants[id(array)] = (array, kept, value)
+        return value
+
+    def _is_fixed(self, array):
+        """Whether it is a fixed array or a view of one."""
+        while array is not None and id(array) not in self._fixed:
+            array = getattr(array, "base", None)
+        return array is not None
+
+    def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
+        """Records an operator; as `run`."""
+        call = _Call(name, inputs, out, dtype, shape)
+        if any(one is not None and one is not True for one in call.outs):
+            raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
+        arrays = call.arrays([one._stand_in if type(one) is Symbol else one for one in inputs])
+        outs = call.new_outs(arrays, call.outs, self.stand_in)
+        values = []
+        for given, array in zip(inputs, arrays):
+            if type(given) is not Symbol:
+                values.append(0 if array is None else self.constant(array))
+                continue
+            if given._recorder is not self:
+                raise ValueError(f"{call.name}: an operand is a value of another graph")
+            values.append((given if array is given._stand_in else given.view(array.dtype))._id())
+        results = self.graph.add(call.name, values, outs, attributes)
+        return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
+
+    def output(self, value):
+        """Makes it an output, packed: what stands for arrays of it, and its type."""
+        if type(value) is not Symbol:
+            array = _np.asarray(value)
+            stand_in = self.stand_in(array.shape, plain(array).dtype)
+            value = Symbol(self, self.constant(plain(array)), _address(stand_in), stand_in)
+            self.graph.output(value._id())
+            return stand_in, array.dtype
+        kind = value.dtype
+        value = plain(value)
+        if not value._stand_in.flags.c_contiguous:
+            value = self.add("ELEMENT_WISE_IDENTITY", (value,))
+        self.graph.output(value._id())
+        return value._stand_in, kind
+
+
+def _have_same_bits(a, b):
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    bits = f"u{a.dtype.itemsize}"
+    return _np.array_equal(a.view(bits), b.view(bits))
+
+
+def record(op, inputs, out, dtype, shape, device, attributes):
+    """An operator of which an input is a Symbol."""
+    if device is not None:
+        raise TypeError("device is for operators that run at once; a graph has its own")
+    recorder = next(one for one in inputs if type(one) is Symbol)._recorder
+    return recorder.add(_core.operator_name(op), inputs, out, dtype, shape, attributes)
+
+
+def plain(value):
+    """An array or a Symbol of truths as UINT8."""
+    return value.view(_np.uint8) if getattr(value, "dtype", None) == bool else value
