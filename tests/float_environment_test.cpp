@@ -170,8 +170,8 @@ void check_all_operators() {
         calls.emplace_back(&output, &list);
       }
     }
-    for (const auto& [output, given] : calls) {
-      const auto run = [&, output = output, given = given] {
+    for (const auto& call : calls) {
+      const auto run = [&, output = call.first, given = call.second] {
         return anydml_run(nullptr, info.name, inputs, info.input_count, output, 1, given->data(), given->size());
       };
       std::vector<T> expected;

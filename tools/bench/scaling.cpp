@@ -2,8 +2,6 @@
 #include "scaling.h"
 
 #include <fcntl.h>
-#include <rapidjson/document.h>
-#include <rapidjson/istreamwrapper.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+
+#include "json.h"
 
 namespace anydml::bench {
 namespace {
@@ -46,6 +49,42 @@ struct TemporaryFile {
   ~TemporaryFile() { unlink(path.c_str()); }
 };
 
+// The members of a case, as text.
+using Case = std::map<std::string, std::string, std::less<>>;
+
+double number(const Case& one, std::string_view name) {
+  const auto found = one.find(name);
+  return found == one.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+}
+
+// The cases of a run's JSON file, or none if the file is something else.
+std::vector<Case> read_cases(const std::string& path) {
+  std::ifstream stream(path);
+  const auto document = dmlrun::JsonDocument::parse(
+      std::string(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()));
+  std::vector<Case> cases;
+  if (!document.ok() || !document.value().root().is(dmlrun::JsonKind::object)) {
+    return cases;
+  }
+  document.value().root().for_each_member([&](std::string_view name, const dmlrun::Json& value) {
+    if (name != "cases" || !value.is(dmlrun::JsonKind::array)) {
+      return;
+    }
+    value.for_each_item([&](const dmlrun::Json& item) {
+      Case one = {{"name", ""}, {"type", ""}, {"operator", ""}};
+      if (item.is(dmlrun::JsonKind::object)) {
+        item.for_each_member([&](std::string_view member, const dmlrun::Json& content) {
+          if (!content.is(dmlrun::JsonKind::array) && !content.is(dmlrun::JsonKind::object)) {
+            one.insert_or_assign(std::string(member), std::string(content.text()));
+          }
+        });
+      }
+      cases.push_back(std::move(one));
+    });
+  });
+  return cases;
+}
+
 }  // namespace
 
 std::vector<unsigned> thread_counts(unsigned cores) {
@@ -71,22 +110,19 @@ bool measure_scaling(const std::vector<std::string>& self, const std::vector<std
       error = "the benchmark by " + std::to_string(count) + " threads failed";
       return false;
     }
-    std::ifstream stream(file.path);
-    rapidjson::IStreamWrapper wrapped(stream);
-    rapidjson::Document document;
-    document.ParseStream(wrapped);
-    if (document.HasParseError() || !document.IsObject() || !document.HasMember("cases")) {
+    const std::vector<Case> cases = read_cases(file.path);
+    if (cases.empty()) {
       error = "the benchmark by " + std::to_string(count) + " threads left no figures";
       return false;
     }
-    for (const auto& entry : document["cases"].GetArray()) {
-      const std::string name = entry["name"].GetString();
-      auto found = std::find_if(to.begin(), to.end(), [&](const Scaling& one) { return one.name == name; });
+    for (const Case& one : cases) {
+      const std::string& name = one.at("name");
+      auto found = std::find_if(to.begin(), to.end(), [&](const Scaling& other) { return other.name == name; });
       if (found == to.end()) {
-        found = to.insert(to.end(), {name, entry["type"].GetString(), entry["operator"].GetString(), {}});
+        found = to.insert(to.end(), {name, one.at("type"), one.at("operator"), {}});
       }
-      found->points.push_back({count, entry["ns_per_element"].GetDouble(), entry["pass_gb_per_second"].GetDouble(),
-                               entry["fraction"].GetDouble()});
+      found->points.push_back(
+          {count, number(one, "ns_per_element"), number(one, "pass_gb_per_second"), number(one, "fraction")});
     }
   }
   return true;
