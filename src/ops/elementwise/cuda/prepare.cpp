@@ -11,7 +11,6 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::uint32_t kVectorBytes = 16;
 // Rows shorter than this, in vectors, are not worth a vector that is not full.
 constexpr std::int64_t kVectorsOfLongRow = 8;
 // Tiles that are mostly empty are not worth shared memory.
