@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/environment.h"
 #include "base/memory.h"
+#include "base/quoted.h"
 #include "base/scalar.h"
 #include "support/bits.h"
 #include "support/oracle.h"
@@ -179,6 +180,28 @@ TEST(Memory, OfThisMachine) {
   const MemoryState state = read_memory_state();
   EXPECT_GT(state.limit, u64{1} << 20);
   EXPECT_LE(state.available, state.limit);
+}
+
+TEST(Quoted, KeepsWhatCanBePrinted) {
+  EXPECT_EQ(quoted(""), "''");
+  EXPECT_EQ(quoted("conv1/weights"), "'conv1/weights'");
+  EXPECT_EQ(quoted("Gewicht \xc3\xa4, \xe9\x87\x8d, \xf0\x9f\x98\x80"),
+            "'Gewicht \xc3\xa4, \xe9\x87\x8d, \xf0\x9f\x98\x80'");
+}
+
+TEST(Quoted, ALineStaysALine) {
+  EXPECT_EQ(quoted("a\nanydml: b\r\x1b[2J\x7f"), "'a\\x0Aanydml: b\\x0D\\x1B[2J\\x7F'");
+  EXPECT_EQ(quoted("\xc2\x85"), "'\\xC2\\x85'");           // U+0085, the next line
+  EXPECT_EQ(quoted("\xff\xc3"), "'\\xFF\\xC3'");           // not UTF-8, and a character cut short
+  EXPECT_EQ(quoted("\xed\xa0\x80"), "'\\xED\\xA0\\x80'");  // half of a pair of surrogates
+  EXPECT_EQ(quoted(std::string_view("a\0b", 3)), "'a\\x00b'");
+}
+
+TEST(Quoted, LongNamesAreShortenedBetweenCharacters) {
+  EXPECT_EQ(quoted(std::string(kMostQuotedBytes, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "'");
+  EXPECT_EQ(quoted(std::string(std::size_t{1} << 20, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "...'");
+  EXPECT_EQ(quoted(std::string(kMostQuotedBytes - 1, 'x') + "\xc3\xa4"),
+            "'" + std::string(kMostQuotedBytes - 1, 'x') + "...'");
 }
 
 }  // namespace

@@ -7,51 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/quoted.h"
 #include "base/result.h"
 
 namespace anydml::dmlrun {
 
-// How many bytes the character at the start of the text takes; 0 for a control character and for what is not UTF-8.
-[[nodiscard]] inline std::size_t printable_bytes(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return first >= 0x20 && first != 0x7f ? 1 : 0;
-  }
-  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  // Characters written longer than need be, surrogates, beyond Unicode, and the controls U+0080 to U+009F.
-  const unsigned second = byte(1);
-  const bool refused = first < 0xc2 || first > 0xf4 || (first == 0xe0 && second < 0xa0) ||
-                       (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
-                       (first == 0xf4 && second >= 0x90) || (first == 0xc2 && second < 0xa0);
-  return refused ? 0 : bytes;
-}
-
 // The text's first `limit` bytes, and "..." where there are more.
-[[nodiscard]] inline std::string echo(std::string_view text, std::size_t limit = 40) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string shown;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t bytes = printable_bytes(text.substr(at));
-    if (at + (bytes == 0 ? 1 : bytes) > limit) {
-      return shown.append("...");
-    }
-    if (bytes == 0) {
-      const auto value = static_cast<unsigned char>(text[at++]);
-      shown.append("\\x").append(1, kDigits[value >> 4]).append(1, kDigits[value & 15]);
-    } else {
-      shown.append(text.substr(at, bytes));
-      at += bytes;
-    }
-  }
-  return shown;
-}
+[[nodiscard]] inline std::string echo(std::string_view text, std::size_t limit = 40) { return escaped(text, limit); }
 
 // What is wrong with something from outside.
 [[nodiscard]] inline Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
