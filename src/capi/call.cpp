@@ -21,11 +21,6 @@ constexpr int kMostNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
-bool is_count(const facts::Operator& op, std::size_t field) {
-  return std::ranges::any_of(
-      op.fields, [field](const facts::Field& other) { return other.count_field == static_cast<std::int8_t>(field); });
-}
-
 // What the operator takes besides tensors, for messages. Counts go with their arrays.
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
@@ -34,7 +29,7 @@ std::string attribute_names(const facts::Operator& op) {
     const facts::Field& field = op.fields[i];
     if (field.type == facts::FieldType::scale_bias) {
       scale_bias = true;
-    } else if (facts::is_attribute(field.kind) && !is_count(op, i)) {
+    } else if (facts::is_attribute(field.kind) && !facts::is_count(op, i)) {
       text.append(text.empty() ? "" : ", ").append(field.name);
     }
   }
@@ -53,7 +48,7 @@ struct Named {
 std::optional<Named> find_field(const facts::Operator& op, std::string_view name) {
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
-    if (!facts::is_attribute(field.kind) || is_count(op, i)) {
+    if (!facts::is_attribute(field.kind) || facts::is_count(op, i)) {
       continue;
     }
     if (field.type == facts::FieldType::scale_bias) {
@@ -166,7 +161,7 @@ class Reader {
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const facts::Field& field = op_.fields[i];
       schema::Argument& argument = described_.arguments[i];
-      if (!facts::is_attribute(field.kind) || argument.present || is_count(op_, i)) {
+      if (!facts::is_attribute(field.kind) || argument.present || facts::is_count(op_, i)) {
         continue;
       }
       if (const std::uint32_t type = output_type(); type != 0 && i == schema::union_type_field(op_)) {

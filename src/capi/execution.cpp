@@ -8,6 +8,7 @@
 #include "capi/run.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
+#include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -124,12 +125,6 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, N
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// Whether a tensor's elements are all there is between its first and its last.
-bool is_dense(const OpTensor& tensor) {
-  return bytes_of(tensor.reach) ==
-         static_cast<std::uint64_t>(element_count(tensor.tensor)) * element_size(tensor.tensor.type);
-}
-
 // From the copy of an output to where it is, on the CPU: the bytes between its elements are not ours to write.
 Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc& tensor, void* from, void* to) {
   const auto cpu = cpu_device();
@@ -163,7 +158,7 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   bool changed = needs.staged != 0;
   for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
     OpTensor& output = desc.tensors[i];
-    if (needs.copied.has(i) && !is_dense(output)) {
+    if (needs.copied.has(i) && !is_dense(output.tensor)) {
       changed = true;
       if (!set_packed_strides(output.tensor)) {
         return invalid(compiled.surface, output, "is too large");
@@ -230,7 +225,7 @@ class Copies {
       }
       const Reach reach = inside_.tensors[i].reach;
       void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
-      if (!is_dense(outside_.tensors[i])) {
+      if (!is_dense(outside_.tensors[i].tensor)) {
         results_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
         to = results_[i].get();
       }

@@ -32,10 +32,6 @@ Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_size(tensor.type)};
 }
 
-bool is_dense(const TensorDesc& tensor) {
-  return bytes_of(tensor) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
-}
-
 anydml_tensor as_given(const TensorDesc& tensor) {
   return {static_cast<anydml_type>(tensor.type), static_cast<int32_t>(tensor.rank), tensor.sizes, tensor.strides,
           nullptr};
@@ -249,7 +245,7 @@ bool GraphBuilder::is_whole(const Value& value) const {
     return false;
   }
   const TensorDesc& made = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
-  return (made.type == value.tensor.type && same_places(made, value.tensor)) ||
+  return (made.type == value.tensor.type && same_layout(made, value.tensor)) ||
          (is_dense(made) && is_packed(value.tensor) && bytes_of(made) == bytes_of(value.tensor));
 }
 

@@ -7,21 +7,13 @@
 #include "base/checked.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
+#include "plan/overlap.h"
+#include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
-
-// Whether the same index is the same place in both.
-bool same_layout(const TensorDesc& a, const TensorDesc& b) {
-  for (std::uint32_t i = 0; i < a.rank; ++i) {
-    if (a.sizes[i] > 1 && a.strides[i] != b.strides[i]) {
-      return false;
-    }
-  }
-  return element_size(a.type) == element_size(b.type);
-}
 
 bool may_alias(facts::InPlace in_place, std::size_t input) {
   switch (in_place) {

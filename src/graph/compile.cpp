@@ -260,7 +260,7 @@ class Compiler {
         std::size_t load = 0;
         while (load < loads.size() &&
                !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
-                 same_places(loads[load].placed.tensor, view))) {
+                 same_layout(loads[load].placed.tensor, view))) {
           ++load;
         }
         if (load == loads.size()) {

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> place_of_source(const OpDesc& whole, std::size_t pa
         [source](const OpPart& later) { return std::ranges::find(later.sources, source) != later.sources.end(); });
     if (source >= whole.input_count && !is_read_later &&
         element_size(values[source].tensor.type) == element_size(result.tensor.type) &&
-        same_places(values[source].tensor, result.tensor)) {
+        same_layout(values[source].tensor, result.tensor)) {
       return values[source].offset;
     }
   }

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/small_sort.h"
 
+#include "plan/reshape.h"
 namespace anydml {
 namespace {
 
@@ -101,14 +102,8 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
   if (!ranges_meet(a_address, reach_of(a), b_address, reach_of(b))) {
     return Sharing::disjoint;
   }
-  if (a_address == b_address && element_size(a.type) == element_size(b.type) && a.rank == b.rank) {
-    bool same = true;
-    for (std::uint32_t i = 0; i < a.rank; ++i) {
-      same = same && a.sizes[i] == b.sizes[i] && (a.sizes[i] == 1 || a.strides[i] == b.strides[i]);
-    }
-    if (same) {
-      return Sharing::identical;
-    }
+  if (a_address == b_address && same_layout(a, b)) {
+    return Sharing::identical;
   }
   // Interleaved tensors (even and odd columns of one matrix, say) lie on grids that never meet.
   const std::uint64_t step = std::gcd(grid(a), grid(b));
