@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/reserve.h"
 #include "capi/arguments.h"
 #include "capi/run.h"
 #include "graph/compile.h"
@@ -228,7 +229,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     return in_node({ErrorKind::out_of_memory, "the graph has as many values as it can"});
   }
   made.op = std::make_shared<const OpDesc>(std::move(desc.value()));
-  values_.reserve(std::max(values_.capacity(), values_.size() + outputs.size()));
+  reserve_more(values_, outputs.size());
   graph_.nodes.push_back(std::move(made));
   const auto tensors = graph_.nodes.back().op->outputs();
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
@@ -267,7 +268,7 @@ Status GraphBuilder::add_output(anydml_value of) {
     ANYDML_TRY(add_operator(g_identity, inputs, std::span(&tensor, 1), {}, &copy));
     value = values_.back();
   }
-  outputs_.reserve(outputs_.size() + 1);
+  reserve_more(outputs_, 1);
   graph_.outputs.push_back(value.source);
   outputs_.push_back(value.tensor);
   return {};
