@@ -39,25 +39,80 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// Two outputs must not share memory: which of them would be there in the end?
-Status check_outputs(const Surface& surface, const Addresses& addresses) {
+// The first of the outputs after this one with which it shares memory; the number of tensors if there is none.
+std::size_t find_sharing_output(const Surface& surface, const Addresses& addresses, std::size_t output) {
+  const OpTensor& one = surface.tensors[output];
+  const std::uintptr_t one_address = number_of(addresses[output]);
+  for (std::size_t i = output + 1; i < surface.tensors.size(); ++i) {
+    const OpTensor& other = surface.tensors[i];
+    const std::uintptr_t other_address = number_of(addresses[i]);
+    if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
+        find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
+      return i;
+    }
+  }
+  return surface.tensors.size();
+}
+
+Error shared_output(const Surface& surface, std::size_t one, std::size_t other) {
+  return invalid(surface, surface.tensors[other],
+                 format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
+}
+
+Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
+  std::vector<TensorAt> outputs;
+  outputs.reserve(surface.tensors.size() - surface.input_count);
   for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
-    for (std::size_t j = i + 1; j < surface.tensors.size(); ++j) {
-      const OpTensor& one = surface.tensors[i];
-      const OpTensor& other = surface.tensors[j];
-      const std::uintptr_t one_address = number_of(addresses[i]);
-      const std::uintptr_t other_address = number_of(addresses[j]);
-      if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
-          find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
-        return invalid(surface, other, format_text("overlaps {}; expected memory of its own", one.name));
+    const OpTensor& output = surface.tensors[i];
+    outputs.push_back({output.present ? &output.tensor : nullptr, number_of(addresses[i])});
+  }
+  const std::vector<bool> candidates = find_sharing_candidates(outputs);
+  for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
+    if (candidates[i - surface.input_count]) {
+      if (const std::size_t other = find_sharing_output(surface, addresses, i); other != surface.tensors.size()) {
+        return shared_output(surface, i, other);
       }
     }
   }
   return {};
 }
 
+// Two outputs must not share memory: which of them would be there in the end?
+Status check_outputs(const Surface& surface, const Addresses& addresses) {
+  if (surface.tensors.size() - surface.input_count > kFewRanges) {
+    return check_many_outputs(surface, addresses);
+  }
+  for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
+    if (const std::size_t other = find_sharing_output(surface, addresses, i); other != surface.tensors.size()) {
+      return shared_output(surface, i, other);
+    }
+  }
+  return {};
+}
+
+// The same for many tensors.
+void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+  std::vector<ByteRange> ranges;
+  ranges.reserve(surface.tensors.size());
+  for (std::size_t i = 0; i < surface.tensors.size(); ++i) {
+    const Reach reach = surface.tensors[i].reach;
+    ranges.push_back({.first = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.first),
+                      .end = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.end),
+                      .written = i >= surface.input_count});
+  }
+  const std::vector<bool> conflicts = find_conflicts(ranges);
+  for (std::size_t i = 0; i < surface.input_count; ++i) {
+    if (conflicts[i]) {
+      operands.add(i);
+    }
+  }
+}
+
 // Inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+  if (surface.tensors.size() > kFewRanges) {
+    return add_conflicting_inputs(surface, addresses, operands);
+  }
   for (std::size_t i = 0; i < surface.input_count; ++i) {
     for (std::size_t o = surface.input_count; o < surface.tensors.size(); ++o) {
       if (ranges_meet(number_of(addresses[i]), surface.tensors[i].reach, number_of(addresses[o]),

@@ -256,30 +256,67 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   return {};
 }
 
+std::string Execution::check_output_hazards(const ResolvedDescriptor* bindings, std::size_t output) const {
+  const std::uint32_t tensors = surface_.tensor_count();
+  const TensorBinding& to = surface_.tensors[output];
+  if (!to.present) {
+    return {};
+  }
+  for (std::size_t input = 0; input < surface_.input_count; ++input) {
+    if (surface_.tensors[input].present && !surface_.tensors[input].owned) {
+      if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
+        return what;
+      }
+    }
+  }
+  const Area area = area_of(bindings[output], to.bytes);
+  for (std::size_t other = output + 1; other < tensors; ++other) {
+    const TensorBinding& second = surface_.tensors[other];
+    if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
+      return wrong(tensor_requirement(*this, second), format_text("overlaps {}; expected a range of its own", to.name));
+    }
+  }
+  if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
+    return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+  }
+  return {};
+}
+
+std::string Execution::check_many_hazards(const ResolvedDescriptor* bindings) const {
+  const std::uint32_t tensors = surface_.tensor_count();
+  std::vector<ByteRange> ranges(tensors + std::size_t{1});
+  const auto range_of = [](const Area& area, bool written) {
+    return ByteRange{.buffer = area.buffer, .first = area.first, .end = area.end, .written = written};
+  };
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const TensorBinding& tensor = surface_.tensors[i];
+    const bool is_output = i >= surface_.input_count;
+    if (tensor.present && (is_output || !tensor.owned)) {
+      ranges[i] = range_of(area_of(bindings[i], tensor.bytes), is_output);
+    }
+  }
+  if (has_persistent()) {
+    ranges[tensors] = range_of(area_of(bindings[tensors], properties_.PersistentResourceSize), false);
+  }
+  const std::vector<bool> conflicts = find_conflicts(ranges);
+  for (std::size_t output = surface_.input_count; output < tensors; ++output) {
+    if (conflicts[output]) {
+      if (std::string what = check_output_hazards(bindings, output); !what.empty()) {
+        return what;
+      }
+    }
+  }
+  return {};
+}
+
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
   const std::uint32_t tensors = surface_.tensor_count();
+  if (tensors > kFewRanges) {
+    return check_many_hazards(bindings);
+  }
   for (std::size_t output = surface_.input_count; output < tensors; ++output) {
-    const TensorBinding& to = surface_.tensors[output];
-    if (!to.present) {
-      continue;
-    }
-    for (std::size_t input = 0; input < surface_.input_count; ++input) {
-      if (surface_.tensors[input].present && !surface_.tensors[input].owned) {
-        if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
-          return what;
-        }
-      }
-    }
-    const Area area = area_of(bindings[output], to.bytes);
-    for (std::size_t other = output + 1; other < tensors; ++other) {
-      const TensorBinding& second = surface_.tensors[other];
-      if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
-        return wrong(tensor_requirement(*this, second),
-                     format_text("overlaps {}; expected a range of its own", to.name));
-      }
-    }
-    if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
-      return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+    if (std::string what = check_output_hazards(bindings, output); !what.empty()) {
+      return what;
     }
   }
   return {};
