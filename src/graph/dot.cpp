@@ -2,6 +2,7 @@
 // A graph as Graphviz draws it.
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "graph/passes.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -9,9 +10,10 @@
 namespace anydml {
 namespace {
 
-std::string quoted(std::string_view text) {
+// A string of Graphviz's language. A name shows control characters and bytes that are not UTF-8 as \xNN.
+std::string dot_string(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : escaped(text, text.size())) {
     if (c == '"' || c == '\\') {
       result += '\\';
     }
@@ -73,7 +75,8 @@ class Dot {
   void add_node(std::uint32_t node, const char* indent) {
     const GraphNode& of = graph_.nodes[node];
     const std::string name(of.op->op->name);
-    text_ += format_text("{}n{} [label={}];\n", indent, node, quoted(of.name.empty() ? name : of.name + ": " + name));
+    text_ +=
+        format_text("{}n{} [label={}];\n", indent, node, dot_string(of.name.empty() ? name : of.name + ": " + name));
     drawn_[node] = true;
   }
 
