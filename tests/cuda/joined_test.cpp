@@ -96,8 +96,7 @@ bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noex
 extern const Family reduce_family;
 
 FamilyEntry find_family(std::uint32_t number) noexcept {
-  static const Family kElementwise = {.name = "elementwise",
-                                      .prepare = nullptr,  // none stands alone here
+  static const Family kElementwise = {.prepare = nullptr,  // none stands alone here
                                       .prepare_inlined = prepare_inlined,
                                       .launch_at_once = nullptr,
                                       .launch_in_waves = nullptr};

@@ -350,7 +350,6 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 extern const Family reduce_family;
 const Family reduce_family = {
-    .name = "reduce",
     .prepare = [](const Step& flat, Neighbours neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
