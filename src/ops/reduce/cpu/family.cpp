@@ -20,7 +20,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return prepare_product(step, machine, std::move(neighbours));
   }
   return is_extreme(fold) ? prepare_extreme(step, machine, std::move(neighbours))
-                          : prepare_place(step, machine, std::move(neighbours));
+                          : prepare_arg_extreme(step, machine, std::move(neighbours));
 }
 
 }  // namespace
