@@ -42,7 +42,7 @@ std::string attribute_names(const facts::Operator& op) {
 // The field that an attribute's name means, and which of a ScaleBias's two numbers.
 struct Named {
   std::size_t field;
-  std::size_t part;
+  std::size_t number;
 };
 
 std::optional<Named> find_field(const facts::Operator& op, std::string_view name) {
@@ -245,7 +245,7 @@ class Reader {
     }
     if (field.type == facts::FieldType::scale_bias) {
       argument.numbers.resize(2);
-      argument.numbers[named.part] = read_number(given, 0, false);
+      argument.numbers[named.number] = read_number(given, 0, false);
       return {};
     }
     for (std::uint32_t i = 0; i < (array ? given.count : 1); ++i) {
@@ -381,7 +381,7 @@ bool add_attributes(const Call& call, CallKey& key) {
     if (!named || given.count != 0 || given.type >= ANYDML_TEXT) {
       return false;
     }
-    const std::uint64_t number = 4 * named->field + named->part;
+    const std::uint64_t number = 4 * named->field + named->number;
     if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, whichever type they are of
       return false;
     }

@@ -67,7 +67,7 @@ class Fuser {
     std::uint32_t depth = 0;
     bool open = false;       // others may join
     std::uint32_t seen = 0;  // by the search of this number
-    std::uint32_t main = kNoPlace;
+    std::uint32_t main = kNoPosition;
   };
 
   [[nodiscard]] bool works_by_element(const GraphNode& node) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A family of operators, as the CUDA backend sees it, which names none: a step is prepared once and launched often. The
-// plugin's top (plugin/families.cpp) puts the families of ops/families.def together.
+// top of the plugin puts the families of ops/families.def together.
 //
 // The contract, beyond that of ops/family.h, whose statements on strides, overlaps and types hold for kernels too:
 //
