@@ -10,10 +10,10 @@
 namespace anydml {
 namespace {
 
-// A string of Graphviz's language. A name shows control characters and bytes that are not UTF-8 as \xNN.
-std::string dot_string(std::string_view text) {
+// A label in Graphviz's language.
+std::string label_of(std::string_view text) {
   std::string result = "\"";
-  for (const char c : escaped(text, text.size())) {
+  for (const char c : text) {
     if (c == '"' || c == '\\') {
       result += '\\';
     }
@@ -75,8 +75,8 @@ class Dot {
   void add_node(std::uint32_t node, const char* indent) {
     const GraphNode& of = graph_.nodes[node];
     const std::string name(of.op->op->name);
-    text_ +=
-        format_text("{}n{} [label={}];\n", indent, node, dot_string(of.name.empty() ? name : of.name + ": " + name));
+    text_ += format_text("{}n{} [label={}];\n", indent, node,
+                         label_of(of.name.empty() ? name : escaped(of.name, kMostQuotedBytes) + ": " + name));
     drawn_[node] = true;
   }
 

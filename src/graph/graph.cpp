@@ -83,7 +83,7 @@ std::string node_label(const Graph& graph, std::uint32_t node) {
   const GraphNode& of = graph.nodes[node];
   const std::uint32_t number = of.number.value_or(node);
   return of.name.empty() ? format_text("node {} ({})", number, of.op->op->name)
-                         : format_text("node {} ({} {})", number, of.op->op->name, quoted(of.name));
+                         : format_text("node {} ({} {})", number, of.op->op->name, anydml::quoted(of.name));
 }
 
 Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
@@ -145,7 +145,7 @@ std::string graph_text(const Graph& graph) {
       inputs +=
           (input == 0 ? "" : ", ") + source_text(node.sources[input]) + ":" + tensor_text(node.op->tensors[input]);
     }
-    text += format_text("%{}{}: {} = {}({})\n", i, node.name.empty() ? "" : " " + quoted(node.name), outputs,
+    text += format_text("%{}{}: {} = {}({})\n", i, node.name.empty() ? "" : " " + anydml::quoted(node.name), outputs,
                         node.op->op->name, inputs);
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
