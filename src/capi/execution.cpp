@@ -54,12 +54,13 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
   return surface.tensors.size();
 }
 
-Error shared_output(const Surface& surface, std::size_t one, std::size_t other) {
+[[gnu::cold]] Error shared_output(const Surface& surface, std::size_t one, std::size_t other) {
   return invalid(surface, surface.tensors[other],
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
+// Cold, as the other ways for many tensors: nearly all calls have few, and what they run stays one piece of code.
+[[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
   outputs.reserve(surface.tensors.size() - surface.input_count);
   for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
@@ -82,7 +83,7 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   if (surface.tensors.size() - surface.input_count > kFewRanges) {
     return check_many_outputs(surface, addresses);
   }
-  for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
+  for (std::size_t i = surface.input_count; i + 1 < surface.tensors.size(); ++i) {
     if (const std::size_t other = find_sharing_output(surface, addresses, i); other != surface.tensors.size()) {
       return shared_output(surface, i, other);
     }
@@ -91,7 +92,7 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
 }
 
 // The same for many tensors.
-void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+[[gnu::cold]] void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   std::vector<ByteRange> ranges;
   ranges.reserve(surface.tensors.size());
   for (std::size_t i = 0; i < surface.tensors.size(); ++i) {

@@ -256,33 +256,37 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   return {};
 }
 
-std::string Execution::check_output_hazards(const ResolvedDescriptor* bindings, std::size_t output) const {
+template <class IsLookedAt>
+std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const {
   const std::uint32_t tensors = surface_.tensor_count();
-  const TensorBinding& to = surface_.tensors[output];
-  if (!to.present) {
-    return {};
-  }
-  for (std::size_t input = 0; input < surface_.input_count; ++input) {
-    if (surface_.tensors[input].present && !surface_.tensors[input].owned) {
-      if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
-        return what;
+  for (std::size_t output = surface_.input_count; output < tensors; ++output) {
+    const TensorBinding& to = surface_.tensors[output];
+    if (!to.present || !is_looked_at(output)) {
+      continue;
+    }
+    for (std::size_t input = 0; input < surface_.input_count; ++input) {
+      if (surface_.tensors[input].present && !surface_.tensors[input].owned) {
+        if (std::string what = check_in_place(bindings, input, output); !what.empty()) {
+          return what;
+        }
       }
     }
-  }
-  const Area area = area_of(bindings[output], to.bytes);
-  for (std::size_t other = output + 1; other < tensors; ++other) {
-    const TensorBinding& second = surface_.tensors[other];
-    if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
-      return wrong(tensor_requirement(*this, second), format_text("overlaps {}; expected a range of its own", to.name));
+    const Area area = area_of(bindings[output], to.bytes);
+    for (std::size_t other = output + 1; other < tensors; ++other) {
+      const TensorBinding& second = surface_.tensors[other];
+      if (second.present && intersect(area, area_of(bindings[other], second.bytes))) {
+        return wrong(tensor_requirement(*this, second),
+                     format_text("overlaps {}; expected a range of its own", to.name));
+      }
     }
-  }
-  if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
-    return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+    if (has_persistent() && intersect(area_of(bindings[tensors], properties_.PersistentResourceSize), area)) {
+      return wrong(persistent_requirement(*this), format_text("overlaps {}; expected a range of its own", to.name));
+    }
   }
   return {};
 }
 
-std::string Execution::check_many_hazards(const ResolvedDescriptor* bindings) const {
+[[gnu::cold]] std::string Execution::check_many_hazards(const ResolvedDescriptor* bindings) const {
   const std::uint32_t tensors = surface_.tensor_count();
   std::vector<ByteRange> ranges(tensors + std::size_t{1});
   const auto range_of = [](const Area& area, bool written) {
@@ -299,27 +303,12 @@ std::string Execution::check_many_hazards(const ResolvedDescriptor* bindings) co
     ranges[tensors] = range_of(area_of(bindings[tensors], properties_.PersistentResourceSize), false);
   }
   const std::vector<bool> conflicts = find_conflicts(ranges);
-  for (std::size_t output = surface_.input_count; output < tensors; ++output) {
-    if (conflicts[output]) {
-      if (std::string what = check_output_hazards(bindings, output); !what.empty()) {
-        return what;
-      }
-    }
-  }
-  return {};
+  return check_outputs(bindings, [&](std::size_t output) { return bool{conflicts[output]}; });
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  const std::uint32_t tensors = surface_.tensor_count();
-  if (tensors > kFewRanges) {
-    return check_many_hazards(bindings);
-  }
-  for (std::size_t output = surface_.input_count; output < tensors; ++output) {
-    if (std::string what = check_output_hazards(bindings, output); !what.empty()) {
-      return what;
-    }
-  }
-  return {};
+  return surface_.tensor_count() > kFewRanges ? check_many_hazards(bindings)
+                                              : check_outputs(bindings, [](std::size_t) { return true; });
 }
 
 std::string Execution::check_all(const ResolvedDescriptor* bindings) const {

@@ -106,7 +106,8 @@ class Execution final : public Work {
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
   // The same for so many tensors that not every pair of them can be compared.
   [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
-  [[nodiscard]] std::string check_output_hazards(const ResolvedDescriptor* bindings, std::size_t output) const;
+  template <class IsLookedAt>
+  [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;
   // A temporary resource that shares bytes with what else is bound.
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings,
                                             const ResolvedDescriptor& temporary) const;
