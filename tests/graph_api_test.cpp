@@ -206,6 +206,84 @@ TEST(GraphApi, MoreTensorsThanAWordHasBits) {
   EXPECT_EQ(twin.difference(), "");
 }
 
+// A graph of `count` operators side by side: output i is -input i. `strides` null: packed outputs.
+anydml_compiled* negations(std::size_t count, const int64_t* sizes, const int64_t* strides) {
+  const anydml_tensor input = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
+  const anydml_tensor output = {ANYDML_FLOAT32, 1, sizes, strides, nullptr};
+  anydml_graph* graph = nullptr;
+  EXPECT_EQ(anydml_graph_create(&graph), ANYDML_OK);
+  for (std::size_t i = 0; i < count; ++i) {
+    anydml_value x = 0;
+    anydml_value y = 0;
+    EXPECT_EQ(anydml_graph_add_input(graph, &input, &x), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_NEGATE", &x, 1, &output, 1, nullptr, 0, &y), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_output(graph, y), ANYDML_OK);
+  }
+  anydml_compiled* compiled = nullptr;
+  EXPECT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_graph_release(graph);
+  return compiled;
+}
+
+// Building it and running it would take minutes if either took a step for each pair of tensors.
+TEST(GraphApi, AHundredThousandInputsAndOutputs) {
+  constexpr std::size_t kCount = 100'000;
+  const int64_t sizes[] = {1};
+  anydml_compiled* compiled = negations(kCount, sizes, nullptr);
+  std::vector<float> memory(3 * kCount);
+  std::vector<const void*> inputs(kCount);
+  std::vector<void*> outputs(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {  // outputs 2, 5, 8 ... lie over inputs of others
+    memory[3 * i] = static_cast<float>(i);
+    inputs[i] = &memory[3 * i];
+    outputs[i] = i % 3 == 2 ? &memory[3 * ((i + 1) % kCount)] : &memory[3 * i + 1];
+  }
+  ASSERT_EQ(anydml_compiled_run(compiled, inputs.data(), kCount, outputs.data(), kCount), ANYDML_OK)
+      << anydml_last_error();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    wrong += *static_cast<const float*>(outputs[i]) == -static_cast<float>(i) ? 0U : 1U;
+  }
+  EXPECT_EQ(wrong, 0U);
+  // Of several faults the first is told, by the first of the two outputs.
+  outputs[90'000] = outputs[80'001];
+  outputs[70'000] = outputs[50'000];
+  outputs[60'001] = outputs[50'000];
+  EXPECT_EQ(anydml_compiled_run(compiled, inputs.data(), kCount, outputs.data(), kCount), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(), "graph: output 60001: overlaps output 50000; expected memory of its own");
+  anydml_compiled_release(compiled);
+}
+
+// Columns of one matrix: each begins before the others end, and no two share an element.
+TEST(GraphApi, OutputsThatAreManyColumns) {
+  constexpr std::size_t kCount = 2000;
+  const int64_t sizes[] = {3};
+  const int64_t strides[] = {kCount};
+  anydml_compiled* compiled = negations(kCount, sizes, strides);
+  std::vector<float> given(3 * kCount);
+  std::vector<float> matrix(3 * kCount);
+  std::vector<const void*> inputs(kCount);
+  std::vector<void*> outputs(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      given[3 * i + k] = static_cast<float>(3 * i + k);
+    }
+    inputs[i] = &given[3 * i];
+    outputs[i] = &matrix[kCount - 1 - i];
+  }
+  ASSERT_EQ(anydml_compiled_run(compiled, inputs.data(), kCount, outputs.data(), kCount), ANYDML_OK)
+      << anydml_last_error();
+  for (std::size_t i = 0; i < kCount; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      ASSERT_EQ(matrix[k * kCount + kCount - 1 - i], -given[3 * i + k]);
+    }
+  }
+  outputs[1500] = outputs[7];
+  EXPECT_EQ(anydml_compiled_run(compiled, inputs.data(), kCount, outputs.data(), kCount), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(), "graph: output 1500: overlaps output 7; expected memory of its own");
+  anydml_compiled_release(compiled);
+}
+
 TEST(GraphApi, ThreadsRunOneGraphAtOnce) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {64, 128});

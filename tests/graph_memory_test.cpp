@@ -154,7 +154,7 @@ class Search {
       const auto& sources = graph_.nodes[group.nodes[i]].sources;
       for (std::size_t input = 0; input < sources.size(); ++input) {
         if (sources[input].kind != SourceKind::none && values_.of(sources[input]) == read.value &&
-            (!graph_.nodes[group.nodes[i]].op->family->by_element || !same_places(group.views[i][input], *written))) {
+            (!graph_.nodes[group.nodes[i]].op->family->by_element || !same_layout(group.views[i][input], *written))) {
           return false;
         }
       }

@@ -261,6 +261,87 @@ TEST(Sharing, SeesThatInterleavedTensorsAreDisjoint) {
   EXPECT_EQ(find_sharing(tensor({4, 2}, {4, 1}), 4096, tensor({4, 2}, {4, 1}), 4104), Sharing::partial);
 }
 
+bool meet(const ByteRange& a, const ByteRange& b) {
+  return a.buffer == b.buffer && a.first < a.end && b.first < b.end && a.first < b.end && b.first < a.end;
+}
+
+TEST(Conflicts, AreThoseOfAllPairs) {
+  Random random(kSeed);
+  int found = 0;
+  int all = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<ByteRange> ranges(random() % 12);
+    const u64 bytes = u64{8} << random() % 5;
+    for (ByteRange& range : ranges) {
+      range.buffer = random() % 3;
+      range.first = random() % bytes;
+      range.end = range.first + random() % 6;  // sometimes empty
+      range.written = random() % 3 == 0;
+    }
+    std::vector<bool> expected(ranges.size());
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      for (std::size_t j = 0; j < ranges.size(); ++j) {
+        expected[i] = expected[i] || (i != j && (ranges[i].written || ranges[j].written) && meet(ranges[i], ranges[j]));
+      }
+      found += expected[i] ? 1 : 0;
+      ++all;
+    }
+    ASSERT_EQ(find_conflicts(ranges), expected) << "round " << round;
+  }
+  EXPECT_GT(found, all / 10);
+  EXPECT_LT(found, all * 9 / 10);
+}
+
+TEST(Conflicts, ReachTheEndsOfTheAddressSpace) {
+  constexpr u64 kEnd = ~u64{0};
+  const ByteRange ranges[] = {{.first = 0, .end = 1, .written = true},
+                              {.first = kEnd - 1, .end = kEnd, .written = true},
+                              {.first = 0, .end = kEnd},
+                              {.first = 5, .end = 5, .written = true},
+                              {.first = 9, .end = 8, .written = true}};
+  EXPECT_EQ(find_conflicts(ranges), (std::vector<bool>{true, true, true, false, false}));
+}
+
+// A tensor that is no candidate shares nothing with any other; a pair that shares something is of two candidates.
+TEST(Sharing, CandidatesHoldAllThatShare) {
+  Random random(kSeed);
+  int shared = 0;
+  int spared = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<TensorDesc> descs;
+    std::vector<TensorAt> tensors;
+    const i64 stride = static_cast<i64>(random() % 6);
+    for (u64 i = random() % 8; i > 0; --i) {
+      const i64 own = random() % 4 == 0 ? static_cast<i64>(random() % 9) - 4 : stride;
+      descs.push_back(
+          tensor({static_cast<i64>(random() % 5)}, {own}, random() % 4 == 0 ? DataType::FLOAT16 : DataType::FLOAT32));
+    }
+    for (const TensorDesc& desc : descs) {
+      tensors.push_back({random() % 16 == 0 ? nullptr : &desc, 4096 + random() % 64 * (random() % 4 == 0 ? 2 : 4)});
+    }
+    const std::vector<bool> candidates = find_sharing_candidates(tensors);
+    std::vector<bool> met(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      for (std::size_t j = 0; j < tensors.size(); ++j) {
+        if (i == j || tensors[i].tensor == nullptr || tensors[j].tensor == nullptr) {
+          continue;
+        }
+        const TensorAt& a = tensors[i];
+        const TensorAt& b = tensors[j];
+        met[i] = met[i] || ranges_meet(a.address, reach_of(*a.tensor), b.address, reach_of(*b.tensor));
+        if (find_sharing(*a.tensor, a.address, *b.tensor, b.address) != Sharing::disjoint) {
+          ASSERT_TRUE(candidates[i]) << "round " << round;
+          ++shared;
+        }
+      }
+      ASSERT_TRUE(met[i] || !candidates[i]) << "round " << round;
+      spared += met[i] && !candidates[i] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(shared, 1000);
+  EXPECT_GT(spared, 1000);  // interleaved ones
+}
+
 schema::GivenTensor given(const TensorSpec& spec) {
   schema::GivenTensor tensor{.type = spec.type, .rank = static_cast<u32>(spec.rank)};
   std::copy_n(spec.sizes, spec.rank, tensor.sizes);

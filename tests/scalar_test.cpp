@@ -128,12 +128,11 @@ TEST(PublishedWrongAnswers, AreRightHereInIntegers) {
   EXPECT_EQ(ModulusFloor<i8>{}(-128, 127), 126);
 }
 
-TEST(Constexpr, DefinitionsRunAtCompileTime) {
-  static_assert(ModulusFloor<i32>{}(-7, 3) == 2);
-  static_assert(ModulusTruncate<i32>{}(-7, 3) == -1);
-  static_assert(ModulusFloor<f32>{}(-7.0F, 3.0F) == 2.0F);
-  static_assert(ModulusTruncate<f64>{}(-7.5, 2.0) == -1.5);
-}
+// Definitions run at compile time.
+static_assert(ModulusFloor<i32>{}(-7, 3) == 2);
+static_assert(ModulusTruncate<i32>{}(-7, 3) == -1);
+static_assert(ModulusFloor<f32>{}(-7.0F, 3.0F) == 2.0F);
+static_assert(ModulusTruncate<f64>{}(-7.5, 2.0) == -1.5);
 
 // FLOAT64 against MPFR, which shares no code with the C library's fmod.
 TEST(ModulusAgainstMpfr, Float64) {

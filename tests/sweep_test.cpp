@@ -15,6 +15,7 @@
 
 #include "ops/elementwise/scalar/modulus_floor.h"
 #include "support/oracle.h"
+#include "support/setting.h"
 #include "support/tensor.h"
 
 namespace anydml::test {
@@ -24,11 +25,6 @@ constexpr u64 kBatch = 8192;     // pairs tensor by tensor
 constexpr u64 kOfDivisor = 512;  // and as many of those again for each of the first divisors
 constexpr u64 kDivisors = 16;
 constexpr u64 kOracleEvery = 16;
-
-u64 setting(const char* name, u64 otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
 
 class Random {
  public:

@@ -246,11 +246,13 @@ class EachTarget : public testing::Test {
   // Calls use(kernels, row, variant).
   template <class Use>
   void for_each_variant(Use use) {
+    const auto runs = cpu::machine_targets();
+    std::size_t tried = 0;
     for (const KernelTarget& target : vector_targets()) {
-      const auto runs = cpu::machine_targets();
       if (std::ranges::find(runs, target.target) == runs.end()) {
         continue;
       }
+      ++tried;
       KernelTable table = generic_kernels();
       target.replace(table);
       for (const Row& row : rows()) {
@@ -260,6 +262,7 @@ class EachTarget : public testing::Test {
         }
       }
     }
+    EXPECT_EQ(tried + 1, runs.size()) << "targets that this machine runs, of which the generic one has no vectors";
   }
   void check(const KernelTable& table, std::uint32_t variant, InnerLayout layout, Call& call) {
     elements_ += call.rows * call.columns;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/reserve.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #else
@@ -81,7 +83,7 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
   made->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
   made->free.resize(made->slots);
   std::iota(made->free.rbegin(), made->free.rend(), 0U);  // the first slot is taken first
-  open_[kind].reserve(block_counts_[kind] + 1);
+  reserve_total(open_[kind], block_counts_[kind] + 1);
   made->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be a waste
   if (made->mapping.start == nullptr) {
     return nullptr;

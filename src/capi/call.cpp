@@ -21,11 +21,6 @@ constexpr int kMostNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
-bool is_count(const facts::Operator& op, std::size_t field) {
-  return std::ranges::any_of(
-      op.fields, [field](const facts::Field& other) { return other.count_field == static_cast<std::int8_t>(field); });
-}
-
 // What the operator takes besides tensors, for messages. Counts go with their arrays.
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
@@ -34,7 +29,7 @@ std::string attribute_names(const facts::Operator& op) {
     const facts::Field& field = op.fields[i];
     if (field.type == facts::FieldType::scale_bias) {
       scale_bias = true;
-    } else if (facts::is_attribute(field.kind) && !is_count(op, i)) {
+    } else if (facts::is_attribute(field.kind) && !facts::is_count(op, i)) {
       text.append(text.empty() ? "" : ", ").append(field.name);
     }
   }
@@ -47,13 +42,13 @@ std::string attribute_names(const facts::Operator& op) {
 // The field that an attribute's name means, and which of a ScaleBias's two numbers.
 struct Named {
   std::size_t field;
-  std::size_t part;
+  std::size_t number;
 };
 
 std::optional<Named> find_field(const facts::Operator& op, std::string_view name) {
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
-    if (!facts::is_attribute(field.kind) || is_count(op, i)) {
+    if (!facts::is_attribute(field.kind) || facts::is_count(op, i)) {
       continue;
     }
     if (field.type == facts::FieldType::scale_bias) {
@@ -166,7 +161,7 @@ class Reader {
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const facts::Field& field = op_.fields[i];
       schema::Argument& argument = described_.arguments[i];
-      if (!facts::is_attribute(field.kind) || argument.present || is_count(op_, i)) {
+      if (!facts::is_attribute(field.kind) || argument.present || facts::is_count(op_, i)) {
         continue;
       }
       if (const std::uint32_t type = output_type(); type != 0 && i == schema::union_type_field(op_)) {
@@ -250,7 +245,7 @@ class Reader {
     }
     if (field.type == facts::FieldType::scale_bias) {
       argument.numbers.resize(2);
-      argument.numbers[named.part] = read_number(given, 0, false);
+      argument.numbers[named.number] = read_number(given, 0, false);
       return {};
     }
     for (std::uint32_t i = 0; i < (array ? given.count : 1); ++i) {
@@ -386,7 +381,7 @@ bool add_attributes(const Call& call, CallKey& key) {
     if (!named || given.count != 0 || given.type >= ANYDML_TEXT) {
       return false;
     }
-    const std::uint64_t number = 4 * named->field + named->part;
+    const std::uint64_t number = 4 * named->field + named->number;
     if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, whichever type they are of
       return false;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anydml/anydml.h"
+#include "base/reserve.h"
 #include "capi/devices.h"
 #include "ops/op_desc.h"
 
@@ -74,7 +75,7 @@ struct anydml_compiled {
   }
 
   anydml::Status keep(std::uint64_t bytes, void** memory) {
-    kept.reserve(kept.size() + 1);
+    anydml::reserve_more(kept, 1);
     ANYDML_TRY(
         anydml::from_backend(surface.label, *device->backend,
                              device->backend->allocate(device->handle, anydml::MemoryKind::temporary, bytes, memory)));

@@ -15,6 +15,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/reserve.h"
 #include "capi/plugins.h"
 #include "text/format.h"
 
@@ -244,7 +245,7 @@ Result<BackendQueue*> Device::take_queue() const {
       queues.pop_back();
       return queue;
     }
-    queues.reserve(++queue_count);  // so that to give one back cannot fail
+    reserve_total(queues, ++queue_count);  // so that to give one back cannot fail
   }
   BackendQueue* queue = nullptr;
   ANYDML_TRY(from_backend("opening a queue", *backend, backend->create_queue(handle, nullptr, &queue)));

@@ -8,6 +8,7 @@
 #include "capi/run.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
+#include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -38,25 +39,81 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// Two outputs must not share memory: which of them would be there in the end?
-Status check_outputs(const Surface& surface, const Addresses& addresses) {
+// The first of the outputs after this one with which it shares memory; the number of tensors if there is none.
+std::size_t find_sharing_output(const Surface& surface, const Addresses& addresses, std::size_t output) {
+  const OpTensor& one = surface.tensors[output];
+  const std::uintptr_t one_address = number_of(addresses[output]);
+  for (std::size_t i = output + 1; i < surface.tensors.size(); ++i) {
+    const OpTensor& other = surface.tensors[i];
+    const std::uintptr_t other_address = number_of(addresses[i]);
+    if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
+        find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
+      return i;
+    }
+  }
+  return surface.tensors.size();
+}
+
+[[gnu::cold]] Error shared_output(const Surface& surface, std::size_t one, std::size_t other) {
+  return invalid(surface, surface.tensors[other],
+                 format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
+}
+
+// Cold, as the other ways for many tensors: nearly all calls have few, and what they run stays one piece of code.
+[[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
+  std::vector<TensorAt> outputs;
+  outputs.reserve(surface.tensors.size() - surface.input_count);
   for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
-    for (std::size_t j = i + 1; j < surface.tensors.size(); ++j) {
-      const OpTensor& one = surface.tensors[i];
-      const OpTensor& other = surface.tensors[j];
-      const std::uintptr_t one_address = number_of(addresses[i]);
-      const std::uintptr_t other_address = number_of(addresses[j]);
-      if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
-          find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
-        return invalid(surface, other, format_text("overlaps {}; expected memory of its own", one.name));
+    const OpTensor& output = surface.tensors[i];
+    outputs.push_back({output.present ? &output.tensor : nullptr, number_of(addresses[i])});
+  }
+  const std::vector<bool> candidates = find_sharing_candidates(outputs);
+  for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
+    if (candidates[i - surface.input_count]) {
+      if (const std::size_t other = find_sharing_output(surface, addresses, i); other != surface.tensors.size()) {
+        return shared_output(surface, i, other);
       }
     }
   }
   return {};
 }
 
+// Two outputs must not share memory: which of them would be there in the end?
+Status check_outputs(const Surface& surface, const Addresses& addresses) {
+  if (surface.tensors.size() - surface.input_count > kFewRanges) {
+    return check_many_outputs(surface, addresses);
+  }
+  for (std::size_t i = surface.input_count; i + 1 < surface.tensors.size(); ++i) {
+    if (const std::size_t other = find_sharing_output(surface, addresses, i); other != surface.tensors.size()) {
+      return shared_output(surface, i, other);
+    }
+  }
+  return {};
+}
+
+// The same for many tensors.
+[[gnu::cold]] void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+  std::vector<ByteRange> ranges;
+  ranges.reserve(surface.tensors.size());
+  for (std::size_t i = 0; i < surface.tensors.size(); ++i) {
+    const Reach reach = surface.tensors[i].reach;
+    ranges.push_back({.first = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.first),
+                      .end = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.end),
+                      .written = i >= surface.input_count});
+  }
+  const std::vector<bool> conflicts = find_conflicts(ranges);
+  for (std::size_t i = 0; i < surface.input_count; ++i) {
+    if (conflicts[i]) {
+      operands.add(i);
+    }
+  }
+}
+
 // Inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+  if (surface.tensors.size() > kFewRanges) {
+    return add_conflicting_inputs(surface, addresses, operands);
+  }
   for (std::size_t i = 0; i < surface.input_count; ++i) {
     for (std::size_t o = surface.input_count; o < surface.tensors.size(); ++o) {
       if (ranges_meet(number_of(addresses[i]), surface.tensors[i].reach, number_of(addresses[o]),
@@ -124,12 +181,6 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, N
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// Whether a tensor's elements are all there is between its first and its last.
-bool is_dense(const OpTensor& tensor) {
-  return bytes_of(tensor.reach) ==
-         static_cast<std::uint64_t>(element_count(tensor.tensor)) * element_size(tensor.tensor.type);
-}
-
 // From the copy of an output to where it is, on the CPU: the bytes between its elements are not ours to write.
 Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc& tensor, void* from, void* to) {
   const auto cpu = cpu_device();
@@ -163,7 +214,7 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   bool changed = needs.staged != 0;
   for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
     OpTensor& output = desc.tensors[i];
-    if (needs.copied.has(i) && !is_dense(output)) {
+    if (needs.copied.has(i) && !is_dense(output.tensor)) {
       changed = true;
       if (!set_packed_strides(output.tensor)) {
         return invalid(compiled.surface, output, "is too large");
@@ -230,7 +281,7 @@ class Copies {
       }
       const Reach reach = inside_.tensors[i].reach;
       void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
-      if (!is_dense(outside_.tensors[i])) {
+      if (!is_dense(outside_.tensors[i].tensor)) {
         results_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
         to = results_[i].get();
       }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/reserve.h"
 #include "capi/arguments.h"
 #include "capi/run.h"
 #include "graph/compile.h"
@@ -30,10 +31,6 @@ std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint6
 // An empty value has a place too, so that everything that is read is somewhere.
 Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_size(tensor.type)};
-}
-
-bool is_dense(const TensorDesc& tensor) {
-  return bytes_of(tensor) == static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
 }
 
 anydml_tensor as_given(const TensorDesc& tensor) {
@@ -235,7 +232,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     return in_node({ErrorKind::out_of_memory, "the graph has as many values as it can"});
   }
   made.op = std::make_shared<const OpDesc>(std::move(desc.value()));
-  values_.reserve(std::max(values_.capacity(), values_.size() + outputs.size()));
+  reserve_more(values_, outputs.size());
   graph_.nodes.push_back(std::move(made));
   const auto tensors = graph_.nodes.back().op->outputs();
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
@@ -252,7 +249,7 @@ bool GraphBuilder::is_whole(const Value& value) const {
     return false;
   }
   const TensorDesc& made = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
-  return (made.type == value.tensor.type && same_places(made, value.tensor)) ||
+  return (made.type == value.tensor.type && same_layout(made, value.tensor)) ||
          (is_dense(made) && is_packed(value.tensor) && bytes_of(made) == bytes_of(value.tensor));
 }
 
@@ -274,7 +271,7 @@ Status GraphBuilder::add_output(anydml_value of) {
     ANYDML_TRY(add_operator(g_identity, inputs, std::span(&tensor, 1), {}, &copy));
     value = values_.back();
   }
-  outputs_.reserve(outputs_.size() + 1);
+  reserve_more(outputs_, 1);
   graph_.outputs.push_back(value.source);
   outputs_.push_back(value.tensor);
   return {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/commands.h"
 
+#include "base/reserve.h"
+
 namespace anydml {
 namespace {
 
@@ -99,7 +101,7 @@ bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& r
     static constinit std::atomic<std::uint64_t> last = 0;
     number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
-  work_.reserve(work_.size() + recording->commands.size());
+  reserve_more(work_, recording->commands.size());
   recordings_.push_back(recording);
   recording->in_flight.fetch_add(1, std::memory_order_relaxed);
   std::shared_ptr<DescriptorStorage> heap;

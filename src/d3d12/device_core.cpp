@@ -7,6 +7,7 @@
 
 #include "base/cancellation.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "d3d12/fence.h"
 
 namespace anydml {
@@ -96,7 +97,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
 std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
   const std::scoped_lock lock(mutex_);
   if (free_slots_.empty()) {
-    free_slots_.reserve(slots_.size() + 1);  // so that giving a slot back cannot fail
+    reserve_total(free_slots_, slots_.size() + 1);  // so that giving a slot back cannot fail
     slots_.emplace_back();
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }

@@ -45,16 +45,100 @@ constexpr struct {
     {D3D12_FEATURE_D3D12_OPTIONS15, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS15)},
 };
 
-// Calls answer with the struct, copied from the caller's and back, when the size is right.
-template <class Data, class Answer>
-HRESULT answer(void* data, UINT size, std::string& wrong, const Answer& fill) {
+// What is answered for each struct that is not all zero. Returns what is wrong with the question, or an empty string.
+
+std::string fill(D3D12_FEATURE_DATA_D3D12_OPTIONS& value, const BackendDeviceInfo&) {
+  value = {};
+  value.ResourceBindingTier = D3D12_RESOURCE_BINDING_TIER_3;
+  value.ResourceHeapTier = D3D12_RESOURCE_HEAP_TIER_2;
+  value.MaxGPUVirtualAddressBitsPerResource = kAddressBits;
+  return {};
+}
+
+template <class Architecture>
+std::string fill_architecture(Architecture& value, const BackendDeviceInfo& device) {
+  if (value.NodeIndex != 0) {
+    return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
+  }
+  value = {};
+  value.UMA = value.CacheCoherentUMA = device.unified_memory != 0 ? TRUE : FALSE;
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_ARCHITECTURE& value, const BackendDeviceInfo& device) {
+  return fill_architecture(value, device);
+}
+
+std::string fill(D3D12_FEATURE_DATA_ARCHITECTURE1& value, const BackendDeviceInfo& device) {
+  std::string wrong = fill_architecture(value, device);
+  value.IsolatedMMU = TRUE;
+  return wrong;
+}
+
+std::string fill(D3D12_FEATURE_DATA_FEATURE_LEVELS& value, const BackendDeviceInfo&) {
+  if (value.NumFeatureLevels == 0 || value.pFeatureLevelsRequested == nullptr) {
+    return "the list of levels is empty";
+  }
+  int highest = 0;
+  for (UINT i = 0; i < value.NumFeatureLevels; ++i) {
+    const int level = value.pFeatureLevelsRequested[i];
+    highest = find_level(level) == LevelSupport::supported ? std::max(highest, level) : highest;
+  }
+  if (highest == 0) {
+    return "none of the levels in the list is supported";
+  }
+  value.MaxSupportedFeatureLevel = static_cast<D3D_FEATURE_LEVEL>(highest);
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_FORMAT_SUPPORT& value, const BackendDeviceInfo&) {
+  value.Support1 = D3D12_FORMAT_SUPPORT1_NONE;
+  value.Support2 = D3D12_FORMAT_SUPPORT2_NONE;
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT& value, const BackendDeviceInfo&) {
+  value = {.MaxGPUVirtualAddressBitsPerResource = kAddressBits, .MaxGPUVirtualAddressBitsPerProcess = kAddressBits};
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_SHADER_MODEL& value, const BackendDeviceInfo&) {
+  value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the least there is a number for; none can be made
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_ROOT_SIGNATURE& value, const BackendDeviceInfo&) {
+  value.HighestVersion = D3D_ROOT_SIGNATURE_VERSION_1_0;
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY& value, const BackendDeviceInfo&) {
+  value.PriorityForTypeIsSupported = value.Priority <= D3D12_COMMAND_QUEUE_PRIORITY_HIGH ? TRUE : FALSE;
+  return {};
+}
+
+std::string fill(D3D12_FEATURE_DATA_SERIALIZATION& value, const BackendDeviceInfo&) {
+  value.HeapSerializationTier = D3D12_HEAP_SERIALIZATION_TIER_0;
+  return {};
+}
+
+// ComputeOnlyCustomHeapSupported is its last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
+std::string fill(Options19& value, const BackendDeviceInfo&) {
+  value = {};
+  value.words[9] = TRUE;
+  return {};
+}
+
+// Fills the struct, copied from the caller's and back, when the size is right.
+template <class Data>
+HRESULT answer(const BackendDeviceInfo& device, void* data, UINT size, std::string& wrong) {
   if (size != sizeof(Data)) {
     wrong = format_text("FeatureSupportDataSize is {}; expected {}", size, sizeof(Data));
     return E_INVALIDARG;
   }
   Data value;
   std::memcpy(&value, data, sizeof(value));
-  if (wrong = fill(value); !wrong.empty()) {
+  if (wrong = fill(value, device); !wrong.empty()) {
     return E_INVALIDARG;
   }
   std::memcpy(data, &value, sizeof(value));
@@ -65,7 +149,6 @@ HRESULT answer(void* data, UINT size, std::string& wrong, const Answer& fill) {
 
 HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, void* data, UINT size,
                       std::string& wrong) {
-  const BOOL unified = device.unified_memory != 0 ? TRUE : FALSE;
   if (data == nullptr) {
     wrong = "pFeatureSupportData is null";
     return E_INVALIDARG;
@@ -83,88 +166,27 @@ HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, vo
   }
   switch (static_cast<int>(feature)) {
     case D3D12_FEATURE_D3D12_OPTIONS:
-      return answer<D3D12_FEATURE_DATA_D3D12_OPTIONS>(data, size, wrong, [](auto& value) {
-        value = {};
-        value.ResourceBindingTier = D3D12_RESOURCE_BINDING_TIER_3;
-        value.ResourceHeapTier = D3D12_RESOURCE_HEAP_TIER_2;
-        value.MaxGPUVirtualAddressBitsPerResource = kAddressBits;
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_D3D12_OPTIONS>(device, data, size, wrong);
     case D3D12_FEATURE_ARCHITECTURE:
-      return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(data, size, wrong, [unified](auto& value) -> std::string {
-        if (value.NodeIndex != 0) {
-          return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
-        }
-        value = {.NodeIndex = 0, .TileBasedRenderer = FALSE, .UMA = unified, .CacheCoherentUMA = unified};
-        return {};
-      });
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE>(device, data, size, wrong);
     case D3D12_FEATURE_ARCHITECTURE1:
-      return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(data, size, wrong, [unified](auto& value) -> std::string {
-        if (value.NodeIndex != 0) {
-          return format_text("NodeIndex is {}; expected 0", value.NodeIndex);
-        }
-        value = {.NodeIndex = 0,
-                 .TileBasedRenderer = FALSE,
-                 .UMA = unified,
-                 .CacheCoherentUMA = unified,
-                 .IsolatedMMU = TRUE};
-        return {};
-      });
+      return answer<D3D12_FEATURE_DATA_ARCHITECTURE1>(device, data, size, wrong);
     case D3D12_FEATURE_FEATURE_LEVELS:
-      return answer<D3D12_FEATURE_DATA_FEATURE_LEVELS>(data, size, wrong, [](auto& value) -> std::string {
-        if (value.NumFeatureLevels == 0 || value.pFeatureLevelsRequested == nullptr) {
-          return "the list of levels is empty";
-        }
-        int highest = 0;
-        for (UINT i = 0; i < value.NumFeatureLevels; ++i) {
-          const int level = value.pFeatureLevelsRequested[i];
-          highest = find_level(level) == LevelSupport::supported ? std::max(highest, level) : highest;
-        }
-        if (highest == 0) {
-          return "none of the levels in the list is supported";
-        }
-        value.MaxSupportedFeatureLevel = static_cast<D3D_FEATURE_LEVEL>(highest);
-        return {};
-      });
+      return answer<D3D12_FEATURE_DATA_FEATURE_LEVELS>(device, data, size, wrong);
     case D3D12_FEATURE_FORMAT_SUPPORT:
-      return answer<D3D12_FEATURE_DATA_FORMAT_SUPPORT>(data, size, wrong, [](auto& value) {
-        value.Support1 = D3D12_FORMAT_SUPPORT1_NONE;
-        value.Support2 = D3D12_FORMAT_SUPPORT2_NONE;
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_FORMAT_SUPPORT>(device, data, size, wrong);
     case D3D12_FEATURE_GPU_VIRTUAL_ADDRESS_SUPPORT:
-      return answer<D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT>(data, size, wrong, [](auto& value) {
-        value = {.MaxGPUVirtualAddressBitsPerResource = kAddressBits,
-                 .MaxGPUVirtualAddressBitsPerProcess = kAddressBits};
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT>(device, data, size, wrong);
     case D3D12_FEATURE_SHADER_MODEL:
-      return answer<D3D12_FEATURE_DATA_SHADER_MODEL>(data, size, wrong, [](auto& value) {
-        value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the least there is a number for; none can be made
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_SHADER_MODEL>(device, data, size, wrong);
     case D3D12_FEATURE_ROOT_SIGNATURE:
-      return answer<D3D12_FEATURE_DATA_ROOT_SIGNATURE>(data, size, wrong, [](auto& value) {
-        value.HighestVersion = D3D_ROOT_SIGNATURE_VERSION_1_0;
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_ROOT_SIGNATURE>(device, data, size, wrong);
     case D3D12_FEATURE_COMMAND_QUEUE_PRIORITY:
-      return answer<D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY>(data, size, wrong, [](auto& value) {
-        value.PriorityForTypeIsSupported = value.Priority <= D3D12_COMMAND_QUEUE_PRIORITY_HIGH ? TRUE : FALSE;
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY>(device, data, size, wrong);
     case D3D12_FEATURE_SERIALIZATION:
-      return answer<D3D12_FEATURE_DATA_SERIALIZATION>(data, size, wrong, [](auto& value) {
-        value.HeapSerializationTier = D3D12_HEAP_SERIALIZATION_TIER_0;
-        return std::string();
-      });
+      return answer<D3D12_FEATURE_DATA_SERIALIZATION>(device, data, size, wrong);
     case kOptions19:
-      // ComputeOnlyCustomHeapSupported is its last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
-      return answer<Options19>(data, size, wrong, [](auto& value) {
-        value = {};
-        value.words[9] = TRUE;
-        return std::string();
-      });
+      return answer<Options19>(device, data, size, wrong);
     default:
       wrong = format_text("Feature is {}, which this version does not know", static_cast<int>(feature));
       return E_INVALIDARG;

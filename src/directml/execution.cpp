@@ -7,21 +7,13 @@
 #include "base/checked.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
+#include "plan/overlap.h"
+#include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
-
-// Whether the same index is the same place in both.
-bool same_layout(const TensorDesc& a, const TensorDesc& b) {
-  for (std::uint32_t i = 0; i < a.rank; ++i) {
-    if (a.sizes[i] > 1 && a.strides[i] != b.strides[i]) {
-      return false;
-    }
-  }
-  return element_size(a.type) == element_size(b.type);
-}
 
 bool may_alias(facts::InPlace in_place, std::size_t input) {
   switch (in_place) {
@@ -270,11 +262,12 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   return {};
 }
 
-std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
+template <class IsLookedAt>
+std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const {
   const std::uint32_t tensors = surface_.tensor_count();
   for (std::size_t output = surface_.input_count; output < tensors; ++output) {
     const TensorBinding& to = surface_.tensors[output];
-    if (!to.present) {
+    if (!to.present || !is_looked_at(output)) {
       continue;
     }
     for (std::size_t input = 0; input < surface_.input_count; ++input) {
@@ -298,6 +291,31 @@ std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
     }
   }
   return {};
+}
+
+[[gnu::cold]] std::string Execution::check_many_hazards(const ResolvedDescriptor* bindings) const {
+  const std::uint32_t tensors = surface_.tensor_count();
+  std::vector<ByteRange> ranges(tensors + std::size_t{1});
+  const auto range_of = [](const Area& area, bool written) {
+    return ByteRange{.buffer = area.buffer, .first = area.first, .end = area.end, .written = written};
+  };
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const TensorBinding& tensor = surface_.tensors[i];
+    const bool is_output = i >= surface_.input_count;
+    if (tensor.present && (is_output || !tensor.owned)) {
+      ranges[i] = range_of(area_of(bindings[i], tensor.bytes), is_output);
+    }
+  }
+  if (has_persistent()) {
+    ranges[tensors] = range_of(area_of(bindings[tensors], properties_.PersistentResourceSize), false);
+  }
+  const std::vector<bool> conflicts = find_conflicts(ranges);
+  return check_outputs(bindings, [&](std::size_t output) { return bool{conflicts[output]}; });
+}
+
+std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
+  return surface_.tensor_count() > kFewRanges ? check_many_hazards(bindings)
+                                              : check_outputs(bindings, [](std::size_t) { return true; });
 }
 
 std::string Execution::check_all(const ResolvedDescriptor* bindings) const {

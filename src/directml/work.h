@@ -102,7 +102,12 @@ class Execution final : public Work {
   // Whether it may.
   bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
+  // Outputs that share bytes with something else that is bound.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
+  // The same for so many tensors that not every pair of them can be compared.
+  [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
+  template <class IsLookedAt>
+  [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;
   // A temporary resource that shares bytes with what else is bound.
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings,
                                             const ResolvedDescriptor& temporary) const;

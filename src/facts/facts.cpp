@@ -51,6 +51,10 @@ bool is_word(std::string_view written, std::string_view word) {
 
 }  // namespace
 
+bool is_count(const Operator& op, std::size_t field) {
+  return std::ranges::find(op.fields, static_cast<std::int8_t>(field), &Field::count_field) != op.fields.end();
+}
+
 std::span<const Operator> operators() { return tables::kOperators; }
 
 std::span<const Alias> operator_aliases() { return tables::kOperatorAliases; }

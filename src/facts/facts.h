@@ -157,6 +157,8 @@ struct Alias {
 [[nodiscard]] constexpr bool is_attribute(FieldKind kind) {
   return kind == FieldKind::attribute || kind == FieldKind::optional_attribute;
 }
+// Whether the field counts the elements of another one.
+[[nodiscard]] bool is_count(const Operator& op, std::size_t field);
 
 // All 177, in the order of their numbers.
 [[nodiscard]] std::span<const Operator> operators();

@@ -104,7 +104,7 @@ class Compiler {
     }
   }
 
-  // The next place for so much, behind what was taken before.
+  // The next offset for so many bytes, behind what was taken before.
   static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
     const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
     const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;
@@ -182,15 +182,15 @@ class Compiler {
       ordered.push_back(std::move(groups[i]));
     }
     const std::vector<Lifetime> alive = lifetimes(graph_, values_, ordered, temporary);
-    const Places places = place(graph_, values_, ordered, alive);
+    const Placement placement = place(graph_, values_, ordered, alive);
     plans_.temporary_values = 0;
     for (std::size_t i = 0; i < alive.size(); ++i) {
-      homes_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = places.offsets[i]};
+      homes_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = placement.offsets[i]};
       plans_.temporary_values += alive[i].extent.bytes;
     }
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
-      plan.begin_temporary(places.bytes);  // what a step keeps for itself, the next may have
+      plan.begin_temporary(placement.bytes);  // what a step keeps for itself, the next may have
       lower(group, plan);
       say_group(group, name);
       ++steps_;
@@ -204,7 +204,7 @@ class Compiler {
 
   void lower(const GraphGroup& group, Plan& plan) const {
     const auto count = static_cast<std::uint32_t>(group.nodes.size());
-    if (group.main == kNoPlace) {
+    if (group.main == kNoPosition) {
       const OpDesc& first = *graph_.nodes[group.nodes.front()].op;
       if (!first.empty) {
         first.family->lower_together != nullptr ? lower_together(group, 0, count, plan) : lower_one(group, 0, plan);
@@ -220,23 +220,24 @@ class Compiler {
     }
   }
 
-  // What the node at this place reads comes from the nodes before it, if there are any.
-  void lower_one(const GraphGroup& group, std::uint32_t place, Plan& plan) const {
-    const GraphNode& node = graph_.nodes[group.nodes[place]];
+  // What the node at this position reads comes from the nodes before it, if there are any.
+  void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
+    const GraphNode& node = graph_.nodes[group.nodes[position]];
     const OpDesc& op = *node.op;
     std::vector<PlacedTensor> tensors;
     for (std::uint32_t i = 0; i < op.tensors.size(); ++i) {
       const TensorDesc& tensor = op.tensors[i].tensor;
       const bool is_input = i < op.input_count;
-      tensors.push_back(!op.tensors[i].present   ? PlacedTensor{}
-                        : is_input && place != 0 ? placed(tensor, Home{})
-                        : is_input               ? placed(tensor, homes_[values_.of(node.sources[i])])
-                                   : placed(tensor, homes_[values_.of_node(group.nodes[place], i - op.input_count)]));
+      tensors.push_back(!op.tensors[i].present      ? PlacedTensor{}
+                        : is_input && position != 0 ? placed(tensor, Home{})
+                        : is_input
+                            ? placed(tensor, homes_[values_.of(node.sources[i])])
+                            : placed(tensor, homes_[values_.of_node(group.nodes[position], i - op.input_count)]));
     }
     op.family->lower(op, tensors, plan);
   }
 
-  // One step of the nodes at the places from `begin` to before `end`.
+  // One step of the nodes at the positions from `begin` to before `end`.
   void lower_together(const GraphGroup& group, std::uint32_t begin, std::uint32_t end, Plan& plan) const {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
@@ -260,7 +261,7 @@ class Compiler {
         std::size_t load = 0;
         while (load < loads.size() &&
                !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
-                 same_places(loads[load].placed.tensor, view))) {
+                 same_layout(loads[load].placed.tensor, view))) {
           ++load;
         }
         if (load == loads.size()) {
@@ -323,7 +324,7 @@ class Compiler {
     }
     std::string nodes;
     for (std::uint32_t i = 0; i < group.nodes.size(); ++i) {
-      const bool is_joined = group.main != kNoPlace;
+      const bool is_joined = group.main != kNoPosition;
       const char* const before = is_joined && i == group.main + 1 ? "; epilogue "
                                  : is_joined && i == group.main   ? (i == 0 ? "" : "; ")
                                  : i != 0                         ? ", "

@@ -67,7 +67,7 @@ class Fuser {
     std::uint32_t depth = 0;
     bool open = false;       // others may join
     std::uint32_t seen = 0;  // by the search of this number
-    std::uint32_t main = kNoPlace;
+    std::uint32_t main = kNoPosition;
   };
 
   [[nodiscard]] bool works_by_element(const GraphNode& node) const {
@@ -166,7 +166,7 @@ class Fuser {
         }
         const auto maker = std::ranges::find(nodes, node.sources[input].index);
         if (maker != nodes.end() &&
-            !same_places(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input])) {
+            !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input])) {
           return false;
         }
       }
@@ -189,7 +189,7 @@ class Fuser {
         const std::pair load(values_.of(source), &views[i][input]);
         const bool known = std::ranges::any_of(loads, [&](const auto& other) {
           return other.first == load.first && other.second->type == load.second->type &&
-                 same_places(*other.second, *load.second);
+                 same_layout(*other.second, *load.second);
         });
         if (!known) {
           loads.push_back(load);

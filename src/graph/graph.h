@@ -37,7 +37,7 @@ struct GraphNode {
   std::vector<GraphSource> sources;          // of each input of op; none where it is absent
   std::vector<Extent> outputs;               // of each output of op; no bytes where it is absent
   std::string name;                          // may be empty
-  std::optional<std::uint32_t> number = {};  // by which the caller knows it; nothing: its place among the nodes
+  std::optional<std::uint32_t> number = {};  // by which the caller knows it; nothing: its position among the nodes
 };
 
 struct GraphInput {

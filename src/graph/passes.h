@@ -6,7 +6,7 @@
 //   fold    which nodes run once, when the graph is initialised
 //   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
 //   order   the groups, so that little is alive at a time
-//   place   where each value is
+//   place   an offset in memory for each value
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ using ValueSet = std::vector<bool>;  // by value
 // Whether a node's operator is made of others.
 [[nodiscard]] bool has_parts(const Graph& graph);
 
-// Without such nodes: those of which they are made stand in their places, under their names.
+// Without such nodes: their parts stand instead of them, under their names.
 [[nodiscard]] Graph expand(const Graph& graph);
 
 // Of the nodes, which are in order, those that an output comes from.
@@ -54,14 +54,14 @@ using ValueSet = std::vector<bool>;  // by value
 // before. Not those that would make much of little, such as a broadcast.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
-inline constexpr std::uint32_t kNoPlace = 0xffffffff;
+inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 
 // Nodes that are one step of a plan. Their tensors are seen at the sizes of the group. Where one of them does not work
 // by element, the ones before it are its prologue, which makes what it reads, and those after it its epilogue, which
 // takes what it makes; each has sizes of its own.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after those that feed it
-  std::uint32_t main = kNoPlace;               // the place of that one among them; kNoPlace: there is none
+  std::uint32_t main = kNoPosition;            // the position of that one among them; kNoPosition: there is none
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once
   std::vector<std::uint32_t> writes;           // values that somebody outside reads
@@ -81,7 +81,7 @@ inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 struct Lifetime {
   std::uint32_t value;
   Extent extent;
-  std::uint32_t first;  // the group that makes it, by its place in the order
+  std::uint32_t first;  // the group that makes it, by its position in the order
   std::uint32_t last;   // the last that reads it
 };
 
@@ -94,15 +94,15 @@ struct Lifetime {
                                               std::span<const GraphGroup> groups, const ValueSet& temporary);
 [[nodiscard]] std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes);
 
-struct Places {
+struct Placement {
   std::vector<std::uint64_t> offsets;  // of each lifetime
   std::uint64_t bytes = 0;             // in all
 };
 
 // Values that are alive together have no byte in common, but for one that a group makes in place of one that it reads
 // last, element by element.
-[[nodiscard]] Places place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
-                           std::span<const Lifetime> lifetimes);
+[[nodiscard]] Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+                              std::span<const Lifetime> lifetimes);
 
 // In Graphviz's language: as it was given, or with a frame around what is one step and without what no output needs.
 // The steps are those of a device that joins them.

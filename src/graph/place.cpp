@@ -18,8 +18,8 @@ struct Chain {
   std::uint32_t last = 0;
 };
 
-// For each lifetime the one whose place it may take: a value that its group reads last, where every element of it that
-// the group reads is read for the element that is written there.
+// For each lifetime the one whose bytes it may take over: a value that its group reads last, where every element of it
+// that the group reads is read for the element that is written there.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
   std::vector<std::uint32_t> number(values.count(), kNoNumber);
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
         const auto& sources = graph.nodes[group.nodes[node]].sources;
         for (std::size_t input = 0; input < sources.size(); ++input) {
           if (sources[input].kind != SourceKind::none && values.of(sources[input]) == read &&
-              (!works_by_element(node) || !same_places(group.views[node][input], written))) {
+              (!works_by_element(node) || !same_layout(group.views[node][input], written))) {
             return false;
           }
         }
@@ -70,7 +70,7 @@ std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Each in turn at the lowest place that is free for as long as it lives.
+// Each in turn at the lowest offset that is free for as long as it lives.
 std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint32_t> turns,
                         std::vector<std::uint64_t>& offsets) {
   std::uint64_t end = 0;
@@ -133,8 +133,8 @@ std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_
 
 }  // namespace
 
-Places place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
-             std::span<const Lifetime> lifetimes) {
+Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
+                std::span<const Lifetime> lifetimes) {
   constexpr std::size_t kMany = 4096;
   const std::vector<std::uint32_t> predecessors = find_predecessors(groups, values, graph, lifetimes);
   std::vector<Chain> chains;
@@ -152,18 +152,18 @@ Places place(const Graph& graph, const ValueNumbers& values, std::span<const Gra
     chain.bytes = std::max(chain.bytes, align(lifetime.extent.bytes, kTemporaryAlignment));
     chain.last = std::max(chain.last, lifetime.last);
   }
-  Places places;
+  Placement placement;
   std::vector<std::uint64_t> offsets(chains.size());
   if (chains.size() > kMany) {
-    places.bytes = place_many(chains, offsets);
+    placement.bytes = place_many(chains, offsets);
   } else {
     std::vector<std::uint32_t> turns(chains.size());
     std::iota(turns.begin(), turns.end(), 0U);
-    places.bytes = kEnd;
+    placement.bytes = kEnd;
     const auto take_turns = [&] {
       std::vector<std::uint64_t> tried(chains.size());
-      if (const std::uint64_t bytes = first_fit(chains, turns, tried); bytes < places.bytes) {
-        places.bytes = bytes;
+      if (const std::uint64_t bytes = first_fit(chains, turns, tried); bytes < placement.bytes) {
+        placement.bytes = bytes;
         offsets = std::move(tried);
       }
     };
@@ -175,9 +175,9 @@ Places place(const Graph& graph, const ValueNumbers& values, std::span<const Gra
     take_turns();  // the longest first
   }
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    places.offsets.push_back(offsets[chain_of[i]]);
+    placement.offsets.push_back(offsets[chain_of[i]]);
   }
-  return places;
+  return placement;
 }
 
 }  // namespace anydml

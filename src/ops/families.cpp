@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The families, put together: what links this has every operator that is built.
 #include <algorithm>
+#include <iterator>
 
 #include "ops/family.h"
 
@@ -9,18 +10,13 @@ namespace anydml {
 #define ANYDML_FAMILY(name) extern const Family name##_family;
 #include "ops/families.def"
 
-std::span<const Family* const> families() {
+const Family* find_family(const facts::Operator& op) {
   static constexpr const Family* kAll[] = {
 #define ANYDML_FAMILY(name) &name##_family,
 #include "ops/families.def"
   };
-  return kAll;
-}
-
-const Family* find_family(const facts::Operator& op) {
-  const auto all = families();
-  const auto found = std::ranges::find_if(all, [&op](const Family* family) { return family->has(op); });
-  return found == all.end() ? nullptr : *found;
+  const auto* const found = std::ranges::find_if(kAll, [&op](const Family* family) { return family->has(op); });
+  return found == std::end(kAll) ? nullptr : *found;
 }
 
 }  // namespace anydml

@@ -1,5 +1,32 @@
 // SPDX-License-Identifier: MIT
-// What a family of operators is to those who describe and run operators.
+// A family of operators, as the layers that describe and run operators see it.
+//
+// The contract between a family and the rest. make_op_desc (op_desc.h) checks an operator before a family works on it,
+// and nothing below `check` validates anything again.
+//
+// Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documents, outputs
+// that
+//             overlap themselves, and last `check`, which refuses whatever else the family cannot compute. Errors name
+//             the operator and the tensor or field.
+// Tensors     Up to 32 inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more. Counts of elements
+//             and byte offsets fit 63 bits.
+// Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
+//             with gaps. The address is that of the element at index 0, at any alignment, and elements may lie before
+//             it. The stride of a dimension of size 1 means nothing. An input may have stride 0 and may overlap itself
+//             in any other way. An output never has two elements at one address, so none of its strides is 0 where the
+//             size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
+// Overlaps    Inputs may overlap each other in any way. Two outputs never share a byte. An input and an output share no
+//             byte, unless by_element is set: then an output may be the very tensor that an input is (same address,
+//             strides and element size), and each element is read before it is written. Any other overlap was copied
+//             away (C API) or refused (DirectML) before a step runs.
+// Absence     An optional tensor that was not given keeps its position, with OpTensor::present false. Nothing else of
+//             it, or of its PlacedTensor, means anything.
+// Emptiness   OpDesc::empty says that no output has an element. `check` sees such an operator; parts, joins and the
+//             lowering do not. Inputs without an element are the family's to refuse if an output has one.
+// Threads     Every function may be called from any thread at any time, keeps no state, and changes nothing but the
+//             plan that it is given. It may throw std::bad_alloc and nothing else.
+// Steps       A step has at most kMaxOperands operands. Its parameters are plain data without pointers. It sees the
+//             results of all earlier steps of the plan. Plan::take_temporary gives memory between steps.
 #pragma once
 
 #include <cstdint>
@@ -48,29 +75,30 @@ struct Joins {
 };
 
 struct Family {
-  std::string_view name;
+  // Whether the operator is one of the family's.
   bool (*has)(const facts::Operator& op);
-  // The types that a tensor of one of its operators takes here, by its place among the inputs, then the outputs.
+  // The types that a tensor of one of its operators may have, by its position: the inputs come first, then the outputs.
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
-  // Whether each element of an output comes from the elements of the inputs at its own place and no others. Then an
-  // input may be repeated to the output's sizes by NumPy's rule, and an output may lie over an input.
+  // Whether each element of the output, of which there is one then, depends on the inputs' elements at the same index
+  // and on no others. Inputs are broadcast to the output's sizes by NumPy's rule before `check`, with stride 0 where
+  // they repeat, and the output may be in place of an input.
   bool by_element;
-  // What the rules of the documents do not say: types that do not go together here, numbers that have no meaning.
+  // Refuses operators that the rules of the documents allow and the family does not: types that do not go together,
+  // numbers without a meaning.
   Status (*check)(const OpDesc& desc);
-  // Adds the operator's steps. tensors: the inputs, then the outputs, and where they are; those that are absent too.
+  // Adds the operator's steps. tensors: the inputs, then the outputs, absent ones included, and where they are. An
+  // input may lie elsewhere and have other strides than in `desc`, because it was copied; types and sizes are the same.
   void (*lower)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-  // Adds one step for several operators; null where the family has none for more than one. Only where by_element.
+  // Adds one step for several operators; null if the family computes each by itself. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: neither, for all of them. A tensor of `lower` that has no memory is placed at kNoSlot.
+  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory.
   Joins (*joins)(const OpDesc& desc);
-  // The operators that stand in its place, if any do: then it is not lowered itself. Null: none for all of them.
+  // The operators of which it is composed, if it is: these are lowered instead (parts.h), and none of them is composed
+  // itself. Null: no operator of the family is.
   Result<std::vector<OpPart>> (*parts)(const OpDesc& desc);
 };
 
-// In the order of families.def.
-[[nodiscard]] std::span<const Family* const> families();
-
-// Null: the operator is not built here.
+// Null: no family has the operator.
 [[nodiscard]] const Family* find_family(const facts::Operator& op);
 
 }  // namespace anydml

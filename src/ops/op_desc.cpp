@@ -23,7 +23,7 @@ TensorSpec spec_of(const schema::GivenTensor& given) {
           .strides = given.has_strides ? given.strides : nullptr};
 }
 
-// The tensors of one direction, in the order of their fields. An array takes as many places as it has tensors.
+// The tensors of one direction, in the order of their fields. An array takes as many positions as it has tensors.
 Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
   const facts::Operator& op = *described.op;
   for (std::size_t field = 0; field < op.fields.size(); ++field) {

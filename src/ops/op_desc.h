@@ -21,17 +21,17 @@ namespace anydml {
 
 struct OpTensor {
   std::string_view name;  // as messages have it: "ATensor", "InputTensors[1]"
-  bool present = false;   // false: an optional one that is absent, and keeps its place
+  bool present = false;   // false: an optional one that is absent, and keeps its position
   TensorDesc tensor;
   Reach reach;
 };
 
 struct OpDesc;
 
-// One of several operators that stand in the place of one.
+// One of the operators of which another is composed.
 struct OpPart {
   std::shared_ptr<const OpDesc> op;    // of one output
-  std::vector<std::uint32_t> sources;  // of its inputs: an input of the one, or beyond those the result of a part
+  std::vector<std::uint32_t> sources;  // of its inputs: an input of the whole, or beyond those the result of a part
 };
 
 // An operator that was checked. Immutable once made; holds no pointer of the caller's.

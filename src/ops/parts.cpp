@@ -20,9 +20,9 @@ schema::GivenTensor given(const TensorDesc& tensor) {
   return made;
 }
 
-// A temporary that this part reads as the last one, and that its result may take the place of.
-std::optional<std::uint64_t> place_of_source(const OpDesc& whole, std::size_t part, const PlacedTensor& result,
-                                             std::span<const PlacedTensor> values) {
+// The offset of a temporary that this part reads as the last one, and that its result may overwrite.
+std::optional<std::uint64_t> offset_of_source(const OpDesc& whole, std::size_t part, const PlacedTensor& result,
+                                              std::span<const PlacedTensor> values) {
   const OpPart& of = whole.parts[part];
   for (std::size_t i = 0; of.op->family->by_element && i < of.sources.size(); ++i) {
     const std::uint32_t source = of.sources[i];
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> place_of_source(const OpDesc& whole, std::size_t pa
         [source](const OpPart& later) { return std::ranges::find(later.sources, source) != later.sources.end(); });
     if (source >= whole.input_count && !is_read_later &&
         element_size(values[source].tensor.type) == element_size(result.tensor.type) &&
-        same_places(values[source].tensor, result.tensor)) {
+        same_layout(values[source].tensor, result.tensor)) {
       return values[source].offset;
     }
   }
@@ -101,8 +101,8 @@ void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan
     PlacedTensor result{.tensor = part.output().tensor, .slot = plan.temporary_slot()};
     if (i + 1 == desc.parts.size()) {
       result = tensors[desc.input_count];
-    } else if (const auto place = place_of_source(desc, i, result, values)) {
-      result.offset = *place;
+    } else if (const auto offset = offset_of_source(desc, i, result, values)) {
+      result.offset = *offset;
     } else {
       result.offset = plan.take_temporary(static_cast<std::uint64_t>(reach_of(result.tensor).end));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that stand in the place of another, which has no steps of its own.
+// The parts of an operator: those of which it is composed, and which run instead of it.
 #pragma once
 
 #include <cstdint>

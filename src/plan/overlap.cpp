@@ -5,9 +5,11 @@
 #include <array>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/small_sort.h"
+#include "plan/reshape.h"
 
 namespace anydml {
 namespace {
@@ -76,6 +78,45 @@ std::uint64_t grid(const TensorDesc& tensor) {
   return divisor * element_size(tensor.type);
 }
 
+// The indices of the ranges that have a byte, by buffer and first byte.
+std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
+  std::vector<std::size_t> order;
+  order.reserve(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].first < ranges[i].end) {
+      order.push_back(i);
+    }
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(ranges[i].buffer, ranges[i].first); });
+  return order;
+}
+
+// Whether these tensors all lie on one grid, each at an offset of its own: columns of one matrix, say. If so, no two of
+// them share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
+bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::size_t> which) {
+  std::uint64_t step = 0;
+  for (const std::size_t i : which) {
+    step = std::gcd(step, grid(*tensors[i].tensor));
+  }
+  if (step == 0) {
+    return false;
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> elements;  // the offset of an element on the grid, and its size
+  elements.reserve(which.size());
+  for (const std::size_t i : which) {
+    elements.emplace_back(tensors[i].address % step, element_size(tensors[i].tensor->type));
+  }
+  std::ranges::sort(elements);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const bool is_last = i + 1 == elements.size();
+    const std::uint64_t next = is_last ? elements.front().first + step : elements[i + 1].first;
+    if (next - elements[i].first < elements[i].second) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 SelfOverlap find_self_overlap(const TensorDesc& tensor) {
@@ -101,14 +142,8 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
   if (!ranges_meet(a_address, reach_of(a), b_address, reach_of(b))) {
     return Sharing::disjoint;
   }
-  if (a_address == b_address && element_size(a.type) == element_size(b.type) && a.rank == b.rank) {
-    bool same = true;
-    for (std::uint32_t i = 0; i < a.rank; ++i) {
-      same = same && a.sizes[i] == b.sizes[i] && (a.sizes[i] == 1 || a.strides[i] == b.strides[i]);
-    }
-    if (same) {
-      return Sharing::identical;
-    }
+  if (a_address == b_address && same_layout(a, b)) {
+    return Sharing::identical;
   }
   // Interleaved tensors (even and odd columns of one matrix, say) lie on grids that never meet.
   const std::uint64_t step = std::gcd(grid(a), grid(b));
@@ -120,6 +155,65 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
     }
   }
   return Sharing::partial;
+}
+
+std::vector<bool> find_conflicts(std::span<const ByteRange> ranges) {
+  std::vector<bool> found(ranges.size());
+  const std::vector<std::size_t> order = sorted_ranges(ranges);
+  // A range meets an earlier one if one of those ends behind its first byte, and a later one if the first of those
+  // begins before its end. A range that is only read is held against written ones alone.
+  std::uint64_t end = 0;
+  std::uint64_t written_end = 0;
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const ByteRange& range = ranges[order[at]];
+    if (at == 0 || range.buffer != ranges[order[at - 1]].buffer) {
+      end = written_end = 0;
+    }
+    found[order[at]] = (range.written ? end : written_end) > range.first;
+    end = std::max(end, range.end);
+    written_end = range.written ? std::max(written_end, range.end) : written_end;
+  }
+  constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+  std::uint64_t first = kNowhere;
+  std::uint64_t written_first = kNowhere;
+  for (std::size_t at = order.size(); at-- > 0;) {
+    const ByteRange& range = ranges[order[at]];
+    if (at + 1 == order.size() || range.buffer != ranges[order[at + 1]].buffer) {
+      first = written_first = kNowhere;
+    }
+    found[order[at]] = found[order[at]] || (range.written ? first : written_first) < range.end;
+    first = range.first;
+    written_first = range.written ? range.first : written_first;
+  }
+  return found;
+}
+
+std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors) {
+  std::vector<ByteRange> ranges;
+  ranges.reserve(tensors.size());
+  for (const TensorAt& one : tensors) {
+    const Reach reach = one.tensor != nullptr ? reach_of(*one.tensor) : Reach{};
+    ranges.push_back({.first = one.address + static_cast<std::uintptr_t>(reach.first),
+                      .end = one.address + static_cast<std::uintptr_t>(reach.end)});
+  }
+  std::vector<bool> found(tensors.size());
+  const std::vector<std::size_t> order = sorted_ranges(ranges);
+  for (std::size_t begin = 0; begin < order.size();) {
+    // Tensors whose ranges hang together.
+    std::uint64_t reached = ranges[order[begin]].end;
+    std::size_t end = begin + 1;
+    for (; end < order.size() && ranges[order[end]].first < reached; ++end) {
+      reached = std::max(reached, ranges[order[end]].end);
+    }
+    const auto together = std::span(order).subspan(begin, end - begin);
+    if (together.size() > 1 && !are_interleaved(tensors, together)) {
+      for (const std::size_t i : together) {
+        found[i] = true;
+      }
+    }
+    begin = end;
+  }
+  return found;
 }
 
 }  // namespace anydml

@@ -2,7 +2,10 @@
 // Whether tensors share memory. Both questions are answered exactly or on the safe side.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "plan/tensor.h"
 
@@ -35,5 +38,28 @@ enum class Sharing {
 // For two tensors of the same sizes; an address is that of the element at index 0.
 [[nodiscard]] Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b,
                                    std::uintptr_t b_address);
+
+// The bytes from `first` to before `end` of a buffer. Where there are none, the range meets no other.
+struct ByteRange {
+  std::uint64_t buffer = 0;  // ranges of different buffers do not meet
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  bool written = false;
+};
+
+// As many ranges or tensors are best compared pair by pair: that allocates nothing, and is faster than sorting them.
+inline constexpr std::size_t kFewRanges = 16;
+
+// For each range, whether it meets another one and at least one of the two is written. Takes n log n steps.
+[[nodiscard]] std::vector<bool> find_conflicts(std::span<const ByteRange> ranges);
+
+struct TensorAt {
+  const TensorDesc* tensor;  // null: an absent one
+  std::uintptr_t address;    // of the element at index 0
+};
+
+// For each tensor, whether find_sharing has to compare it with the others. The rest share no byte with any of them.
+// Takes n log n steps.
+[[nodiscard]] std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors);
 
 }  // namespace anydml

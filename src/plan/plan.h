@@ -30,7 +30,7 @@ struct Operand {
 
 // One step, as it is seen in a plan.
 struct Step {
-  std::uint32_t family = 0;  // its place in ops/families.def
+  std::uint32_t family = 0;  // its position in ops/families.def
   std::span<const Operand> operands;
   std::span<const std::byte> parameters;  // the family's; they begin at a multiple of 8 bytes
 };

@@ -58,7 +58,7 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
   return result;
 }
 
-bool same_places(const TensorDesc& a, const TensorDesc& b) {
+bool same_layout(const TensorDesc& a, const TensorDesc& b) {
   if (a.rank != b.rank || element_size(a.type) != element_size(b.type)) {
     return false;
   }
@@ -70,9 +70,14 @@ bool same_places(const TensorDesc& a, const TensorDesc& b) {
   return true;
 }
 
+bool is_dense(const TensorDesc& tensor) {
+  const Reach reach = reach_of(tensor);
+  return reach.end - reach.first == element_count(tensor) * static_cast<std::int64_t>(element_size(tensor.type));
+}
+
 bool is_packed(const TensorDesc& tensor) {
   TensorDesc packed = tensor;
-  return set_packed_strides(packed) && same_places(packed, tensor);
+  return set_packed_strides(packed) && same_layout(packed, tensor);
 }
 
 }  // namespace anydml

@@ -79,8 +79,8 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
 const ReduceKernels& sum_kernels(FoldId fold, DataType type) { return visit_sum(fold, type, kDescribe); }
 const ReduceKernels& product_kernels(FoldId fold, DataType type) { return visit_product(fold, type, kDescribe); }
 const ReduceKernels& extreme_kernels(FoldId fold, DataType type) { return visit_extreme(fold, type, kDescribe); }
-const ReduceKernels& argmax_kernels(DataType type) { return visit_place(FoldId::argmax, type, kDescribe); }
-const ReduceKernels& argmin_kernels(DataType type) { return visit_place(FoldId::argmin, type, kDescribe); }
+const ReduceKernels& argmax_kernels(DataType type) { return visit_arg_extreme(FoldId::argmax, type, kDescribe); }
+const ReduceKernels& argmin_kernels(DataType type) { return visit_arg_extreme(FoldId::argmin, type, kDescribe); }
 
 // The interpreter's table is device code. Here it says what the rows say, and no definition has attributes.
 bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noexcept {
@@ -96,8 +96,7 @@ bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noex
 extern const Family reduce_family;
 
 FamilyEntry find_family(std::uint32_t number) noexcept {
-  static const Family kElementwise = {.name = "elementwise",
-                                      .prepare = nullptr,  // none stands alone here
+  static const Family kElementwise = {.prepare = nullptr,  // none stands alone here
                                       .prepare_inlined = prepare_inlined,
                                       .launch_at_once = nullptr,
                                       .launch_in_waves = nullptr};

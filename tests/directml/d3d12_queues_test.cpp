@@ -94,6 +94,20 @@ TEST(Lists, ExecutedAgainAndResetWhileInFlight) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK);
 }
 
+// A submission that made room for exactly one more list each time would move its commands for minutes.
+TEST(Lists, HundredsOfThousandsInOneCall) {
+  const auto device = create_d3d12_device();
+  Queue queue(device.Get());
+  const auto buffer = create_buffer(device.Get(), 64);
+  queue.list->CopyBufferRegion(buffer.Get(), 0, buffer.Get(), 32, 4);
+  ASSERT_EQ(queue.list->Close(), S_OK);
+  std::vector<ID3D12CommandList*> lists(300'000, queue.list.Get());
+  queue.queue->ExecuteCommandLists(static_cast<UINT>(lists.size()), lists.data());
+  ASSERT_EQ(queue.queue->Signal(queue.fence.Get(), ++queue.submitted), S_OK);
+  queue.wait();
+  EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK);
+}
+
 TEST(Lists, AnAllocatorServesOneOpenList) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());

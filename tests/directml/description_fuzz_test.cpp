@@ -9,14 +9,10 @@
 
 #include "directml/harness.h"
 #include "support/sanitizers.h"
+#include "support/setting.h"
 
 namespace anydml::test {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class Fuzzer {
  public:

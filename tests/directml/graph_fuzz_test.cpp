@@ -6,14 +6,10 @@
 
 #include "directml/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/setting.h"
 
 namespace anydml::test {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class Mutator {
  public:

@@ -10,14 +10,10 @@
 
 #include "directml/random_graph.h"
 #include "support/sanitizers.h"
+#include "support/setting.h"
 
 namespace anydml::test {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // The values of all nodes, each by its operator alone.
 std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {

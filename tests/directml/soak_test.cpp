@@ -22,16 +22,12 @@
 #include "directml/harness.h"
 #include "support/process_counts.h"
 #include "support/sanitizers.h"
+#include "support/setting.h"
 
 namespace anydml::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // What one thread does, on a device that it shares with the others.
 class Worker {

@@ -66,7 +66,9 @@ def bad_sentence(name):
 
 class Graphs(unittest.TestCase):
     def test_every_example_is_shown(self):
-        for model in sorted(EXAMPLES.glob("*.json")):
+        models = sorted(EXAMPLES.glob("*.json"))
+        self.assertGreater(len(models), 10)
+        for model in models:
             with self.subTest(model.name):
                 shown = run("graph", model).stdout
                 self.assertIn("output0: %", shown)
@@ -83,6 +85,32 @@ class Graphs(unittest.TestCase):
         self.assertEqual(dot.count("{"), dot.count("}"))
         self.assertIn('n2 [label="positive: ACTIVATION_RELU"];', dot)
         self.assertNotIn("subgraph", run("graph", "--dot", "--as-given", EXAMPLES / "graph.json").stdout)
+
+    def test_names_cannot_command_a_terminal(self):
+        odd = 'a\x00b\n\x1b[2J"\\'
+        shown_odd = 'a\\x00b\\x0A\\x1B[2J"\\'
+        model = empty_folder("graph_names") / "model.json"
+        text = (EXAMPLES / "graph.json").read_text()
+        for name in ("block", "positive", "x"):  # a dispatchable, a node, an input
+            text = text.replace(f'"{name}"', json.dumps(name + odd))
+        model.write_text(text)
+        shown = run("graph", model).stdout
+        self.assertIn(f"block{shown_odd}:\n", shown)
+        self.assertIn(f"%2 'positive{shown_odd}': ", shown)
+        dot = run("graph", "--dot", model).stdout
+        in_dot = shown_odd.replace("\\", "\\\\").replace('"', '\\"')
+        self.assertIn(f'n2 [label="positive{in_dot}: ACTIVATION_RELU"];', dot)
+        self.assertEqual(dot.count("digraph {"), 2)
+        self.assertTrue(dot.endswith("}\n"))
+        printed = [shown, dot, run("--print_commands", model).stdout, run("check", model).stdout]
+        unbound = text.replace(f'{json.dumps("x" + odd)}: "X", ', "", 1)
+        self.assertNotEqual(unbound, text)
+        model.write_text(unbound)
+        refused = run("graph", model, status=2).stderr
+        self.assertIn(f"x{shown_odd} is not bound", refused)
+        printed += [refused, run("check", model, status=2).stdout, run(model, status=2).stderr]
+        for one in printed:
+            self.assertTrue(all(letter.isprintable() or letter == "\n" for letter in one), one)
 
     def test_a_wrong_graph_is_refused(self):
         self.assertIn("the edges make a cycle", run("graph", BAD / "graph_cycle.json", status=2).stderr)
@@ -452,7 +480,8 @@ class CommandLine(unittest.TestCase):
 
     def test_output_that_cannot_be_written_is_a_failure(self):
         for arguments in ([EXAMPLES / "add.json"], ["--json", EXAMPLES / "add.json"], ["operators"], ["adapters"],
-                          ["modulus", "7", "3"], ["check", EXAMPLES / "add.json"], ["--version"]):
+                          ["modulus", "7", "3"], ["check", EXAMPLES / "add.json"], ["--version"], ["graph", EXAMPLES / "add.json"],
+                          ["graph", "--dot", EXAMPLES / "add.json"], ["completion", "bash"], ["help"]):
             with self.subTest(arguments), open("/dev/full", "w") as full:
                 done = subprocess.run([DMLRUN, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(done.returncode, 1)

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/checked.h"
 #include "described.h"
+#include "echo.h"
 #include "graph_reader.h"
 #include "npy.h"
 #include "operator_reader.h"
@@ -189,7 +190,7 @@ class ModelReader {
       at.fail(format_text(
           "{} has {} bytes{}; {} needs {}", in_quotes(resource.name), resource.bytes,
           source.offset_bytes == 0 ? std::string() : format_text(", and the binding starts at {}", source.offset_bytes),
-          field, tensor.bytes));
+          echo(field, field.size()), tensor.bytes));
     }
   }
 
@@ -242,7 +243,7 @@ class ModelReader {
       if (wanted && binding_at) {
         bindings.push_back({i, read_sources(*binding_at, port.tensors, initial, port.name)});
       } else if (wanted) {
-        at.fail(format_text("{} is not bound; expected the name of a resource{}", port.name,
+        at.fail(format_text("{} is not bound; expected the name of a resource{}", echo(port.name, port.name.size()),
                             initial ? " in 'bindings', since it is OWNED_BY_DML" : ""));
       } else if (binding_at) {
         binding_at->fail(initial ? "is not OWNED_BY_DML; expected its binding in the command's bindings"

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "commands.h"
 #include "cursor.h"
+#include "echo.h"
 #include "files.h"
 #include "npy.h"
 #include "table.h"
@@ -36,13 +37,11 @@ Result<Array> load_npy(const std::string& file) {
   ANYDML_TRY(header);
   const std::uint64_t most = read_memory_state().limit / 4;
   if (header.value().data_bytes > most) {
-    return Error{ErrorKind::invalid_argument,
-                 format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most)};
+    return invalid(format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most));
   }
   for (const std::uint64_t size : header.value().shape) {
     if (size > kMostElements) {  // beside a size of 0 any other is possible
-      return Error{ErrorKind::invalid_argument,
-                   format_text("has a size of {}; expected {} at most", size, kMostElements)};
+      return invalid(format_text("has a size of {}; expected {} at most", size, kMostElements));
     }
   }
   Array array{header.value().type, {}, std::vector<std::byte>(header.value().data_bytes)};
@@ -102,8 +101,7 @@ Result<std::vector<std::int64_t>> broadcast(const std::vector<std::int64_t>& a, 
         }
         return "[" + list + "]";
       };
-      return Error{ErrorKind::invalid_argument,
-                   format_text("shapes {} and {} do not broadcast: {} is neither {} nor 1", text(a), text(b), y, x)};
+      return invalid(format_text("shapes {} and {} do not broadcast: {} is neither {} nor 1", text(a), text(b), y, x));
     }
     shape[i] = x == 1 ? y : x;
   }
@@ -138,16 +136,20 @@ struct Operation {
   int (*run)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*);
 };
 
-}  // namespace
+struct Operands {
+  DataType type = DataType::unknown;
+  Array a;
+  Array b;
+};
 
-int calculate_modulus(const ModulusArguments& arguments) {
+// Both from files or as numbers, of the type that --type says, or that of the files, or of the numbers.
+Result<Operands> read_operands(const ModulusArguments& arguments) {
   std::optional<DataType> type;
   if (!arguments.type.empty()) {
     type = parse_type(arguments.type, true);
     if (!type) {
-      return complain(format_text("--type {} is not a type; expected one such as float16, float32, int8 or uint64",
-                                  in_quotes(arguments.type)),
-                      kWrong);
+      return invalid(format_text("--type {} is not a type; expected one such as float16, float32, int8 or uint64",
+                                 in_quotes(arguments.type)));
     }
   }
   const std::string* const texts[] = {&arguments.a, &arguments.b};
@@ -158,13 +160,12 @@ int calculate_modulus(const ModulusArguments& arguments) {
     }
     auto loaded = load_npy(*texts[i]);
     if (!loaded) {
-      return complain(format_text("{}: {}", *texts[i], loaded.error().message), kWrong);
+      return invalid(format_text("{}: {}", *texts[i], loaded.error().message));
     }
     if (type && loaded.value().type != *type) {
-      return complain(
-          format_text("{}: holds {}; expected {}, {}", *texts[i], type_name(loaded.value().type), type_name(*type),
-                      arguments.type.empty() ? "the type of the other" : "as --type says"),
-          kWrong);
+      return invalid(format_text("{}: holds {}; expected {}, {}", *texts[i], type_name(loaded.value().type),
+                                 type_name(*type),
+                                 arguments.type.empty() ? "the type of the other" : "as --type says"));
     }
     type = loaded.value().type;
     operands[i] = std::move(loaded.value());
@@ -175,19 +176,14 @@ int calculate_modulus(const ModulusArguments& arguments) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (!operands[i]) {
       auto parsed = parse_numbers(*texts[i], *type);
-      if (!parsed) {
-        return complain(parsed.error().message, kWrong);
-      }
+      ANYDML_TRY(parsed);
       operands[i] = std::move(parsed.value());
     }
   }
-  const Array& a = *operands[0];
-  const Array& b = *operands[1];
-  const auto shape = broadcast(a.shape, b.shape);
-  if (!shape) {
-    return complain(shape.error().message, kWrong);
-  }
+  return Operands{*type, std::move(*operands[0]), std::move(*operands[1])};
+}
 
+Result<std::vector<Operation>> choose_operations(const ModulusArguments& arguments) {
   std::vector<Operation> operations;
   if (arguments.floor || !arguments.truncate) {
     operations.push_back({"floor", anydml_modulus_floor});
@@ -196,71 +192,100 @@ int calculate_modulus(const ModulusArguments& arguments) {
     operations.push_back({"truncate", anydml_modulus_truncate});
   }
   if (!arguments.output.empty() && operations.size() != 1) {
-    return complain("-o takes one result; expected --floor or --truncate with it", kWrong);
+    return invalid("-o takes one result; expected --floor or --truncate with it");
   }
   if (!arguments.output.empty() && !has_npy_extension(arguments.output)) {
-    return complain(
-        format_text("-o {} is not a name for an array; expected one that ends in .npy", in_quotes(arguments.output)),
-        kWrong);
+    return invalid(
+        format_text("-o {} is not a name for an array; expected one that ends in .npy", in_quotes(arguments.output)));
   }
+  return operations;
+}
+
+// One for each operation.
+Result<std::vector<Array>> compute(const Operands& operands, std::span<const Operation> operations) {
+  const auto shape = broadcast(operands.a.shape, operands.b.shape);
+  ANYDML_TRY(shape);
   std::optional<std::int64_t> count = 1;
   for (const std::int64_t size : shape.value()) {
     count = count ? checked_multiply(*count, size) : count;
   }
-  const auto bytes = count ? checked_multiply(*count, static_cast<std::int64_t>(element_size(*type))) : count;
+  const auto bytes = count ? checked_multiply(*count, static_cast<std::int64_t>(element_size(operands.type))) : count;
   if (!bytes || static_cast<std::uint64_t>(*bytes) > read_memory_state().limit / 4) {
-    return complain("the result would not fit this machine's memory", kWrong);
+    return invalid("the result would not fit this machine's memory");
   }
   std::vector<Array> results;
   for (const Operation& operation : operations) {
-    Array& result =
-        results.emplace_back(Array{*type, shape.value(), std::vector<std::byte>(static_cast<std::size_t>(*bytes))});
-    const anydml_tensor inputs[] = {tensor_of(a), tensor_of(b)};
+    Array& result = results.emplace_back(
+        Array{operands.type, shape.value(), std::vector<std::byte>(static_cast<std::size_t>(*bytes))});
+    const anydml_tensor inputs[] = {tensor_of(operands.a), tensor_of(operands.b)};
     const anydml_tensor output = tensor_of(result);
     if (operation.run(&inputs[0], &inputs[1], &output) != ANYDML_OK) {
-      return complain(anydml_last_error(), kWrong);
+      return invalid(anydml_last_error());
     }
   }
+  return results;
+}
 
-  if (!arguments.output.empty()) {
-    const std::vector<std::uint64_t> sizes(shape.value().begin(), shape.value().end());
-    const std::string header = make_npy_header(*type, sizes);
-    const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), results[0].bytes};
-    if (const auto wrote = write_file(arguments.output, parts); !wrote) {
-      return complain(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
-    }
-  }
-  if (*count == 0 && arguments.output.empty()) {
-    std::printf("no elements\n");
-    return kDone;
-  }
-  if (!arguments.output.empty()) {
-    std::printf("%lld elements of %s written to '%s'\n", static_cast<long long>(*count),
-                std::string(type_name(*type)).c_str(), arguments.output.c_str());
-    return kDone;
-  }
+Status write_result(const Array& result, const std::string& path) {
+  const std::vector<std::uint64_t> sizes(result.shape.begin(), result.shape.end());
+  const std::string header = make_npy_header(result.type, sizes);
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), result.bytes};
+  return write_file(path, parts);
+}
+
+void print_results(const Operands& operands, std::span<const Operation> operations, std::span<const Array> results,
+                   std::size_t count) {
   std::vector<Table::Column> columns = {{"a", Table::Align::right}, {"b", Table::Align::right}};
   for (const Operation& operation : operations) {
     columns.push_back({operation.name, Table::Align::right});
     columns.push_back({"bits", Table::Align::left, true});
   }
   Table table(std::move(columns));
-  const auto rows = std::min<std::size_t>(static_cast<std::size_t>(*count), kMostRows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::vector<std::string> cells = {element_text(element_at(a, results[0], i), *type),
-                                      element_text(element_at(b, results[0], i), *type)};
+  const DataType type = operands.type;
+  const std::size_t shown = std::min<std::size_t>(count, kMostRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::vector<std::string> cells = {element_text(element_at(operands.a, results[0], i), type),
+                                      element_text(element_at(operands.b, results[0], i), type)};
     for (const Array& result : results) {
-      const ElementBits element = load_element(result.bytes.data() + i * element_size(*type), *type);
-      cells.push_back(element_text(element, *type));
-      cells.push_back(element_hex(element, *type));
+      const ElementBits element = load_element(result.bytes.data() + i * element_size(type), type);
+      cells.push_back(element_text(element, type));
+      cells.push_back(element_hex(element, type));
     }
     table.add(std::move(cells));
   }
-  std::printf("%s\n", std::string(type_name(*type)).c_str());
+  std::printf("%s\n", std::string(type_name(type)).c_str());
   table.print(stdout);
-  if (static_cast<std::size_t>(*count) > rows) {
-    std::printf("and %lld more; -o OUT.npy writes them all\n",
-                static_cast<long long>(*count) - static_cast<long long>(rows));
+  if (count > shown) {
+    std::printf("and %zu more; -o OUT.npy writes them all\n", count - shown);
+  }
+}
+
+}  // namespace
+
+int calculate_modulus(const ModulusArguments& arguments) {
+  const auto operands = read_operands(arguments);
+  if (!operands) {
+    return complain(operands.error().message, kWrong);
+  }
+  const auto operations = choose_operations(arguments);
+  if (!operations) {
+    return complain(operations.error().message, kWrong);
+  }
+  const auto results = compute(operands.value(), operations.value());
+  if (!results) {
+    return complain(results.error().message, kWrong);
+  }
+  const std::size_t count = results.value()[0].bytes.size() / element_size(operands.value().type);
+  if (!arguments.output.empty()) {
+    if (const auto wrote = write_result(results.value()[0], arguments.output); !wrote) {
+      return complain(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
+    }
+    std::printf("%zu elements of %s written to '%s'\n", count, std::string(type_name(operands.value().type)).c_str(),
+                echo(arguments.output, arguments.output.size()).c_str());
+  } else if (count == 0) {
+    std::printf("no elements\n");
+  } else {
+    print_results(operands.value(), operations.value(), results.value(), count);
   }
   return kDone;
 }

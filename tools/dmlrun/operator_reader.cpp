@@ -279,11 +279,6 @@ FieldValue read_count(Members& members, const facts::Operator& op, std::size_t f
   return InlineWords{{static_cast<std::uint32_t>(length.value_or(0)), 0}};
 }
 
-bool is_count(const facts::Operator& op, std::size_t field) {
-  return std::ranges::any_of(op.fields,
-                             [&](const facts::Field& other) { return other.count_field == static_cast<int>(field); });
-}
-
 }  // namespace
 
 std::optional<Cursor> either(Members& members, std::string_view name, std::string_view other_name) {
@@ -315,7 +310,7 @@ OperatorModel read_operator_fields(Members& members, const facts::Operator& op) 
   model.fields.resize(op.fields.size());
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
-    if (is_count(op, i)) {
+    if (facts::is_count(op, i)) {
       continue;  // when the arrays are known
     }
     // Which tensors are required depends on the feature level and on the operator's being fused: the schema knows.
@@ -331,7 +326,7 @@ OperatorModel read_operator_fields(Members& members, const facts::Operator& op) 
     }
   }
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
-    if (is_count(op, i)) {
+    if (facts::is_count(op, i)) {
       model.fields[i] = read_count(members, op, i, model);
     }
   }

@@ -38,9 +38,9 @@ std::optional<facts::FeatureLevel> parse_feature_level(const std::string& writte
 }
 
 std::string line_of(const std::string& file, const Problem& problem) {
-  const std::string shown = echo(file, file.size());
-  return problem.path.empty() ? format_text("{}: {}", shown, problem.reason)
-                              : format_text("{}: {}: {}", shown, problem.path, problem.reason);
+  const std::string line = problem.path.empty() ? format_text("{}: {}", file, problem.reason)
+                                                : format_text("{}: {}: {}", file, problem.path, problem.reason);
+  return echo(line, line.size());
 }
 
 constexpr std::string_view kStandardInput = "-";
@@ -349,18 +349,18 @@ int show_graphs(const GraphArguments& arguments) {
     if (!plans) {
       return wrong(plans.error());
     }
-    if (arguments.dot) {
-      std::printf("%s", graph_dot(graph.value(), !arguments.as_given).c_str());
-    } else {
-      std::printf("%s:\n%s%s", dispatchable.name.c_str(), graph_text(graph.value()).c_str(), text.c_str());
-    }
+    const std::string shown = arguments.dot
+                                  ? graph_dot(graph.value(), !arguments.as_given)
+                                  : format_text("{}:\n{}{}", echo(dispatchable.name, dispatchable.name.size()),
+                                                graph_text(graph.value()), text);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
   }
   return kDone;
 }
 
 int complain(const std::string& reason, int status) {
   std::fflush(stdout);
-  std::fprintf(stderr, "dmlrun: %s\n", reason.c_str());
+  std::fprintf(stderr, "dmlrun: %s\n", echo(reason, reason.size()).c_str());
   return status;
 }
 

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What a family's kernels are to the CPU backend: something that makes a step ready, cut into pieces that threads take.
-// The backend has the threads, the memory and the queues, and names no family.
+// A family's kernels, as the CPU backend sees them: they make a step ready and cut it into pieces for threads. The
+// backend has the threads, the memory and the queues, and names no family.
+//
+// The contract, beyond that of ops/family.h, whose statements on strides, overlaps and types hold for kernels too:
+//
+// Validation  A step was made by the family's own lowering in the same build. Kernels trust its parameters, and the
+//             backend has checked the number of operands.
+// Addresses   run gets one for each operand of the step, at any alignment. Those of operands without a slot are null:
+//             their elements come from, or go to, a neighbour.
+// Order       The pieces of a step run once each, in any order and at once on several threads; no two may write the
+//             same byte. All are done before the next step begins.
+// Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
+// Errors      A step that is ready cannot fail: run neither throws nor allocates nor waits.
+// Results     The bits do not depend on the number of threads or of pieces.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +80,6 @@ struct Neighbours {
 };
 
 struct Family {
-  const char* name;
   // Makes what steps for this target need, before the first of them; null: nothing. One call at a time, and no fork in
   // its midst, so that it need not guard anything. May throw std::bad_alloc.
   void (*open)(Target target);

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What a family of operators is to the CUDA backend, which names none: a step is prepared once and launched often.
+// A family of operators, as the CUDA backend sees it, which names none: a step is prepared once and launched often.
 // ops/cuda_families.cpp puts the families of ops/families.def together.
+//
+// The contract, beyond that of ops/family.h, whose statements on strides, overlaps and types hold for kernels too:
+//
+// Validation  A step was made by the family's own lowering in the same build, and its parameters are trusted. `prepare`
+//             refuses a step that the kernels cannot run, such as one of too many elements, and says why.
+// Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device reaches. Those
+//             of operands without a slot mean nothing: their elements come from, or go to, a neighbour.
+// Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
+//             the device, and other threads may launch the same step on other streams meanwhile.
+// Errors      launch answers with the error of CUDA's call. It does not throw.
+// Results     The bits are those of the CPU's kernels, whatever the launch's shape.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -88,7 +99,6 @@ struct Neighbours {
 };
 
 struct Family {
-  const char* name;
   // Null, and why not, as a text that lives for ever. Neighbours come to those families alone whose operators say that
   // they join others (ops/family.h). May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, Neighbours neighbours, const char** why);

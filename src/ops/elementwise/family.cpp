@@ -166,7 +166,6 @@ TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
 
 extern const Family elementwise_family;
 const Family elementwise_family = {
-    .name = "elementwise",
     .has = [](const facts::Operator& op) { return find_row(op) != nullptr || find_recipe(op) != nullptr; },
     .types =
         [](const facts::Operator& op, std::size_t position) {

@@ -79,7 +79,6 @@ void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan
 
 extern const Family fill_family;
 const Family fill_family = {
-    .name = "fill",
     .has =
         [](const facts::Operator& op) { return std::ranges::find(kRows, op.name, &FillRow::name) != std::end(kRows); },
     .types =

@@ -354,7 +354,6 @@ Result<std::vector<OpPart>> parts(const OpDesc& desc) {
 
 extern const Family reduce_family;
 const Family reduce_family = {
-    .name = "reduce",
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
     .types = [](const facts::Operator& op,
                 std::size_t position) { return position == 0 || op.name == "REDUCE" ? all_types() : kIndexTypes; },

@@ -43,7 +43,7 @@ struct ReduceStep {
   [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
 };
 
-// Partial results lie in the temporary by output, then by block. A place has room for any accumulator; the extremes'
+// Partial results lie in the temporary by output, then by block. Each has room for any accumulator; the extremes'
 // indices need a second word.
 [[nodiscard]] constexpr std::int64_t partial_bytes(ReduceFunction function) { return is_arg(function) ? 16 : 8; }
 

@@ -153,8 +153,7 @@ std::unique_ptr<cpu::Rows> prepare_rows(const Step& flat, const cpu::Machine& ma
 
 namespace cpu {
 extern const Family elementwise_family;
-const Family elementwise_family = {
-    .name = "elementwise", .open = open, .prepare = prepare, .prepare_rows = prepare_rows};
+const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_rows = prepare_rows};
 }  // namespace cpu
 
 }  // namespace anydml

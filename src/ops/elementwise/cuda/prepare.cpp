@@ -327,7 +327,6 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
 
 extern const Family elementwise_family;
 const Family elementwise_family = {
-    .name = "elementwise",
     .prepare = [](const Step& step, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
       *why = prepared->prepare(read_step(step));

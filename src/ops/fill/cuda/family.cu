@@ -196,7 +196,6 @@ class FillRun final : public PreparedStep {
 
 extern const Family fill_family;
 const Family fill_family = {
-    .name = "fill",
     .prepare = [](const Step& flat, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

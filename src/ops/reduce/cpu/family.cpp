@@ -20,14 +20,14 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return prepare_product(step, machine, std::move(neighbours));
   }
   return is_extreme(fold) ? prepare_extreme(step, machine, std::move(neighbours))
-                          : prepare_place(step, machine, std::move(neighbours));
+                          : prepare_arg_extreme(step, machine, std::move(neighbours));
 }
 
 }  // namespace
 
 namespace cpu {
 extern const Family reduce_family;
-const Family reduce_family = {.name = "reduce", .open = nullptr, .prepare = prepare, .prepare_rows = nullptr};
+const Family reduce_family = {.open = nullptr, .prepare = prepare, .prepare_rows = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -15,7 +15,7 @@ namespace anydml {
                                                              cpu::Neighbours neighbours);
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_extreme(const ReduceStep& step, const cpu::Machine& machine,
                                                              cpu::Neighbours neighbours);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_place(const ReduceStep& step, const cpu::Machine& machine,
-                                                           cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_arg_extreme(const ReduceStep& step, const cpu::Machine& machine,
+                                                                 cpu::Neighbours neighbours);
 
 }  // namespace anydml

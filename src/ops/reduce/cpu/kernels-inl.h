@@ -113,8 +113,8 @@ inline void add_native_rows(typename Fold::Accumulator* accumulators, const std:
 
 template <class Fold>
 inline constexpr bool kHasNative = false;
-template <class T, bool kMax, bool kPlaces>
-inline constexpr bool kHasNative<ExtremeFold<T, kMax, kPlaces>> = is_float<T> && sizeof(T) >= 4;
+template <class T, bool kMax, bool kIsArg>
+inline constexpr bool kHasNative<ExtremeFold<T, kMax, kIsArg>> = is_float<T> && sizeof(T) >= 4;
 #endif
 
 // How rows are best taken: one after another; several at a time, which saves the way to the accumulators; and those, if
@@ -280,10 +280,9 @@ std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Acc
 
 template <class Fold>
 inline constexpr ReduceKernels<Fold> kKernels = {accumulate<Fold>, along<Fold>, nullptr};
-template <class T, bool kMax, bool kPlaces>
-inline constexpr ReduceKernels<ExtremeFold<T, kMax, kPlaces>> kKernels<ExtremeFold<T, kMax, kPlaces>> = {
-    accumulate<ExtremeFold<T, kMax, kPlaces>>, along<ExtremeFold<T, kMax, kPlaces>>,
-    find<ExtremeFold<T, kMax, kPlaces>>};
+template <class T, bool kMax, bool kIsArg>
+inline constexpr ReduceKernels<ExtremeFold<T, kMax, kIsArg>> kKernels<ExtremeFold<T, kMax, kIsArg>> = {
+    accumulate<ExtremeFold<T, kMax, kIsArg>>, along<ExtremeFold<T, kMax, kIsArg>>, find<ExtremeFold<T, kMax, kIsArg>>};
 
 const void* find_kernels(FoldId fold, DataType type) {
   return visit_fold(fold, type, []<class Fold>() -> const void* { return &kKernels<Fold>; });

@@ -109,8 +109,8 @@ class Reduction final : public cpu::Prepared {
   void put(std::byte* const* operands, Outputs& outputs, std::int64_t output, std::int64_t output_offset,
            std::int64_t block, const Partial& partial) const {
     if (step_.phase == ReducePhase::blocks) {
-      const std::int64_t place = output * step_.blocks() + block;
-      std::memcpy(operands[1] + place * static_cast<std::int64_t>(sizeof(Partial)), &partial, sizeof(Partial));
+      const std::int64_t number = output * step_.blocks() + block;
+      std::memcpy(operands[1] + number * static_cast<std::int64_t>(sizeof(Partial)), &partial, sizeof(Partial));
       return;
     }
     std::byte* const to = outputs.place(output, output_offset);
@@ -156,7 +156,7 @@ class Reduction final : public cpu::Prepared {
     return place;
   }
 
-  // Where among contiguous elements the extreme is: the key of each stretch first, then the place in the best of them.
+  // Where among contiguous elements the extreme is: the key of each stretch first, then the index in the best of them.
   struct Stretch {
     std::int64_t first;
     std::int64_t count;
@@ -201,7 +201,7 @@ class Reduction final : public cpu::Prepared {
         const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
-        // A block that is no better than one before it is never chosen, so its place need not be looked for.
+        // A block that is no better than one before it is never chosen, so its index need not be looked for.
         const bool last = step_.takes_last != 0;
         if (known != output || is_better(stretch.key, best, last)) {
           const std::byte* from = elements + stretch.first * kBytes;
@@ -345,7 +345,7 @@ class Reduction final : public cpu::Prepared {
                   });
   }
 
-  // Whether a later key takes the place of an earlier one.
+  // Whether a later key replaces an earlier one.
   [[nodiscard]] static bool is_better(Accumulator key, Accumulator than, bool last) {
     return last ? Fold::combine(key, than) == key : Fold::combine(key, than) != than;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The places of maxima.
+// The indices of maxima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The places of minima.
+// The indices of minima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

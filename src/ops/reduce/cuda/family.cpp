@@ -95,7 +95,7 @@ class ReduceRun final : public PreparedStep {
       ReduceLaunch launch = launch_;
       const ReduceKernel kernel = choose(launch, by_vectors).kernel;
       if ((!by_vectors || has_vectors_) && std::ranges::find(wanted, kernel) == wanted.end()) {
-        places_[static_cast<u32>(kernel)] = wanted.size();
+        positions_[static_cast<u32>(kernel)] = wanted.size();
         wanted.push_back(kernel);
       }
     }
@@ -183,7 +183,7 @@ class ReduceRun final : public PreparedStep {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
     if (neighbours_.before.step != nullptr) {
-      // No vector is made twice: neither by two rows, nor to look for a place in it again.
+      // No vector is made twice: neither by two rows, nor to look for an index in it again.
       has_vectors_ = has_vectors_ && rows_fit && neighbours_.before.step->has_vectors() &&
                      !(way_ == Way::along && is_arg(step.function));
     }
@@ -296,7 +296,7 @@ class ReduceRun final : public PreparedStep {
     make_object(neighbours_.before, bases, parameter + before_at_);
     make_object(neighbours_.after, bases, parameter + after_at_);
     void* parameters[] = {parameter};
-    return joined_->launch(places_[kernel], choice.blocks, choice.threads, parameters, stream);
+    return joined_->launch(positions_[kernel], choice.blocks, choice.threads, parameters, stream);
   }
 
   // Where the object of a neighbour is in the parameter; InMemory stands for one that there is not.
@@ -313,9 +313,9 @@ class ReduceRun final : public PreparedStep {
 
   const ReduceKernels& kernels_;
   Neighbours neighbours_;
-  std::shared_ptr<const RuntimeKernels> joined_;  // null: it has no neighbours
-  std::size_t places_[kReduceKernelCount] = {};   // of kernels in it
-  std::size_t joined_bytes_ = 0;                  // of the parameter
+  std::shared_ptr<const RuntimeKernels> joined_;    // null: it has no neighbours
+  std::size_t positions_[kReduceKernelCount] = {};  // of kernels in it
+  std::size_t joined_bytes_ = 0;                    // of the parameter
   std::size_t before_at_ = 0;
   std::size_t after_at_ = 0;
   ReduceLaunch launch_{};
@@ -350,7 +350,6 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 extern const Family reduce_family;
 const Family reduce_family = {
-    .name = "reduce",
     .prepare = [](const Step& flat, Neighbours neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -10,11 +10,11 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllThreads = 0xffffffff;
 
-// An extreme and its place. The rank is the place, or where the last of equals is wanted the place counted from the
+// An extreme and its index. The rank is the index, or where the last of equals is wanted the index counted from the
 // end: of equal keys the lesser rank wins. kNoRank with the neutral key: no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
-struct Place {
+struct IndexedKey {
   Key key;
   u32 rank;
 };
@@ -41,7 +41,7 @@ struct JoinedLaunch : ReduceLaunch {
   After after;
 };
 
-// What a reduction keeps of elements: an accumulator, or a key with its place; and where they come from and go to.
+// What a reduction keeps of elements: an accumulator, or a key with its index; and where they come from and go to.
 template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMemory>
 struct Work {
   using Fold = Fold_;
@@ -52,7 +52,7 @@ struct Work {
   using T = typename Fold::Element;
   using Loaded = typename Fold::Loaded;
   using Accumulator = typename Fold::Accumulator;
-  using Value = std::conditional_t<kIsArg, Place<Accumulator>, Accumulator>;
+  using Value = std::conditional_t<kIsArg, IndexedKey<Accumulator>, Accumulator>;
   static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr u32 kVector = kVectorElements<T>;
   // Of a thread that goes along elements: with an order one for each lane, otherwise enough to keep it busy, in whole
@@ -106,8 +106,8 @@ struct Work {
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
     return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
   }
-  // Where ranks rise from element to element: only what is beyond the key takes its place.
-  __device__ static void take(Place<Accumulator>& found, Accumulator key, u32 rank) {
+  // Where ranks rise from element to element: only what is beyond the key replaces it.
+  __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {
     const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;
     found.rank = beyond ? rank : found.rank;

@@ -111,9 +111,9 @@ struct ProductFold : FoldTypes<T, false> {
 };
 
 // Extremes work on integers that are ordered as the elements are, so that no comparison of floats has to be told about
-// NaN and zeros. NaN is the integer beyond all others, on the side that is asked for. As an extreme +0 is above -0; as
-// a place (kPlaces: ARGMAX, ARGMIN) they are equal.
-template <class T, bool kMax, bool kPlaces>
+// NaN and zeros. NaN is the integer beyond all others, on the side that is asked for. As an extreme +0 is above -0; for
+// the index of one (kIsArg: ARGMAX, ARGMIN) they are equal.
+template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;
   using Element = T;
@@ -134,8 +134,8 @@ struct ExtremeFold {
       constexpr auto kInfinity = static_cast<Loaded>(FloatParts<T>::kInfinity);
       const auto sign = static_cast<Loaded>(x >> (sizeof(T) * 8 - 1));  // all bits, or none
       const auto magnitude = static_cast<Loaded>(x & kMagnitude);
-      const auto key = kPlaces ? static_cast<Loaded>((magnitude ^ sign) - sign)
-                               : static_cast<Loaded>(x ^ static_cast<Loaded>(sign & kMagnitude));
+      const auto key = kIsArg ? static_cast<Loaded>((magnitude ^ sign) - sign)
+                              : static_cast<Loaded>(x ^ static_cast<Loaded>(sign & kMagnitude));
       // By bits: of a choice and a minimum g++ 13 makes one masked instruction, and fails at it.
       const auto is_nan = static_cast<Loaded>(Loaded{0} - static_cast<Loaded>(magnitude > kInfinity));
       return static_cast<Loaded>((key & static_cast<Loaded>(~is_nan)) | (kNan & is_nan));
@@ -146,7 +146,7 @@ struct ExtremeFold {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
     return kMax ? (a < b ? b : a) : (b < a ? b : a);
   }
-  // The element again; of a place the positive zero.
+  // The element again; with kIsArg a zero is the positive one.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr T lower(Accumulator key) {
     if constexpr (kIsFloat) {
       if (key == kNan) {
@@ -154,9 +154,9 @@ struct ExtremeFold {
       }
       constexpr auto kMagnitude = static_cast<Loaded>(FloatParts<T>::kMagnitude);
       const auto sign = static_cast<Loaded>(key >> (sizeof(T) * 8 - 1));
-      const auto bits = kPlaces ? static_cast<Loaded>(static_cast<Loaded>((key ^ sign) - sign) |
-                                                      static_cast<Loaded>(sign & static_cast<Loaded>(~kMagnitude)))
-                                : static_cast<Loaded>(key ^ static_cast<Loaded>(sign & kMagnitude));
+      const auto bits = kIsArg ? static_cast<Loaded>(static_cast<Loaded>((key ^ sign) - sign) |
+                                                     static_cast<Loaded>(sign & static_cast<Loaded>(~kMagnitude)))
+                               : static_cast<Loaded>(key ^ static_cast<Loaded>(sign & kMagnitude));
       return from_bits<T>(static_cast<float_bits_t<T>>(bits));
     } else {
       return key;
@@ -256,7 +256,7 @@ constexpr decltype(auto) visit_extreme(FoldId fold, DataType type, Visitor&& vis
 }
 
 template <class Visitor>
-constexpr decltype(auto) visit_place(FoldId fold, DataType type, Visitor&& visitor) {
+constexpr decltype(auto) visit_arg_extreme(FoldId fold, DataType type, Visitor&& visitor) {
   return visit_either<FoldId::argmax, FoldId::argmin>(fold, type, visitor);
 }
 
@@ -268,7 +268,7 @@ constexpr decltype(auto) visit_fold(FoldId fold, DataType type, Visitor&& visito
   if (is_product(fold)) {
     return visit_product(fold, type, visitor);
   }
-  return is_extreme(fold) ? visit_extreme(fold, type, visitor) : visit_place(fold, type, visitor);
+  return is_extreme(fold) ? visit_extreme(fold, type, visitor) : visit_arg_extreme(fold, type, visitor);
 }
 
 }  // namespace anydml

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The indices of extremes: ARGMAX and ARGMIN.
+#include "ops/reduce/cpu/folds.h"
+#include "ops/reduce/cpu/reduction-inl.h"
+
+namespace anydml {
+
+std::unique_ptr<cpu::Prepared> prepare_arg_extreme(const ReduceStep& step, const cpu::Machine& machine,
+                                                   cpu::Neighbours neighbours) {
+  const FoldId id = fold_of(step.function);
+  return visit_arg_extreme(id, step.input_type, [&]<class Fold>() {
+    return prepare_fold<Fold, true>(id, step, machine, std::move(neighbours));
+  });
+}
+
+}  // namespace anydml
