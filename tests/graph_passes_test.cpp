@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The passes over graphs, by what they say of small ones: what is folded, what goes through one program together, in
 // which order, where values are.
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdio>
 #include <functional>

@@ -49,20 +49,20 @@ struct TemporaryFile {
   ~TemporaryFile() { unlink(path.c_str()); }
 };
 
-// The members of a case, as text.
-using Case = std::map<std::string, std::string, std::less<>>;
+// Of a case of the benchmark, as text.
+using Members = std::map<std::string, std::string, std::less<>>;
 
-double number(const Case& one, std::string_view name) {
+double number(const Members& one, std::string_view name) {
   const auto found = one.find(name);
   return found == one.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
 }
 
 // The cases of a run's JSON file, or none if the file is something else.
-std::vector<Case> read_cases(const std::string& path) {
+std::vector<Members> read_cases(const std::string& path) {
   std::ifstream stream(path);
   const auto document = dmlrun::JsonDocument::parse(
       std::string(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()));
-  std::vector<Case> cases;
+  std::vector<Members> cases;
   if (!document.ok() || !document.value().root().is(dmlrun::JsonKind::object)) {
     return cases;
   }
@@ -71,7 +71,7 @@ std::vector<Case> read_cases(const std::string& path) {
       return;
     }
     value.for_each_item([&](const dmlrun::Json& item) {
-      Case one = {{"name", ""}, {"type", ""}, {"operator", ""}};
+      Members one = {{"name", ""}, {"type", ""}, {"operator", ""}};
       if (item.is(dmlrun::JsonKind::object)) {
         item.for_each_member([&](std::string_view member, const dmlrun::Json& content) {
           if (!content.is(dmlrun::JsonKind::array) && !content.is(dmlrun::JsonKind::object)) {
@@ -110,12 +110,12 @@ bool measure_scaling(const std::vector<std::string>& self, const std::vector<std
       error = "the benchmark by " + std::to_string(count) + " threads failed";
       return false;
     }
-    const std::vector<Case> cases = read_cases(file.path);
+    const std::vector<Members> cases = read_cases(file.path);
     if (cases.empty()) {
       error = "the benchmark by " + std::to_string(count) + " threads left no figures";
       return false;
     }
-    for (const Case& one : cases) {
+    for (const Members& one : cases) {
       const std::string& name = one.at("name");
       auto found = std::find_if(to.begin(), to.end(), [&](const Scaling& other) { return other.name == name; });
       if (found == to.end()) {
