@@ -86,13 +86,13 @@ std::uint64_t aligned(std::uint64_t bytes) {
 
 class Search {
  public:
-  Search(const Graph& graph, bool joins_steps)
+  Search(const Graph& graph, const DeviceTraits& device)
       : graph_(graph), values_(graph), temporary_(values_.count()), made_(values_.count()) {
     ValueSet kept(values_.count());
     for (const GraphSource& output : graph.outputs) {
       kept[values_.of(output)] = true;
     }
-    groups_ = fuse(graph, values_, prune(graph, sorted_nodes(graph).value()), kept, joins_steps);
+    groups_ = fuse(graph, values_, prune(graph, sorted_nodes(graph).value()), kept, device);
     for (const GraphGroup& group : groups_) {
       for (const std::uint32_t value : group.writes) {
         temporary_[value] = !kept[value];
@@ -248,9 +248,10 @@ void expect_the_best(const char* name, const char* text) {
   }
   all -= extent_of(graph, graph.outputs[0]).bytes;
   for (const bool joins_steps : {false, true}) {
+    const DeviceTraits device{.joins_from = joins_steps ? 1U : 0U};
     std::string steps;
-    const auto plans = compile_graph(graph, joins_steps, &steps).value();
-    Search search(graph, joins_steps);
+    const auto plans = compile_graph(graph, device, &steps).value();
+    Search search(graph, device);
     const std::uint64_t least = search.least(plans.run.temporary_bytes());
     std::printf(
         "%-22s %-6s %3zu nodes %3u steps; bytes: all values %7llu, temporary %7llu, best of %5zu orders %7llu\n", name,

@@ -18,9 +18,11 @@
 namespace anydml::test {
 namespace {
 
+constexpr DeviceTraits kJoins{.joins_from = 1};
+
 std::string compiled(const Graph& graph) {
   std::string text;
-  const auto plans = compile_graph(graph, true, &text);
+  const auto plans = compile_graph(graph, kJoins, &text);
   return plans.ok() ? text : plans.error().message;
 }
 std::string compiled(std::string_view text) { return compiled(parse_graph(text)); }
@@ -201,7 +203,7 @@ TEST(Join, WhatStandsBeforeAndAfterAReductionIsOneStepWithIt) {
 
 TEST(Join, NotForADeviceThatDoesNot) {
   std::string text;
-  ASSERT_TRUE(compile_graph(parse_graph(kNorms), false, &text).ok());
+  ASSERT_TRUE(compile_graph(parse_graph(kNorms), DeviceTraits{}, &text).ok());
   EXPECT_EQ(text,
             "5 nodes\n"
             "run: %0 ELEMENT_WISE_ADD, %1 ELEMENT_WISE_MULTIPLY | reads input0, input1 | writes temporary+0\n"
@@ -256,7 +258,7 @@ TEST(Fuse, NoMoreNodesThanAGroupMayHave) {
     text += "x" + std::to_string(i + 1) + " = NEGATE x" + std::to_string(i) + ":f32[4] -> f32[4]\n";
   }
   const Graph graph = parse_graph(text + "out x" + std::to_string(count) + "\n");
-  EXPECT_EQ(compile_graph(graph, true).value().steps, 2U);
+  EXPECT_EQ(compile_graph(graph, kJoins).value().steps, 2U);
 }
 
 TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
@@ -387,7 +389,7 @@ TEST(Place, IsNearTheBestThereIs) {
         least = std::min(least, least_bytes(lives));
       }
     });
-    const auto plans = compile_graph(graph, true).value();
+    const auto plans = compile_graph(graph, kJoins).value();
     EXPECT_GE(plans.run.temporary_bytes(), least);
     ours += plans.run.temporary_bytes();
     best += least;
@@ -503,7 +505,7 @@ TEST(Compile, DISABLED_Times) {
     for (const int nodes : {1'000, 10'000, 100'000, 1'000'000}) {
       const Graph graph = kind.make(nodes);
       const auto begin = std::chrono::steady_clock::now();
-      const auto plans = compile_graph(graph, true);
+      const auto plans = compile_graph(graph, kJoins);
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
       std::printf("%-40s %8d nodes %10.2f ms %8u steps\n", kind.name, nodes, took.count(),
                   plans.ok() ? plans.value().steps : 0);

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/buffer_units.h"
+#include "plan/device_traits.h"
 #include "plan/plan.h"
 
 namespace anydml {
@@ -29,10 +30,9 @@ struct BackendDeviceInfo {
   std::uint32_t threads;         // CPU threads at work; 0 for other devices
   std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it reaches all of it
   std::uint32_t asynchronous;    // 1: queues do their work later
-  std::uint32_t joins_steps;     // its plans may have operands without a slot (plan.h) at operators that read so many
-                                 // elements at least; 0: never
   std::uint32_t vendor;          // PCI's numbers for it; 0: none
   std::uint32_t product;
+  DeviceTraits traits;  // for those who make plans for it
 };
 
 struct BackendSettings {

@@ -48,8 +48,7 @@ Status run_once(const anydml_device* wanted, const Call& call) {
     ANYDML_TRY(desc);
     const auto device = choose_device(wanted);
     ANYDML_TRY(device);
-    const Plan plan = make_plan(desc.value());
-    auto compiled = compile(*device.value(), std::move(desc.value()), plan);
+    auto compiled = compile(*device.value(), std::move(desc.value()));
     ANYDML_TRY(compiled);
     made = std::move(compiled.value());
     known = made.get();
@@ -311,8 +310,7 @@ int anydml_compile(const anydml_device* device, const char* op, const anydml_ten
     ANYDML_TRY(desc);
     const auto chosen = anydml::choose_device(device);
     ANYDML_TRY(chosen);
-    const anydml::Plan plan = anydml::make_plan(desc.value());
-    auto made = anydml::compile(*chosen.value(), std::move(desc.value()), plan);
+    auto made = anydml::compile(*chosen.value(), std::move(desc.value()));
     ANYDML_TRY(made);
     for (std::size_t i = 0; i < input_count; ++i) {
       if ((inputs[i].type & ANYDML_CONSTANT) != 0) {

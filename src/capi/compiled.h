@@ -2,6 +2,7 @@
 // What was compiled, as the C API hands it out: an operator or a graph.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,11 +55,12 @@ struct anydml_compiled {
   };
 
   anydml::Surface surface;  // of one of these two
-  std::optional<anydml::OpDesc> desc;
+  std::shared_ptr<const anydml::OpDesc> desc;
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;
   anydml::BackendProgram* program = nullptr;
   std::uint64_t temporary_bytes = 0;  // that a run of the program needs
+  bool is_one_step = false;           // then an output may be in place of an input, where the operator allows it
   std::vector<Kept> kept;
   std::vector<Constant> constants;
 

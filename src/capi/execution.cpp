@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "capi/run.h"
+#include "graph/compile.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
@@ -151,31 +152,44 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
   return {};
 }
 
-// What a run over these addresses needs besides the program.
-struct Needs {
-  OperandSet copied;        // operands that are copied as they are to memory of the device's for the run
-  StagedInputs staged = 0;  // inputs of an operator of which the plan makes a packed copy
-};
-
-Result<Needs> find_needs(const anydml_compiled& compiled, const Addresses& addresses) {
+// The operands that are copied to memory of the device's for a run over these addresses. First: because the device does
+// not reach them.
+Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
   ANYDML_TRY(check_addresses(surface, addresses));
   ANYDML_TRY(check_outputs(surface, addresses));
-  Needs needs{.copied = OperandSet(surface.tensors.size())};
-  ANYDML_TRY(add_unreached(compiled, addresses, needs.copied));
-  return needs;
+  OperandSet copied(surface.tensors.size());
+  ANYDML_TRY(add_unreached(compiled, addresses, copied));
+  return copied;
 }
 
-void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, Needs& needs) {
-  if (compiled.graph) {
-    return add_overlapping_inputs(compiled.surface, addresses, needs.copied);
-  }
-  static_assert(sizeof(void*) == sizeof(std::uintptr_t));
-  needs.staged = inputs_to_stage(*compiled.desc, reinterpret_cast<const std::uintptr_t*>(addresses.data()));
-  for (std::size_t i = 0; i < compiled.surface.input_count; ++i) {
-    if (needs.copied.has(i)) {  // it shares nothing with an output any more
-      needs.staged &= ~(StagedInputs{1} << i);
+// Inputs of an operator that share memory with an output in a way that it does not allow.
+void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
+  const OpDesc& desc = *compiled.desc;
+  for (std::size_t i = 0; i < desc.input_count; ++i) {
+    for (std::size_t o = desc.input_count; o < desc.tensors.size(); ++o) {
+      const OpTensor& input = desc.tensors[i];
+      const OpTensor& output = desc.tensors[o];
+      const std::uintptr_t from = number_of(addresses[i]);
+      const std::uintptr_t to = number_of(addresses[o]);
+      if (input.present && output.present && ranges_meet(from, input.reach, to, output.reach)) {
+        const Sharing sharing = find_sharing(input.tensor, from, output.tensor, to);
+        const bool allowed = sharing == Sharing::disjoint ||
+                             (sharing == Sharing::identical && compiled.is_one_step && may_be_in_place(desc, i));
+        if (!allowed) {
+          operands.add(i);
+        }
+      }
     }
+  }
+}
+
+// Then: because an output would be written over them.
+void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& copied) {
+  if (compiled.graph) {
+    add_overlapping_inputs(compiled.surface, addresses, copied);
+  } else {
+    add_inputs_in_the_way(compiled, addresses, copied);
   }
 }
 
@@ -204,17 +218,17 @@ Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc&
   return status;
 }
 
-// What runs in place of what was compiled: an operator whose inputs are staged, or whose outputs that are copied lie
-// without gaps in their copies. Null where it is the same.
-Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const Needs& needs) {
+// An operator whose outputs that are copied lie without gaps in their copies, to run instead of the one that was
+// compiled. Null: that one can run.
+Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
   }
   OpDesc desc = *compiled.desc;
-  bool changed = needs.staged != 0;
+  bool changed = false;
   for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
     OpTensor& output = desc.tensors[i];
-    if (needs.copied.has(i) && !is_dense(output.tensor)) {
+    if (copied.has(i) && !is_dense(output.tensor)) {
       changed = true;
       if (!set_packed_strides(output.tensor)) {
         return invalid(compiled.surface, output, "is too large");
@@ -225,17 +239,16 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   if (!changed) {
     return std::unique_ptr<anydml_compiled>();
   }
-  const Plan plan = make_plan(desc, needs.staged);
-  return compile(*compiled.device, std::move(desc), plan);
+  return compile(*compiled.device, std::move(desc));
 }
 
 // Operands that are copied, with their places in one piece of memory behind what the program needs.
 class Copies {
  public:
-  Copies(const anydml_compiled& compiled, const anydml_compiled& program, const Needs& needs)
+  Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied)
       : outside_(compiled.surface),
         inside_(program.surface),
-        needs_(needs),
+        copied_(copied),
         offsets_(inside_.tensors.size()),
         results_(inside_.tensors.size()) {}
 
@@ -244,7 +257,7 @@ class Copies {
     constexpr std::uint64_t kAlignment = 256;
     auto bytes = checked_align_bytes(before, kAlignment);
     for (std::size_t i = 0; i < offsets_.size() && bytes; ++i) {
-      if (needs_.copied.has(i)) {
+      if (copied_.has(i)) {
         offsets_[i] = *bytes;
         const auto own = checked_align_bytes(bytes_of(inside_.tensors[i].reach), kAlignment);
         bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
@@ -260,7 +273,7 @@ class Copies {
   // The inputs, and where the operands are from then on.
   Status bring(Run& run, const Addresses& addresses, std::byte* memory, Addresses& inside) const {
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
-      if (!needs_.copied.has(i)) {
+      if (!copied_.has(i)) {
         continue;
       }
       const Reach reach = inside_.tensors[i].reach;
@@ -276,7 +289,7 @@ class Copies {
   // The outputs: those with gaps to memory of our own first.
   Status take_back(Run& run, const Addresses& addresses, const std::byte* memory) {
     for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
-      if (!needs_.copied.has(i)) {
+      if (!copied_.has(i)) {
         continue;
       }
       const Reach reach = inside_.tensors[i].reach;
@@ -304,28 +317,28 @@ class Copies {
  private:
   const Surface& outside_;
   const Surface& inside_;
-  const Needs& needs_;
+  const OperandSet& copied_;
   std::vector<std::uint64_t> offsets_;
   std::vector<std::unique_ptr<std::byte[]>> results_;
 };
 
 // Runs, and waits for it where it needs memory for its time.
-Status run_with(Run& run, const anydml_compiled& compiled, const Needs& needs, const Addresses& addresses) {
-  if (needs.staged == 0 && !needs.copied.any() && compiled.temporary_bytes == 0) {
+Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses) {
+  if (!copied.any() && compiled.temporary_bytes == 0) {
     return run.run(compiled, addresses);
   }
   const Device& device = *compiled.device;
   std::unique_ptr<anydml_compiled> made;
-  if (needs.staged != 0 || needs.copied.any()) {
-    auto other = specialised(compiled, needs);
+  if (copied.any()) {
+    auto other = specialised(compiled, copied);
     ANYDML_TRY(other);
     made = std::move(other.value());
   }
   const anydml_compiled& program = made != nullptr ? *made : compiled;
   std::optional<Copies> copies;
   std::uint64_t bytes = program.temporary_bytes;
-  if (needs.copied.any()) {
-    copies.emplace(compiled, program, needs);
+  if (copied.any()) {
+    copies.emplace(compiled, program, copied);
     const auto placed = copies->place(bytes);
     ANYDML_TRY(placed);
     bytes = placed.value();
@@ -349,9 +362,9 @@ Status run_with(Run& run, const anydml_compiled& compiled, const Needs& needs, c
 }
 
 // Whether some operand is memory of the device's own, whose order its default stream knows.
-bool has_own_memory(const anydml_compiled& compiled, const Needs& needs) {
+bool has_own_memory(const anydml_compiled& compiled, const OperandSet& copied) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
-    if (compiled.surface.tensors[i].present && !needs.copied.has(i)) {
+    if (compiled.surface.tensors[i].present && !copied.has(i)) {
       return true;
     }
   }
@@ -369,20 +382,23 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   if (!compiled.graph) {
     return run(compiled.program, addresses.data());
   }
-  // The slots of a graph's plan have its own memory after the inputs.
-  const std::size_t inputs = compiled.surface.input_count;
-  const std::size_t count = compiled.surface.tensors.size();
-  Addresses slots(count + 2);
-  std::copy_n(addresses.data(), inputs, slots.data());
-  slots[inputs] = compiled.graph->persistent;
-  slots[inputs + 1] = compiled.graph->constants;
-  std::copy_n(addresses.data() + inputs, count - inputs + 1, slots.data() + inputs + 2);
+  // The slots of a graph's plan have its own memory after the temporary.
+  const std::size_t count = compiled.surface.tensors.size() + 1;
+  Addresses slots(count + 1);
+  std::copy_n(addresses.data(), count, slots.data());
+  slots[count] = compiled.graph->persistent;
+  slots[count + 1] = compiled.graph->constants;
   return run(compiled.program, slots.data());
 }
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc, const Plan& plan) {
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc) {
   auto compiled = std::make_unique<anydml_compiled>(device);
-  const OpDesc& kept = compiled->desc.emplace(std::move(desc));
+  compiled->desc = std::make_shared<const OpDesc>(std::move(desc));
+  const OpDesc& kept = *compiled->desc;
+  const auto plans = compile_graph(graph_of(compiled->desc), device.info.traits);
+  ANYDML_TRY(plans);
+  const Plan& plan = plans.value().run;
+  compiled->is_one_step = plans.value().steps == 1;
   compiled->surface = {
       .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
   compiled->temporary_bytes = plan.temporary_bytes();
@@ -408,30 +424,30 @@ Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* d
 }
 
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
-  auto needs = find_needs(compiled, addresses);
-  ANYDML_TRY(needs);
+  auto copied = find_unreached(compiled, addresses);
+  ANYDML_TRY(copied);
   // Memory of the device's own is ordered by its streams: this call comes after what the caller gave the default one.
-  const bool in_order = compiled.device->info.unified_memory == 0 && has_own_memory(compiled, needs.value());
-  add_overlaps(compiled, addresses, needs.value());
+  const bool in_order = compiled.device->info.unified_memory == 0 && has_own_memory(compiled, copied.value());
+  add_overlaps(compiled, addresses, copied.value());
   Run run(*compiled.device, compiled.surface.label);
   ANYDML_TRY(in_order ? run.begin_on(kDefaultStream) : run.begin());
-  ANYDML_TRY(run_with(run, compiled, needs.value(), addresses));
+  ANYDML_TRY(run_with(run, compiled, copied.value(), addresses));
   return run.finish();
 }
 
 Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses) {
-  auto needs = find_needs(compiled, addresses);
-  ANYDML_TRY(needs);
-  if (needs.value().copied.any()) {
+  auto copied = find_unreached(compiled, addresses);
+  ANYDML_TRY(copied);
+  if (copied.value().any()) {
     return Error{ErrorKind::invalid_argument,
                  format_text("{}: an operand is the CPU's memory; expected memory that device {} reaches, since the "
                              "work goes on after the call",
                              compiled.surface.label, compiled.device->info.name)};
   }
-  add_overlaps(compiled, addresses, needs.value());
+  add_overlaps(compiled, addresses, copied.value());
   Run run(*compiled.device, compiled.surface.label);
   ANYDML_TRY(run.begin_on(stream != nullptr ? stream : kDefaultStream));
-  ANYDML_TRY(run_with(run, compiled, needs.value(), addresses));
+  ANYDML_TRY(run_with(run, compiled, copied.value(), addresses));
   run.leave();
   return {};
 }

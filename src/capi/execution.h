@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc, const Plan& plan);
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc);
 
 // Copies the data of an operator's input into the device's memory. From then on its address is not asked for.
 Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data);

@@ -306,7 +306,7 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   const Used used(graph_);
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  const auto plans = compile_graph(graph_, device.info.joins_steps, shown ? &text : nullptr);
+  const auto plans = compile_graph(graph_, device.info.traits, shown ? &text : nullptr);
   ANYDML_TRY(plans);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);

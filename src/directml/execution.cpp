@@ -91,7 +91,7 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
 Status Execution::compile_plans(const GraphDef& def) {
   const bool shown = log_enabled(LogLevel::graph) && surface_.def == nullptr;
   std::string text;
-  auto plans = compile_graph(def.graph, core().device().info->joins_steps, shown ? &text : nullptr);
+  auto plans = compile_graph(def.graph, core().device().info->traits, shown ? &text : nullptr);
   ANYDML_TRY(plans);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(def.graph), text);

@@ -137,7 +137,6 @@ class GraphReader {
     return {};
   }
 
- public:
   static GraphNode node_of(const std::shared_ptr<const OperatorDef>& def, std::string name) {
     GraphNode node{
         .op = std::shared_ptr<const OpDesc>(def, &def->desc), .sources = {}, .outputs = {}, .name = {}, .number = {}};
@@ -149,7 +148,6 @@ class GraphReader {
     return node;
   }
 
- private:
   template <class Add>
   Status read_edges(const char* array, const DML_GRAPH_EDGE_DESC* edges, UINT count, DML_GRAPH_EDGE_TYPE type,
                     Add add) {
@@ -362,20 +360,18 @@ Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core) { r
 GraphDef graph_of(std::shared_ptr<const OperatorDef> def, std::string name) {
   GraphDef made;
   made.name = std::move(name);
-  GraphNode node = GraphReader::node_of(def, {});
+  std::vector<GraphInput> inputs;
+  std::vector<Extent> outputs;
   for (std::uint32_t i = 0; i < def->tensors.size(); ++i) {
     const TensorBinding& tensor = def->tensors[i];
     const Extent extent{.bytes = tensor.bytes, .alignment = tensor.alignment};
-    if (!def->is_output(i)) {
-      made.graph.inputs.push_back({.extent = extent, .owned = tensor.owned});
-      if (tensor.present) {
-        node.sources[i] = {.kind = SourceKind::input, .index = i};
-      }
+    if (def->is_output(i)) {
+      outputs.push_back(extent);
     } else {
-      made.graph.outputs.push_back({.kind = SourceKind::node, .index = 0, .output = i - def->input_count()});
+      inputs.push_back({.extent = extent, .owned = tensor.owned});
     }
   }
-  made.graph.nodes.push_back(std::move(node));
+  made.graph = graph_of(std::shared_ptr<const OpDesc>(def, &def->desc), std::move(inputs), std::move(outputs));
   made.surface = {
       .kind = def->desc.op->name, .input_count = def->input_count(), .tensors = def->tensors, .def = std::move(def)};
   return made;

@@ -25,10 +25,10 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
 // Compiles those nodes of a graph that are needed, which are sorted.
 class Compiler {
  public:
-  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, std::uint32_t joins_steps, std::string* text)
+  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, const DeviceTraits& device, std::string* text)
       : graph_(graph),
         sorted_(std::move(sorted)),
-        joins_steps_(joins_steps),
+        device_(device),
         text_(text),
         values_(graph),
         homes_(values_.count()) {
@@ -168,8 +168,8 @@ class Compiler {
   }
 
   Plan make_plan(std::span<const std::uint32_t> nodes, const ValueSet& kept, const char* name) {
-    Plan plan(plans_.inputs + 2, plans_.outputs);
-    std::vector<GraphGroup> groups = fuse(graph_, values_, nodes, kept, joins_steps_);
+    Plan plan(plans_.inputs, plans_.outputs);
+    std::vector<GraphGroup> groups = fuse(graph_, values_, nodes, kept, device_);
     ValueSet temporary(values_.count());
     for (const GraphGroup& group : groups) {
       for (const std::uint32_t value : group.writes) {
@@ -234,7 +234,7 @@ class Compiler {
                             ? placed(tensor, homes_[values_.of(node.sources[i])])
                             : placed(tensor, homes_[values_.of_node(group.nodes[position], i - op.input_count)]));
     }
-    op.family->lower(op, tensors, plan);
+    op.family->lower(op, device_, tensors, plan);
   }
 
   // One step of the nodes at the positions from `begin` to before `end`.
@@ -344,7 +344,7 @@ class Compiler {
 
   const Graph& graph_;
   const std::vector<std::uint32_t> sorted_;
-  const std::uint32_t joins_steps_;
+  const DeviceTraits& device_;
   std::string* const text_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
@@ -353,19 +353,35 @@ class Compiler {
   std::uint32_t steps_ = 0;  // of the plan made last
 };
 
+// A device may lack kernels for a family of operators.
+Status check_families(const Graph& graph, const DeviceTraits& device) {
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    const OpDesc& op = *graph.nodes[i].op;
+    if (!device.has_family(static_cast<std::uint32_t>(op.family->id))) {
+      return Error{ErrorKind::unsupported,
+                   format_text("{}: the device has no kernels for this operator yet", node_label(graph, i))};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<GraphPlans> compile_graph(const Graph& graph, std::uint32_t joins_steps, std::string* text) {
-  auto sorted = sorted_nodes(graph);  // an error is told of the nodes that the caller knows
+Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text) {
+  auto sorted = sorted_nodes(graph);  // an error names the nodes that the caller knows
   ANYDML_TRY(sorted);
-  if (has_parts(graph)) {
-    const Graph expanded = expand(graph);
+  const auto expanded = expand(graph, device);
+  ANYDML_TRY(expanded);
+  const Graph& whole = expanded.value() ? *expanded.value() : graph;
+  ANYDML_TRY(check_families(whole, device));
+  if (expanded.value()) {
     if (text != nullptr) {
-      *text += "expanded\n" + graph_text(expanded);
+      *text += "expanded\n" + graph_text(whole);
     }
-    return compile_graph(expanded, joins_steps, text);
+    sorted = sorted_nodes(whole);
+    ANYDML_TRY(sorted);
   }
-  return Compiler(graph, prune(graph, sorted.value()), joins_steps, text).compile();
+  return Compiler(whole, prune(whole, sorted.value()), device, text).compile();
 }
 
 }  // namespace anydml

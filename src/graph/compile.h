@@ -11,9 +11,9 @@
 
 namespace anydml {
 
-// Two plans over the same slots: the graph's inputs, the persistent memory, the constants, the graph's outputs, and the
-// temporary, which each plan has of its own size. The persistent memory is written by the first plan and by the copies
-// of owned inputs, which come before it; the second reads it.
+// Two plans over the same slots: the graph's inputs, its outputs, the temporary, which each plan has of its own size,
+// the persistent memory, and the constants. The persistent memory is written by the first plan and by the copies of
+// owned inputs, which come before it; the second reads it.
 struct GraphPlans {
   // An owned input that is kept as it is.
   struct KeptInput {
@@ -33,18 +33,18 @@ struct GraphPlans {
   std::uint32_t steps = 0;             // of the second: groups and copies
   std::uint64_t temporary_values = 0;  // the bytes of all values that the second keeps in the temporary
 
-  [[nodiscard]] std::uint32_t persistent_slot() const { return inputs; }
-  [[nodiscard]] std::uint32_t constants_slot() const { return inputs + 1; }
-  [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + 2 + output; }
-  [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + 2 + outputs; }
+  [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }
+  [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + outputs; }
+  [[nodiscard]] std::uint32_t persistent_slot() const { return inputs + outputs + 1; }
+  [[nodiscard]] std::uint32_t constants_slot() const { return inputs + outputs + 2; }
   [[nodiscard]] std::uint32_t slots() const { return inputs + 3 + outputs; }
 };
 
 inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each thing in it, and of a constant
 
-// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. joins_steps: that of the
-// device that runs it (backend.h). `text`, unless null, is what came of it: the plans' steps in words.
-[[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, std::uint32_t joins_steps,
+// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: that of the device
+// that runs it (backend.h). `text`, unless null, receives the steps of the plans in words.
+[[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                                std::string* text = nullptr);
 
 }  // namespace anydml

@@ -10,6 +10,8 @@
 namespace anydml {
 namespace {
 
+constexpr DeviceTraits kJoining{.joins_from = 1};
+
 // A label in Graphviz's language.
 std::string label_of(std::string_view text) {
   std::string result = "\"";
@@ -101,7 +103,8 @@ class Dot {
     }
     std::size_t step = 0;
     for (const bool is_run : {false, true}) {
-      for (const GraphGroup& group : fuse(graph_, values, is_run ? after : before, is_run ? kept : kept_before, true)) {
+      for (const GraphGroup& group :
+           fuse(graph_, values, is_run ? after : before, is_run ? kept : kept_before, kJoining)) {
         text_ += format_text("  subgraph cluster{} {{\n    style={};\n", step++, is_run ? "solid" : "dashed");
         for (const std::uint32_t node : group.nodes) {
           add_node(node, "    ");
@@ -118,9 +121,13 @@ class Dot {
 
 }  // namespace
 
-std::string graph_dot(const Graph& graph, bool in_steps) {
-  if (in_steps && has_parts(graph)) {
-    return graph_dot(expand(graph), true);
+Result<std::string> graph_dot(const Graph& graph, bool in_steps) {
+  if (in_steps) {
+    const auto expanded = expand(graph, kJoining);
+    ANYDML_TRY(expanded);
+    if (expanded.value()) {
+      return Dot(*expanded.value()).draw(true);
+    }
   }
   return Dot(graph).draw(in_steps);
 }

@@ -14,17 +14,32 @@ GraphSource moved(GraphSource source, std::span<const std::uint32_t> new_numbers
   return source;
 }
 
-}  // namespace
+// The parts of each node, and whether any node has some.
+struct AllParts {
+  std::vector<std::vector<OpPart>> of_nodes;
+  bool any = false;
+};
 
-bool has_parts(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const GraphNode& node) { return !node.op->parts.empty(); });
+Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
+  AllParts all;
+  all.of_nodes.resize(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const OpDesc& op = *graph.nodes[i].op;
+    if (op.family->parts != nullptr && !op.empty) {
+      auto parts = op.family->parts(op, device);
+      ANYDML_TRY(parts);
+      all.any = all.any || !parts.value().empty();
+      all.of_nodes[i] = std::move(parts.value());
+    }
+  }
+  return all;
 }
 
-Graph expand(const Graph& graph) {
+Graph expanded_once(const Graph& graph, const std::vector<std::vector<OpPart>>& parts_of) {
   std::vector<std::uint32_t> new_numbers;  // of the node that makes the output now
   std::uint32_t count = 0;
-  for (const GraphNode& node : graph.nodes) {
-    count += std::max(1U, static_cast<std::uint32_t>(node.op->parts.size()));
+  for (const std::vector<OpPart>& parts : parts_of) {
+    count += std::max(1U, static_cast<std::uint32_t>(parts.size()));
     new_numbers.push_back(count - 1);
   }
   Graph made{.inputs = graph.inputs, .constants = graph.constants, .nodes = {}, .outputs = {}};
@@ -35,7 +50,7 @@ Graph expand(const Graph& graph) {
     for (GraphSource& source : node.sources) {
       source = moved(source, new_numbers);
     }
-    const std::vector<OpPart>& parts = node.op->parts;
+    const std::vector<OpPart>& parts = parts_of[i];
     const auto first = static_cast<std::uint32_t>(made.nodes.size());
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const bool is_last = k + 1 == parts.size();
@@ -61,6 +76,21 @@ Graph expand(const Graph& graph) {
     made.outputs.push_back(moved(output, new_numbers));
   }
   return made;
+}
+
+}  // namespace
+
+Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device) {
+  std::optional<Graph> made;
+  while (true) {
+    const Graph& now = made ? *made : graph;
+    const auto parts = find_parts(now, device);
+    ANYDML_TRY(parts);
+    if (!parts.value().any) {
+      return made;
+    }
+    made = expanded_once(now, parts.value().of_nodes);
+  }
 }
 
 }  // namespace anydml

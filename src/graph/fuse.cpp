@@ -16,12 +16,12 @@ using Views = std::vector<TensorDesc>;  // of a node's tensors
 class Fuser {
  public:
   Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
-        std::uint32_t joins_steps)
+        const DeviceTraits& device)
       : graph_(graph),
         values_(values),
         nodes_(nodes),
         kept_(kept),
-        joins_steps_(joins_steps),
+        device_(device),
         group_of_(graph.nodes.size(), kNoNumber),
         views_(graph.nodes.size()),
         readers_(graph.nodes.size()),
@@ -43,7 +43,7 @@ class Fuser {
     for (const std::uint32_t node : nodes_) {
       add(node);
     }
-    for (const std::uint32_t node : joins_steps_ != 0 ? nodes_ : std::span<const std::uint32_t>()) {
+    for (const std::uint32_t node : device_.joins_from != 0 ? nodes_ : std::span<const std::uint32_t>()) {
       join(node);
     }
     std::vector<std::uint32_t> order;
@@ -309,10 +309,10 @@ class Fuser {
   // A node that does not work by element with the groups before and after it, which are complete.
   void join(std::uint32_t node) {
     const OpDesc& op = *graph_.nodes[node].op;
-    if (op.family->joins == nullptr || op.empty || element_count(op.tensors[0].tensor) < joins_steps_) {
+    if (op.family->joins == nullptr || op.empty || element_count(op.tensors[0].tensor) < device_.joins_from) {
       return;
     }
-    const Joins joins = op.family->joins(op);
+    const Joins joins = op.family->joins(op, device_);
     if (joins.before) {
       join_before(node);
     }
@@ -440,7 +440,7 @@ class Fuser {
   const ValueNumbers& values_;
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
-  const std::uint32_t joins_steps_;
+  const DeviceTraits& device_;
   std::vector<std::uint32_t> group_of_;              // of each node
   std::vector<Views> views_;                         // of each node
   std::vector<std::vector<std::uint32_t>> readers_;  // of each node, among nodes_
@@ -452,8 +452,8 @@ class Fuser {
 }  // namespace
 
 std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes,
-                             const ValueSet& kept, std::uint32_t joins_steps) {
-  return Fuser(graph, values, nodes, kept, joins_steps).fuse();
+                             const ValueSet& kept, const DeviceTraits& device) {
+  return Fuser(graph, values, nodes, kept, device).fuse();
 }
 
 }  // namespace anydml

@@ -69,6 +69,37 @@ std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unm
 
 }  // namespace
 
+Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs, std::vector<Extent> outputs) {
+  Graph graph;
+  graph.inputs = std::move(inputs);
+  GraphNode node{.op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}, .number = {}};
+  for (std::uint32_t i = 0; i < node.op->input_count; ++i) {
+    node.sources.push_back(node.op->tensors[i].present ? GraphSource{.kind = SourceKind::input, .index = i}
+                                                       : GraphSource{});
+  }
+  for (std::uint32_t i = 0; i < node.op->output_count; ++i) {
+    graph.outputs.push_back({.kind = SourceKind::node, .index = 0, .output = i});
+  }
+  graph.nodes.push_back(std::move(node));
+  return graph;
+}
+
+Graph graph_of(std::shared_ptr<const OpDesc> op) {
+  std::vector<GraphInput> inputs;
+  std::vector<Extent> outputs;
+  for (std::uint32_t i = 0; i < op->tensors.size(); ++i) {
+    const OpTensor& tensor = op->tensors[i];
+    const Extent extent{.bytes = static_cast<std::uint64_t>(tensor.reach.end - tensor.reach.first),
+                        .alignment = tensor.present ? element_size(tensor.tensor.type) : 1};
+    if (i < op->input_count) {
+      inputs.push_back({.extent = extent});
+    } else {
+      outputs.push_back(extent);
+    }
+  }
+  return graph_of(std::move(op), std::move(inputs), std::move(outputs));
+}
+
 const Extent& extent_of(const Graph& graph, const GraphSource& source) {
   switch (source.kind) {
     case SourceKind::input:

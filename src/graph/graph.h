@@ -52,6 +52,13 @@ struct Graph {
   std::vector<GraphSource> outputs;  // nodes' outputs
 };
 
+// A graph of one node: the inputs and outputs are those of the operator, absent ones included. inputs, outputs: the
+// memory of each.
+[[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
+                             std::vector<Extent> outputs);
+// The same with the memory that the tensors reach over.
+[[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op);
+
 // The memory that a source is.
 [[nodiscard]] const Extent& extent_of(const Graph& graph, const GraphSource& source);
 

@@ -10,11 +10,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/device_traits.h"
 #include "plan/plan.h"
 
 namespace anydml {
@@ -41,11 +43,9 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// Whether a node's operator is made of others.
-[[nodiscard]] bool has_parts(const Graph& graph);
-
-// Without such nodes: their parts stand instead of them, under their names.
-[[nodiscard]] Graph expand(const Graph& graph);
+// The graph with the parts of composed operators in place of these, under their names; parts may be composed too.
+// Nothing: no operator of the graph is composed on such a device.
+[[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // Of the nodes, which are in order, those that an output comes from.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
@@ -71,11 +71,11 @@ inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 
 // Of these nodes, which are in order. Operators that work by element join those that they read from or that read from
 // them where each element meets its own, and where nothing outside lies between them. `kept`: values that are needed
-// whoever reads them. joins_steps: the device's (backend.h); such groups join those that they feed or that feed them,
-// where these read so many elements, and not at all if it is 0. Each group comes after those that feed it.
+// whoever reads them. Where the device joins steps, such groups join the operators that they feed or that feed them.
+// Each group comes after those that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
                                            std::span<const std::uint32_t> nodes, const ValueSet& kept,
-                                           std::uint32_t joins_steps);
+                                           const DeviceTraits& device);
 
 // The bytes of temporary that values need: of those that it is to hold.
 struct Lifetime {
@@ -105,7 +105,7 @@ struct Placement {
                               std::span<const Lifetime> lifetimes);
 
 // In Graphviz's language: as it was given, or with a frame around what is one step and without what no output needs.
-// The steps are those of a device that joins them.
-[[nodiscard]] std::string graph_dot(const Graph& graph, bool in_steps);
+// The steps are those of a device that joins them. An error: the graph cannot be expanded.
+[[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

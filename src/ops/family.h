@@ -8,7 +8,8 @@
 // that
 //             overlap themselves, and last `check`, which refuses whatever else the family cannot compute. Errors name
 //             the operator and the tensor or field.
-// Tensors     Up to 32 inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more. Counts of elements
+// Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more. Counts of
+// elements
 //             and byte offsets fit 63 bits.
 // Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
 //             with gaps. The address is that of the element at index 0, at any alignment, and elements may lie before
@@ -37,6 +38,7 @@
 #include "base/element.h"
 #include "base/result.h"
 #include "facts/facts.h"
+#include "plan/device_traits.h"
 #include "plan/plan.h"
 
 namespace anydml {
@@ -75,6 +77,7 @@ struct Joins {
 };
 
 struct Family {
+  FamilyId id;
   // Whether the operator is one of the family's.
   bool (*has)(const facts::Operator& op);
   // The types that a tensor of one of its operators may have, by its position: the inputs come first, then the outputs.
@@ -86,16 +89,17 @@ struct Family {
   // Refuses operators that the rules of the documents allow and the family does not: types that do not go together,
   // numbers without a meaning.
   Status (*check)(const OpDesc& desc);
-  // Adds the operator's steps. tensors: the inputs, then the outputs, absent ones included, and where they are. An
-  // input may lie elsewhere and have other strides than in `desc`, because it was copied; types and sizes are the same.
-  void (*lower)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, absent ones included, and where
+  // they are; types, sizes and strides are those of `desc`.
+  // Null where lower_together does it.
+  void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
   // Adds one step for several operators; null if the family computes each by itself. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
   // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory.
-  Joins (*joins)(const OpDesc& desc);
-  // The operators of which it is composed, if it is: these are lowered instead (parts.h), and none of them is composed
-  // itself. Null: no operator of the family is.
-  Result<std::vector<OpPart>> (*parts)(const OpDesc& desc);
+  Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
+  // The operators of which it is composed on such a device (parts.h), which may be composed themselves; none: it has
+  // steps of its own. Null: no operator of the family is composed.
+  Result<std::vector<OpPart>> (*parts)(const OpDesc& desc, const DeviceTraits& device);
 };
 
 // Null: no family has the operator.

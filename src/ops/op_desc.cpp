@@ -4,17 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/copy.h"
-#include "ops/parts.h"
 #include "plan/overlap.h"
 #include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
-
-// Sets of tensors are the bits of a 32-bit number.
-constexpr std::size_t kMostTensors = 32;
 
 TensorSpec spec_of(const schema::GivenTensor& given) {
   return {.type = given.type,
@@ -105,39 +100,6 @@ Status check_output(const OpDesc& desc, const OpTensor& named) {
                              shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
 }
 
-// The input with each repeated element once: what its copy in the temporary holds.
-TensorDesc packed_copy(const TensorDesc& input) {
-  TensorDesc copy = input;
-  std::int64_t stride = 1;
-  for (std::uint32_t i = input.rank; i-- > 0;) {
-    if (input.strides[i] == 0) {
-      copy.strides[i] = 0;
-    } else {
-      copy.strides[i] = stride;
-      stride *= input.sizes[i];
-    }
-  }
-  return copy;
-}
-
-// A copy visits each element of the packed tensor once, so its repeated dimensions shrink to one.
-PlacedTensor without_repeats(PlacedTensor placed) {
-  for (std::uint32_t i = 0; i < placed.tensor.rank; ++i) {
-    if (placed.tensor.strides[i] == 0) {
-      placed.tensor.sizes[i] = 1;
-    }
-  }
-  return placed;
-}
-
-// Adds a step that copies the tensor into the plan's temporary, and gives the copy.
-PlacedTensor add_staging(Plan& plan, const PlacedTensor& input) {
-  PlacedTensor copy{.tensor = packed_copy(input.tensor), .slot = plan.temporary_slot()};
-  copy.offset = plan.take_temporary(static_cast<std::uint64_t>(reach_of(copy.tensor).end));
-  add_copy(plan, without_repeats(input), without_repeats(copy));
-  return copy;
-}
-
 }  // namespace
 
 Error invalid(const facts::Operator& op, const schema::Violation& violation) {
@@ -165,10 +127,6 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
   desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
   ANYDML_TRY(take_tensors(described, facts::is_output, desc));
   desc.output_count = static_cast<std::uint32_t>(desc.tensors.size()) - desc.input_count;
-  if (desc.tensors.size() > kMostTensors) {
-    return Error{ErrorKind::unsupported, format_text("{}: it has {} tensors; at most {} are possible here",
-                                                     desc.op->name, desc.tensors.size(), kMostTensors)};
-  }
   desc.arguments.resize(described.arguments.size());
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
     if (facts::is_attribute(desc.op->fields[field].kind)) {
@@ -196,43 +154,11 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
     }
   }
   ANYDML_TRY(desc.family->check(desc));
-  if (desc.family->parts != nullptr && !desc.empty) {
-    auto parts = desc.family->parts(desc);
-    ANYDML_TRY(parts);
-    desc.parts = std::move(parts.value());
-  }
   return desc;
 }
 
-StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses) {
-  StagedInputs staged = 0;
-  for (std::size_t i = 0; i < desc.input_count; ++i) {
-    for (std::size_t o = desc.input_count; o < desc.tensors.size(); ++o) {
-      const OpTensor& input = desc.tensors[i];
-      const OpTensor& output = desc.tensors[o];
-      if (input.present && output.present && ranges_meet(addresses[i], input.reach, addresses[o], output.reach)) {
-        const Sharing sharing = find_sharing(input.tensor, addresses[i], output.tensor, addresses[o]);
-        const bool allowed = sharing == Sharing::disjoint || (sharing == Sharing::identical && desc.family->by_element);
-        staged |= allowed ? 0 : StagedInputs{1} << i;
-      }
-    }
-  }
-  return staged;
-}
-
-Plan make_plan(const OpDesc& desc, StagedInputs staged) {
-  Plan plan(desc.input_count, desc.output_count);
-  if (desc.empty) {
-    return plan;
-  }
-  std::vector<PlacedTensor> tensors;
-  tensors.reserve(desc.tensors.size());
-  for (std::uint32_t i = 0; i < desc.tensors.size(); ++i) {
-    PlacedTensor placed{.tensor = desc.tensors[i].tensor, .slot = i};
-    tensors.push_back((staged >> i & 1) != 0 && i < desc.input_count ? add_staging(plan, placed) : placed);
-  }
-  desc.parts.empty() ? desc.family->lower(desc, tensors, plan) : lower_parts(desc, tensors, plan);
-  return plan;
+bool may_be_in_place(const OpDesc& desc, std::size_t input) {
+  return desc.family->by_element && desc.tensors[input].present;
 }
 
 std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a described operator to one that was checked, and from that to a plan. Everything is checked here, once; what
-// lies below trusts it.
+// From a described operator to one that was checked. Everything is checked here, once; the layers below trust it.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +41,6 @@ struct OpDesc {
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described, and nothing for tensors
-  std::vector<OpPart> parts;                // in the order in which they run; none: it has steps of its own
   bool empty = false;                       // no output has an element: there is nothing to do
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
@@ -66,13 +64,8 @@ enum class Judged : std::uint8_t { by_schema, not_yet };
 // missing dimension repeats. What keeps the first keeps the second too.
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
-// Bit i: input i is copied to the temporary before an output is written.
-using StagedInputs = std::uint32_t;
-
-// Which inputs share memory with an output in a way that the operator does not allow. Addresses: one for each tensor.
-[[nodiscard]] StagedInputs inputs_to_stage(const OpDesc& desc, const std::uintptr_t* addresses);
-
-[[nodiscard]] Plan make_plan(const OpDesc& desc, StagedInputs staged = 0);
+// Whether an output may be the very tensor that this input is: same address, strides and element size.
+[[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
 // The line of a dispatch in the log, whichever API it came through.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);

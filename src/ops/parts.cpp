@@ -20,24 +20,6 @@ schema::GivenTensor given(const TensorDesc& tensor) {
   return made;
 }
 
-// The offset of a temporary that this part reads as the last one, and that its result may overwrite.
-std::optional<std::uint64_t> offset_of_source(const OpDesc& whole, std::size_t part, const PlacedTensor& result,
-                                              std::span<const PlacedTensor> values) {
-  const OpPart& of = whole.parts[part];
-  for (std::size_t i = 0; of.op->family->by_element && i < of.sources.size(); ++i) {
-    const std::uint32_t source = of.sources[i];
-    const bool is_read_later = std::any_of(
-        whole.parts.begin() + static_cast<std::ptrdiff_t>(part) + 1, whole.parts.end(),
-        [source](const OpPart& later) { return std::ranges::find(later.sources, source) != later.sources.end(); });
-    if (source >= whole.input_count && !is_read_later &&
-        element_size(values[source].tensor.type) == element_size(result.tensor.type) &&
-        same_layout(values[source].tensor, result.tensor)) {
-      return values[source].offset;
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
@@ -66,9 +48,7 @@ void PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& s
     argument.present = true;
   }
   auto made = make_op_desc(described, Judged::not_yet);
-  if (made.ok() && !made.value().parts.empty()) {
-    status_ = Error{ErrorKind::unsupported, format_text("{}: its part {} has parts", whole_.op->name, op)};
-  } else if (made.ok()) {
+  if (made.ok()) {
     parts_.push_back({.op = std::make_shared<const OpDesc>(std::move(made.value())), .sources = sources});
   } else {
     status_ = made.error();
@@ -92,32 +72,6 @@ Result<std::vector<OpPart>> PartList::finish(std::string_view op, const std::vec
   add_part(op, sources, whole_.output().tensor, attributes);
   ANYDML_TRY(status_);
   return std::move(parts_);
-}
-
-void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  std::vector<PlacedTensor> values(tensors.begin(), tensors.begin() + desc.input_count);
-  for (std::size_t i = 0; i < desc.parts.size(); ++i) {
-    const OpDesc& part = *desc.parts[i].op;
-    PlacedTensor result{.tensor = part.output().tensor, .slot = plan.temporary_slot()};
-    if (i + 1 == desc.parts.size()) {
-      result = tensors[desc.input_count];
-    } else if (const auto offset = offset_of_source(desc, i, result, values)) {
-      result.offset = *offset;
-    } else {
-      result.offset = plan.take_temporary(static_cast<std::uint64_t>(reach_of(result.tensor).end));
-    }
-    std::vector<PlacedTensor> own;
-    for (std::size_t input = 0; input < part.tensors.size() - 1; ++input) {
-      const bool is_present = input < desc.parts[i].sources.size();
-      PlacedTensor& seen = own.emplace_back(is_present ? values[desc.parts[i].sources[input]] : PlacedTensor{});
-      if (is_present && desc.parts[i].sources[input] >= desc.input_count) {
-        seen.tensor = part.tensors[input].tensor;  // perhaps repeated
-      }
-    }
-    own.push_back(result);
-    part.family->lower(part, own, plan);
-    values.push_back(result);
-  }
 }
 
 }  // namespace anydml

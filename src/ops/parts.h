@@ -37,7 +37,4 @@ class PartList {
   Status status_;
 };
 
-// Adds the steps of an operator's parts. tensors: as Family::lower has them.
-void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-
 }  // namespace anydml

@@ -111,7 +111,7 @@ std::string launched(const std::string& text) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
-  const auto plans = compile_graph(test::parse_graph(text), 1).value();
+  const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1}).value();
   BackendProgram program;
   if (const char* const why = prepare_steps(plans.run.words(), program); why != nullptr) {
     return why;

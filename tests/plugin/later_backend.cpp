@@ -153,6 +153,7 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   info->memory_bytes = kMemoryBytes;
   info->asynchronous = 1;
+  info->traits.threads = 1;
   info->vendor = 0xfeed;
   info->product = 7;
 }

@@ -335,6 +335,7 @@ int show_graphs(const GraphArguments& arguments) {
   if (!findings.none()) {
     return report_first(arguments.model, findings, kWrong);
   }
+  constexpr DeviceTraits kDevice{.joins_from = 1};  // as the CPU's
   for (const Dispatchable& dispatchable : loaded.get().dispatchables) {
     const auto graph = core_graph(dispatchable);
     std::string text;
@@ -345,12 +346,16 @@ int show_graphs(const GraphArguments& arguments) {
     if (!graph) {
       return wrong(graph.error());
     }
-    const auto plans = compile_graph(graph.value(), true, arguments.as_given ? nullptr : &text);
+    const auto plans = compile_graph(graph.value(), kDevice, arguments.as_given ? nullptr : &text);
     if (!plans) {
       return wrong(plans.error());
     }
+    const auto dot = graph_dot(graph.value(), !arguments.as_given);
+    if (!dot) {
+      return wrong(dot.error());
+    }
     const std::string shown = arguments.dot
-                                  ? graph_dot(graph.value(), !arguments.as_given)
+                                  ? dot.value()
                                   : format_text("{}:\n{}{}", echo(dispatchable.name, dispatchable.name.size()),
                                                 graph_text(graph.value()), text);
     std::fwrite(shown.data(), 1, shown.size(), stdout);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/cpu_backend.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -35,6 +37,13 @@ namespace {
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
+
+// The second-level cache of a core; a common size where the system does not say.
+std::uint64_t second_level_cache_bytes() {
+  constexpr std::uint64_t kCommon = std::uint64_t{512} << 10;
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : kCommon;
+}
 
 std::string cpu_model() {
   std::ifstream info("/proc/cpuinfo");
@@ -119,7 +128,10 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->memory_bytes = device->memory_bytes;
   info->threads = device->pool->threads();
   info->unified_memory = 1;
-  info->joins_steps = 1;
+  info->traits = {.threads = device->pool->threads(),
+                  .joins_from = 1,
+                  .near_bytes = second_level_cache_bytes(),
+                  .families = (std::uint64_t{1} << cpu::families().size()) - 1};
 }
 
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {

@@ -117,5 +117,7 @@ struct FamilyEntry {
   const char* missing;   // what to say then
 };
 [[nodiscard]] FamilyEntry find_family(std::uint32_t number) noexcept;
+// Bit i: family i has kernels here.
+[[nodiscard]] std::uint64_t built_families() noexcept;
 
 }  // namespace anydml::cuda

@@ -132,22 +132,6 @@ void lower_together(const OperatorGroup& group, Plan& plan) {
   add_elementwise(plan, program, tensors, stored);
 }
 
-// A group of one.
-void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  std::vector<GroupOperand> loads;
-  std::vector<std::uint32_t> inputs(desc.input_count, kAbsentFromGroup);
-  for (std::size_t i = 0; i < desc.input_count; ++i) {
-    if (desc.tensors[i].present) {
-      inputs[i] = static_cast<std::uint32_t>(loads.size());
-      loads.push_back({.value = inputs[i], .placed = tensors[i]});
-    }
-  }
-  const auto result = static_cast<std::uint32_t>(loads.size());
-  const GroupMember member{.desc = &desc, .inputs = inputs, .result = result};
-  const GroupOperand store{.value = result, .placed = tensors.back()};
-  lower_together({.members = std::span(&member, 1), .loads = loads, .stores = std::span(&store, 1)}, plan);
-}
-
 // Those of DirectML's newest level, for an operator whose rows do not say.
 TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
   std::size_t next = 0;
@@ -166,6 +150,7 @@ TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
 
 extern const Family elementwise_family;
 const Family elementwise_family = {
+    .id = FamilyId::elementwise,
     .has = [](const facts::Operator& op) { return find_row(op) != nullptr || find_recipe(op) != nullptr; },
     .types =
         [](const facts::Operator& op, std::size_t position) {
@@ -174,7 +159,7 @@ const Family elementwise_family = {
         },
     .by_element = true,
     .check = check,
-    .lower = lower,
+    .lower = nullptr,
     .lower_together = lower_together,
     .joins = nullptr,
     .parts = nullptr,

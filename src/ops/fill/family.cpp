@@ -61,7 +61,7 @@ TensorDesc index_of(const TensorDesc& output) {
   return index;
 }
 
-void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   const PlacedTensor& output = tensors.back();
   const auto numbers = numbers_of(desc);
   const bool is_sequence = numbers.size() > 1;
@@ -79,6 +79,7 @@ void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan
 
 extern const Family fill_family;
 const Family fill_family = {
+    .id = FamilyId::fill,
     .has =
         [](const facts::Operator& op) { return std::ranges::find(kRows, op.name, &FillRow::name) != std::end(kRows); },
     .types =

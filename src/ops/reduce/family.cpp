@@ -249,7 +249,7 @@ ReduceStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDe
   return step;
 }
 
-void lower(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   ReduceStep step = make_step(desc, tensors[0].tensor, tensors[1].tensor);
   const auto add = [&](ReducePhase phase, const Operand& from, const Operand& to) {
     step.phase = phase;
@@ -290,7 +290,7 @@ bool takes_made(const ReduceStep& step) {
          (is_small || step.outputs / columns * step.blocks() >= kEnoughUnits);
 }
 
-Joins joins(const OpDesc& desc) {
+Joins joins(const OpDesc& desc, const DeviceTraits&) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const ReduceStep step = make_step(desc, input, desc.output().tensor);
   bool in_order = step.output_offset == 0;  // outputs are handed on as they are numbered
@@ -304,7 +304,7 @@ Joins joins(const OpDesc& desc) {
 // LOG_SUM is the logarithm of the sum. LOG_SUM_EXP takes the differences from the greatest, so that no power
 // overflows. An infinite greatest is clamped to the nearest finite number: then no difference is of two infinities.
 // Everything between is FLOAT32.
-Result<std::vector<OpPart>> parts(const OpDesc& desc) {
+Result<std::vector<OpPart>> parts(const OpDesc& desc, const DeviceTraits&) {
   const std::string_view function = function_name(desc);
   PartList list(desc);
   if (!is_composed(function)) {
@@ -354,6 +354,7 @@ Result<std::vector<OpPart>> parts(const OpDesc& desc) {
 
 extern const Family reduce_family;
 const Family reduce_family = {
+    .id = FamilyId::reduce,
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
     .types = [](const facts::Operator& op,
                 std::size_t position) { return position == 0 || op.name == "REDUCE" ? all_types() : kIndexTypes; },
