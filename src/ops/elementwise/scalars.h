@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The definitions of all rows, for those who make kernels or tables of them. Nobody else needs them.
+// The definitions of all entries, for those who make kernels or tables of them. Nobody else needs them.
 #pragma once
 
 #include "ops/elementwise/scalar/abs.h"

@@ -218,7 +218,7 @@ void kernel(const KernelArguments& arguments) noexcept {
 
 template <bool kHalves, class From, class... To>
 void replace_from(KernelTable& table) {
-  const Row& cast = row(RowId::CAST);
+  const Entry& cast = entry(EntryId::CAST);
   (table.at(cast, find_variant(cast, Variant{kDataTypeOf<From>, kDataTypeOf<To>})).fill(kernel<From, To, kHalves>),
    ...);
 }

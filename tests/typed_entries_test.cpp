@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ring 2 for rows whose tensors differ in type: every variant, through plan and CPU backend, over every kind of layout,
-// against the scalar definition by bits. Driven by elementwise.def: a new row is tested by being there.
+// Ring 2 for entries whose tensors differ in type: every variant, through plan and CPU backend, over every kind of
+// layout, against the scalar definition by bits. Driven by elementwise.def: a new entry is tested by being there.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -11,8 +11,8 @@
 #include "ops/elementwise/scalars.h"
 #include "ops/elementwise/signature.h"
 #include "schema/words.h"
+#include "support/entry_step.h"
 #include "support/layouts.h"
-#include "support/row_step.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
@@ -68,24 +68,24 @@ u64 apply(const u64* inputs) {
   return bits;
 }
 
-void check_once(const Row& row, std::uint32_t variant, Apply apply_scalar, Random& random, u64& elements) {
-  const Variant& types = row.variants[variant];
+void check_once(const Entry& entry, std::uint32_t variant, Apply apply_scalar, Random& random, u64& elements) {
+  const Variant& types = entry.variants[variant];
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
-  RowStep desc;
-  desc.row = &row;
+  EntryStep desc;
+  desc.entry = &entry;
   desc.variant = variant;
   std::vector<Layout> layouts;
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
-    layouts.push_back(random_layout(sizes, random, i < row.inputs));
+  for (std::size_t i = 0; i <= entry.inputs; ++i) {
+    layouts.push_back(random_layout(sizes, random, i < entry.inputs));
   }
   // In place where an input has the output's type, now and then.
-  const std::size_t in_place = random() % row.inputs;
-  const bool is_in_place = types[in_place] == types[row.inputs] && random() % 3 == 0;
+  const std::size_t in_place = random() % entry.inputs;
+  const bool is_in_place = types[in_place] == types[entry.inputs] && random() % 3 == 0;
   if (is_in_place) {
-    layouts[in_place] = layouts[row.inputs];
+    layouts[in_place] = layouts[entry.inputs];
   }
   std::vector<AnyMemory> memory;
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
+  for (std::size_t i = 0; i <= entry.inputs; ++i) {
     desc.tensors[i].type = types[i];
     desc.tensors[i].rank = static_cast<u32>(sizes.size());
     std::copy(sizes.begin(), sizes.end(), desc.tensors[i].sizes);
@@ -97,48 +97,48 @@ void check_once(const Row& row, std::uint32_t variant, Apply apply_scalar, Rando
     output = memory[in_place];
   }
   AnyMemory expected = output;
-  for (i64 n = 0; n < layouts[row.inputs].count(); ++n) {
+  for (i64 n = 0; n < layouts[entry.inputs].count(); ++n) {
     u64 inputs[kMaxInputs] = {};
-    for (std::size_t i = 0; i < row.inputs; ++i) {
+    for (std::size_t i = 0; i < entry.inputs; ++i) {
       inputs[i] = memory[i].load(layouts[i].offset(n));
     }
-    expected.store(layouts[row.inputs].offset(n), apply_scalar(inputs));
+    expected.store(layouts[entry.inputs].offset(n), apply_scalar(inputs));
     ++elements;
   }
   void* addresses[kMaxOperands + 1] = {};
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
+  for (std::size_t i = 0; i <= entry.inputs; ++i) {
     addresses[i] = is_in_place && i == in_place ? output.data() : memory[i].data();
   }
   run(make_plan(desc), addresses);
-  ASSERT_TRUE(output.equals(expected, layouts[row.inputs]))
-      << row.name << " " << type_name(types[0]) << " to " << type_name(types[row.inputs]) << " sizes "
+  ASSERT_TRUE(output.equals(expected, layouts[entry.inputs]))
+      << entry.name << " " << type_name(types[0]) << " to " << type_name(types[entry.inputs]) << " sizes "
       << shape_text(desc.output().sizes, desc.output().rank) << " output strides "
       << shape_text(desc.output().strides, desc.output().rank) << (is_in_place ? " in place" : "");
 }
 
 template <class ForEach>
-void check_row(RowId id, const ForEach& for_each) {
+void check_entry(EntryId id, const ForEach& for_each) {
   std::vector<Apply> all;
   for_each([&]<class ScalarOp>() { all.push_back(apply<ScalarOp>); });
-  ASSERT_EQ(all.size(), row(id).variants.size());
+  ASSERT_EQ(all.size(), entry(id).variants.size());
   u64 elements = 0;
   for (std::uint32_t variant = 0; variant < all.size(); ++variant) {
     Random random(kSeed + static_cast<u64>(id) * 1000 + variant);
     for (int round = 0; round < kRounds && !testing::Test::HasFatalFailure(); ++round) {
-      check_once(row(id), variant, all[variant], random, elements);
+      check_once(entry(id), variant, all[variant], random, elements);
     }
   }
   if (!testing::Test::HasFailure()) {
     std::printf("  %-32s %9" PRIu64 " elements of %zu variants, every layout, none different from the scalar\n",
-                std::string(row(id).name).c_str(), elements, all.size());
+                std::string(entry(id).name).c_str(), elements, all.size());
   }
 }
 
-#define ANYDML_ROW(op, Definition)
-#define ANYDML_INTERNAL_ROW(op, Definition)
-#define ANYDML_TYPED_ROW(op, Definition)                                              \
-  TEST(TypedRows, op) {                                                               \
-    check_row(RowId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
+#define ANYDML_ENTRY(op, Definition)
+#define ANYDML_INTERNAL_ENTRY(op, Definition)
+#define ANYDML_TYPED_ENTRY(op, Definition)                                                \
+  TEST(TypedEntries, op) {                                                                \
+    check_entry(EntryId::op, [](const auto& use) { for_each_variant<Definition>(use); }); \
   }
 #include "ops/elementwise/elementwise.def"
 
@@ -214,7 +214,7 @@ To expected_cast(From x) {
   }
 }
 
-TEST(TypedRows, CastIsTheConversionOfOthers) {
+TEST(TypedEntries, CastIsTheConversionOfOthers) {
   for_each_variant<Cast>([]<class Scalar>() {
     using From = typename Signature<Scalar>::template Input<0>;
     using To = typename Signature<Scalar>::Output;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +29,7 @@ consteval Variant variant_of() {
   (std::make_index_sequence<Types::kInputs>{});
 }
 
-// The variants of one row, in the order that numbers them.
+// The variants of one entry, in the order that numbers them.
 template <class ForEach>
 struct VariantsOf {
   static constexpr std::size_t kCount = [] {
@@ -58,7 +58,7 @@ struct VariantsOf {
     return types;
   }();
 };
-#define ANYDML_ROW(op, Definition)           \
+#define ANYDML_ENTRY(op, Definition)         \
   struct ForEachOf_##op {                    \
     template <class Use>                     \
     static constexpr void visit(Use&& use) { \
@@ -85,7 +85,8 @@ consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::O
 using TensorNames = std::array<std::string_view, kMaxInputs + 1>;
 
 template <class Variants>
-consteval Row make_row(RowId id, std::string_view name, const facts::Operator* facts, const TensorNames& tensors) {
+consteval Entry make_entry(EntryId id, std::string_view name, const facts::Operator* facts,
+                           const TensorNames& tensors) {
   return {.id = id,
           .name = name,
           .facts = facts,
@@ -96,21 +97,22 @@ consteval Row make_row(RowId id, std::string_view name, const facts::Operator* f
           .tensors = tensors};
 }
 
-constexpr std::array<Row, kRowCount> kRows = [] {
-  std::array<Row, kRowCount> all = {{
-#define ANYDML_ROW(op, Definition) make_row<VariantsOf_##op>(RowId::op, #op, facts_of(#op), tensors_of(*facts_of(#op))),
-#define ANYDML_INTERNAL_ROW(op, Definition) make_row<VariantsOf_##op>(RowId::op, #op, nullptr, {}),
-#define ANYDML_INTERNAL_TYPED_ROW(op, Definition) ANYDML_INTERNAL_ROW(op, Definition)
+constexpr std::array<Entry, kEntryCount> kEntries = [] {
+  std::array<Entry, kEntryCount> all = {{
+#define ANYDML_ENTRY(op, Definition) \
+  make_entry<VariantsOf_##op>(EntryId::op, #op, facts_of(#op), tensors_of(*facts_of(#op))),
+#define ANYDML_INTERNAL_ENTRY(op, Definition) make_entry<VariantsOf_##op>(EntryId::op, #op, nullptr, {}),
+#define ANYDML_INTERNAL_TYPED_ENTRY(op, Definition) ANYDML_INTERNAL_ENTRY(op, Definition)
 #include "ops/elementwise/elementwise.def"
   }};
   std::uint32_t first = 0;
-  for (Row& row : all) {
-    row.first_variant = first;
-    first += static_cast<std::uint32_t>(row.variants.size());
+  for (Entry& entry : all) {
+    entry.first_variant = first;
+    first += static_cast<std::uint32_t>(entry.variants.size());
   }
   return all;
 }();
-static_assert(kRows.back().first_variant + kRows.back().variants.size() < kNoVariant);
+static_assert(kEntries.back().first_variant + kEntries.back().variants.size() < kNoVariant);
 
 // Whether the facts want the sizes of all tensors the same: plans go by NumPy's rule, so DirectML's must come from
 // them.
@@ -137,77 +139,77 @@ constexpr std::size_t position_of(const facts::Operator& op, std::size_t wanted)
   return facts::is_output(op.fields[wanted].kind) ? inputs : before;
 }
 
-// A row must define a scalar for each type the facts promise for each of its tensors, and take as many tensors as the
-// facts list.
-constexpr bool keeps_promises(const Row& row, const facts::Operator& op) {
+// An entry must define a scalar for each type the facts promise for each of its tensors, and take as many tensors as
+// the facts list.
+constexpr bool keeps_promises(const Entry& entry, const facts::Operator& op) {
   const auto inputs = std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind);
   const auto outputs = std::ranges::count_if(op.fields, facts::is_output, &facts::Field::kind);
   const auto attributes = std::ranges::count_if(op.fields, facts::is_attribute, &facts::Field::kind);
   const bool has_types = std::ranges::all_of(op.support, [&](const facts::Support& support) {
-    return (support.types & ~row.types[position_of(op, support.field)]) == 0;
+    return (support.types & ~entry.types[position_of(op, support.field)]) == 0;
   });
-  return has_types && wants_same_sizes(op) && inputs == row.inputs && outputs == 1 &&
+  return has_types && wants_same_sizes(op) && inputs == entry.inputs && outputs == 1 &&
          attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
 }
-#define ANYDML_INTERNAL_ROW(op, Definition)
-#define ANYDML_INTERNAL_TYPED_ROW(op, Definition)
-#define ANYDML_ALIAS_ROW(op, row) \
-  static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::row)], *facts_of(#op)));
-#define ANYDML_ROW(op, Definition) \
-  static_assert(keeps_promises(kRows[static_cast<std::size_t>(RowId::op)], *facts_of(#op)));
+#define ANYDML_INTERNAL_ENTRY(op, Definition)
+#define ANYDML_INTERNAL_TYPED_ENTRY(op, Definition)
+#define ANYDML_ALIAS_ENTRY(op, entry) \
+  static_assert(keeps_promises(kEntries[static_cast<std::size_t>(EntryId::entry)], *facts_of(#op)));
+#define ANYDML_ENTRY(op, Definition) \
+  static_assert(keeps_promises(kEntries[static_cast<std::size_t>(EntryId::op)], *facts_of(#op)));
 #include "ops/elementwise/elementwise.def"
 
-// Other operators of rows, and the rows of operators whose last input is absent.
-struct OtherRow {
+// Other operators of entries, and the entries of operators whose last input is absent.
+struct OtherEntry {
   const facts::Operator* op;
-  RowId row;
+  EntryId entry;
 };
-constexpr OtherRow kAliases[] = {
-#define ANYDML_ROW(op, Definition)
-#define ANYDML_ALIAS_ROW(op, row) {facts_of(#op), RowId::row},
+constexpr OtherEntry kAliases[] = {
+#define ANYDML_ENTRY(op, Definition)
+#define ANYDML_ALIAS_ENTRY(op, entry) {facts_of(#op), EntryId::entry},
 #include "ops/elementwise/elementwise.def"
 };
-constexpr OtherRow kAbsent[] = {
-#define ANYDML_ROW(op, Definition)
-#define ANYDML_ABSENT_ROW(op, row) {facts_of(#op), RowId::row},
+constexpr OtherEntry kAbsent[] = {
+#define ANYDML_ENTRY(op, Definition)
+#define ANYDML_ABSENT_ENTRY(op, entry) {facts_of(#op), EntryId::entry},
 #include "ops/elementwise/elementwise.def"
 };
 
 }  // namespace
 
-std::span<const Row> rows() { return kRows; }
+std::span<const Entry> entries() { return kEntries; }
 
-const Row& row(RowId id) { return kRows[static_cast<std::size_t>(id)]; }
+const Entry& entry(EntryId id) { return kEntries[static_cast<std::size_t>(id)]; }
 
 std::uint32_t variant_count() {
-  return kRows.back().first_variant + static_cast<std::uint32_t>(kRows.back().variants.size());
+  return kEntries.back().first_variant + static_cast<std::uint32_t>(kEntries.back().variants.size());
 }
 
-const Row* find_row(const facts::Operator& op) {
-  if (const auto found = std::ranges::find(kRows, &op, &Row::facts); found != kRows.end()) {
+const Entry* find_entry(const facts::Operator& op) {
+  if (const auto found = std::ranges::find(kEntries, &op, &Entry::facts); found != kEntries.end()) {
     return &*found;
   }
-  const auto other = std::ranges::find(kAliases, &op, &OtherRow::op);
-  return other == std::end(kAliases) ? nullptr : &row(other->row);
+  const auto other = std::ranges::find(kAliases, &op, &OtherEntry::op);
+  return other == std::end(kAliases) ? nullptr : &entry(other->entry);
 }
 
-const Row* find_row_without_last(const facts::Operator& op) {
-  const auto found = std::ranges::find(kAbsent, &op, &OtherRow::op);
-  return found == std::end(kAbsent) ? nullptr : &row(found->row);
+const Entry* find_entry_without_last(const facts::Operator& op) {
+  const auto found = std::ranges::find(kAbsent, &op, &OtherEntry::op);
+  return found == std::end(kAbsent) ? nullptr : &entry(found->entry);
 }
 
-std::uint32_t find_variant(const Row& row, const Variant& types) {
+std::uint32_t find_variant(const Entry& entry, const Variant& types) {
   const auto same = [&](const Variant& variant) {
-    return std::equal(variant.begin(), variant.begin() + row.inputs + 1, types.begin());
+    return std::equal(variant.begin(), variant.begin() + entry.inputs + 1, types.begin());
   };
-  const auto found = std::ranges::find_if(row.variants, same);
-  return found == row.variants.end() ? kNoVariant : static_cast<std::uint32_t>(found - row.variants.begin());
+  const auto found = std::ranges::find_if(entry.variants, same);
+  return found == entry.variants.end() ? kNoVariant : static_cast<std::uint32_t>(found - entry.variants.begin());
 }
 
-std::uint32_t find_variant(const Row& row, DataType type) {
+std::uint32_t find_variant(const Entry& entry, DataType type) {
   Variant types{};
   types.fill(type);
-  return find_variant(row, types);
+  return find_variant(entry, types);
 }
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every variant of every row in every shape, and programs, against the scalar definitions on the host.
+// Every variant of every entry in every shape, and programs, against the scalar definitions on the host.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -29,16 +29,16 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
     check.rows_case(program, 2 + below(9), 16 * (1 + below(20)));
     check.rows_case(program, 2 + below(9), 1 + below(400));
     check.random_case(program);
-    if (program.instructions[0].row == RowId::ELEMENT_WISE_MODULUS_FLOOR || i % 8 == 0) {
+    if (program.instructions[0].entry == EntryId::ELEMENT_WISE_MODULUS_FLOOR || i % 8 == 0) {
       check.crossed_case(program);
     }
   }
 }
 
-// The bits of a NaN may be any, and after an operation such a row would show them.
+// The bits of a NaN may be any, and after an operation such an entry would show them.
 bool shows_bits(const VariantInfo& variant) {
   return is_float_type(variant.types[0]) &&
-         std::string_view(row_name(variant.row)).find("_BIT_") != std::string_view::npos;
+         std::string_view(entry_name(variant.entry)).find("_BIT_") != std::string_view::npos;
 }
 
 // Of a tensor's first type: the variant of SCALE_BIAS for it.
@@ -46,33 +46,34 @@ const VariantInfo* scale_bias_of(const VariantInfo& variant) {
   if (shows_bits(variant)) {
     return nullptr;
   }
-  return find_variant_info(RowId::SCALE_BIAS, std::span(variant.types, 1));
+  return find_variant_info(EntryId::SCALE_BIAS, std::span(variant.types, 1));
 }
 
 }  // namespace
 
-void check_rows() {
-  for (u16 id = 0; id < static_cast<u16>(RowId::count_); ++id) {
-    const auto row = static_cast<RowId>(id);
+void check_entries() {
+  for (u16 id = 0; id < static_cast<u16>(EntryId::count_); ++id) {
+    const auto entry = static_cast<EntryId>(id);
     LayoutCheck check(test::kSeed + id);
     LayoutCheck scaled(test::kSeed + 1000 + id);
     u64 fast = 0;
     for (const VariantInfo& variant : all_variants()) {
-      if (variant.row != row) {
+      if (variant.entry != entry) {
         continue;
       }
-      const int rounds = g_quick ? 2 : row == RowId::CAST ? 12 : 40;
+      const int rounds = g_quick ? 2 : entry == EntryId::CAST ? 12 : 40;
       const Program program = program_of(variant);
       check_program(check, program, rounds);
-      if (const VariantInfo* const scale_bias = scale_bias_of(variant); scale_bias != nullptr && row != RowId::CAST) {
-        fast += find_scaled_kernels(row, variant.variant) != nullptr ? 1 : 0;
+      if (const VariantInfo* const scale_bias = scale_bias_of(variant);
+          scale_bias != nullptr && entry != EntryId::CAST) {
+        fast += find_scaled_kernels(entry, variant.variant) != nullptr ? 1 : 0;
         check_program(scaled, scaled_program_of(*scale_bias, variant), rounds / 4 + 1);
       }
     }
-    report(std::string(row_name(row)) + " (" + kernels_of(check) + ")", check.elements, check.different);
+    report(std::string(entry_name(entry)) + " (" + kernels_of(check) + ")", check.elements, check.different);
     if (scaled.elements != 0) {
-      report("SCALE_BIAS, " + std::string(row_name(row)) + ", " + std::to_string(fast) + " variants in one kernel (" +
-                 kernels_of(scaled) + ")",
+      report("SCALE_BIAS, " + std::string(entry_name(entry)) + ", " + std::to_string(fast) +
+                 " variants in one kernel (" + kernels_of(scaled) + ")",
              scaled.elements, scaled.different);
     }
   }
@@ -99,7 +100,7 @@ Program random_program(test::Random& random, std::size_t most_instructions) {
       continue;
     }
     ElementInstruction instruction{
-        .row = variant.row, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
+        .entry = variant.entry, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
     bool found = true;
     for (u32 input = 0; input < variant.inputs; ++input) {
       std::vector<u16> fitting;
@@ -142,7 +143,7 @@ void check_programs() {
          check.different);
 }
 
-// The operations of small tasks are the scalar definitions of the rows that take part.
+// The operations of small tasks are the scalar definitions of the entries that take part.
 void check_small_tasks() {
   constexpr std::size_t kBuffers = 24;
   constexpr std::size_t kBytes = kMaxSmallElements * 8 + 64;
@@ -160,7 +161,7 @@ void check_small_tasks() {
       const std::size_t size = element_size(type);
       std::vector<const VariantInfo*> variants;
       for (const VariantInfo& variant : all_variants()) {
-        if (takes_small_tasks(variant.row) && variant.output() == type) {
+        if (takes_small_tasks(variant.entry) && variant.output() == type) {
           variants.push_back(&variant);
         }
       }
@@ -168,9 +169,9 @@ void check_small_tasks() {
       u64 read = 0;  // buffers of the current wave
       u64 written = 0;
       const std::size_t most = waves ? (round % 4 == 0 ? kMaxSmallTasks : 1 + random() % 130) : kBuffers / 3;
-      const bool one_row = waves && round % 5 == 0;
+      const bool one_entry = waves && round % 5 == 0;
       while (tasks.size() < most) {
-        const VariantInfo& variant = *variants[one_row ? 0 : random() % variants.size()];
+        const VariantInfo& variant = *variants[one_entry ? 0 : random() % variants.size()];
         const std::size_t inputs = variant.inputs;
         const auto count = static_cast<std::int64_t>(random() % 3 == 0   ? 1 + random() % 70
                                                      : random() % 2 == 0 ? 1024
@@ -183,8 +184,8 @@ void check_small_tasks() {
         bool repeated[kMaxOperands] = {};
         for (std::size_t i = 0; i <= inputs; ++i) {
           const std::size_t buffer = waves ? random() % kBuffers : tasks.size() * 3 + i;
-          repeated[i] = !one_row && i < inputs && random() % 4 == 0 && count > 1;
-          places[i] = buffer * kBytes + (!one_row && random() % 3 == 0 ? random() % 4 * size : 0);
+          repeated[i] = !one_entry && i < inputs && random() % 4 == 0 && count > 1;
+          places[i] = buffer * kBytes + (!one_entry && random() % 3 == 0 ? random() % 4 * size : 0);
           tensors.push_back(tensor_of(type, {count}, {repeated[i] ? 0 : 1}));
           (i < inputs ? reads : writes) |= u64{1} << buffer;
           bases[i] = device + places[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every vector kernel of every target that this machine runs against the generic kernel, which is a loop over the
-// scalar definition: every row and variant, by bits, a NaN being any NaN. Driven by the tables alone, so that a new row
+// scalar definition: every entry and variant, by bits, a NaN being any NaN. Driven by the tables alone: a new entry
 // is tested by being there. All values of unary variants of up to 16 bits, all pairs of 8 bits; then layouts: sizes
 // around the edges of vectors and tiles, every kind of stride for every operand, no alignment, apart and in place, and
 // every byte of the output's memory is compared.
@@ -84,7 +84,7 @@ Attributes telling_attributes(Random& random) {
 
 // One call of a kernel: the operands, the output last.
 struct Call {
-  const Row* row;
+  const Entry* entry;
   const Variant* types;
   std::size_t rows;
   std::size_t columns;
@@ -102,7 +102,7 @@ struct Call {
 
   // The output's memory after the kernel.
   [[nodiscard]] std::vector<std::byte> run(Kernel kernel) const {
-    const std::size_t inputs = row->inputs;
+    const std::size_t inputs = entry->inputs;
     const Operand& output = in_place < inputs ? operands[in_place] : operands[inputs];
     std::vector<std::byte> memory = output.memory;
     KernelArguments arguments{};
@@ -120,7 +120,7 @@ struct Call {
 
   // Whether the memory is what is expected: the elements as numbers, all else as bytes.
   [[nodiscard]] testing::AssertionResult agrees(std::vector<std::byte> actual, const std::vector<std::byte>& expected) {
-    const std::size_t inputs = row->inputs;
+    const std::size_t inputs = entry->inputs;
     const Operand& output = in_place < inputs ? operands[in_place] : operands[inputs];
     const DataType type = (*types)[inputs];
     for (std::size_t r = 0; r < rows; ++r) {
@@ -138,12 +138,12 @@ struct Call {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string text(row->name);
-    for (std::size_t i = 0; i <= row->inputs; ++i) {
+    std::string text(entry->name);
+    for (std::size_t i = 0; i <= entry->inputs; ++i) {
       text.append(" ").append(type_name((*types)[i])).append("[").append(std::to_string(operands[i].row_stride));
       text.append(",").append(std::to_string(operands[i].stride)).append("]");
     }
-    return text + (in_place < row->inputs ? " in place of input " + std::to_string(in_place) : "");
+    return text + (in_place < entry->inputs ? " in place of input " + std::to_string(in_place) : "");
   }
 };
 
@@ -201,8 +201,8 @@ Call::Operand random_operand(Random& random, std::size_t rows, std::size_t colum
   return operand;
 }
 
-Call random_call(const Row& row, const Variant& types, Random& random) {
-  Call call{.row = &row, .types = &types, .rows = 1, .columns = 1, .operands = {}, .attributes = {}};
+Call random_call(const Entry& entry, const Variant& types, Random& random) {
+  Call call{.entry = &entry, .types = &types, .rows = 1, .columns = 1, .operands = {}, .attributes = {}};
   call.rows = pick(random, {1, 1, 1, 2, 3, 9, 65, 130});
   call.columns = pick(random, {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 129, 255, 511, 513, 1030});
   if (call.rows >= 65 && call.columns > 129) {
@@ -212,7 +212,7 @@ Call random_call(const Row& row, const Variant& types, Random& random) {
     call.columns = pick(random, {2049, 6145, 12'289});
   }
   call.attributes = telling_attributes(random);
-  const std::size_t inputs = row.inputs;
+  const std::size_t inputs = entry.inputs;
   for (std::size_t i = 0; i <= inputs; ++i) {
     call.operands[i] = random_operand(random, call.rows, call.columns, types[i], i < inputs);
   }
@@ -226,14 +226,14 @@ Call random_call(const Row& row, const Variant& types, Random& random) {
 
 // Contiguous operands of one row, filled by what is given for each input and element.
 template <class ValueOf>
-Call packed_call(const Row& row, const Variant& types, std::size_t count, const Attributes& attributes,
+Call packed_call(const Entry& entry, const Variant& types, std::size_t count, const Attributes& attributes,
                  ValueOf value_of) {
-  Call call{.row = &row, .types = &types, .rows = 1, .columns = count, .operands = {}, .attributes = attributes};
-  for (std::size_t i = 0; i <= row.inputs; ++i) {
+  Call call{.entry = &entry, .types = &types, .rows = 1, .columns = count, .operands = {}, .attributes = attributes};
+  for (std::size_t i = 0; i <= entry.inputs; ++i) {
     const std::size_t size = element_size(types[i]);
     call.operands[i].memory.resize(count * size);
     call.operands[i].stride = static_cast<std::int64_t>(size);
-    for (std::size_t n = 0; i < row.inputs && n < count; ++n) {
+    for (std::size_t n = 0; i < entry.inputs && n < count; ++n) {
       const u64 value = value_of(i, n);
       std::memcpy(call.operands[i].memory.data() + n * size, &value, size);
     }
@@ -243,7 +243,7 @@ Call packed_call(const Row& row, const Variant& types, std::size_t count, const 
 
 class EachTarget : public testing::Test {
  protected:
-  // Calls use(kernels, row, variant).
+  // Calls use(kernels, entry, variant).
   template <class Use>
   void for_each_variant(Use use) {
     const auto runs = cpu::machine_targets();
@@ -255,9 +255,9 @@ class EachTarget : public testing::Test {
       ++tried;
       KernelTable table = generic_kernels();
       target.replace(table);
-      for (const Row& row : rows()) {
-        for (std::uint32_t variant = 0; variant < row.variants.size(); ++variant) {
-          use(table, row, variant);
+      for (const Entry& entry : entries()) {
+        for (std::uint32_t variant = 0; variant < entry.variants.size(); ++variant) {
+          use(table, entry, variant);
           ASSERT_FALSE(HasFatalFailure()) << cpu::target_name(target.target);
         }
       }
@@ -266,8 +266,8 @@ class EachTarget : public testing::Test {
   }
   void check(const KernelTable& table, std::uint32_t variant, InnerLayout layout, Call& call) {
     elements_ += call.rows * call.columns;
-    ASSERT_TRUE(call.agrees(call.run(table.find(call.row->id, variant, layout)),
-                            call.run(generic_kernels().find(call.row->id, variant, InnerLayout::strided))))
+    ASSERT_TRUE(call.agrees(call.run(table.find(call.entry->id, variant, layout)),
+                            call.run(generic_kernels().find(call.entry->id, variant, InnerLayout::strided))))
         << call.text();
   }
   u64 elements_ = 0;
@@ -275,31 +275,31 @@ class EachTarget : public testing::Test {
 
 TEST_F(EachTarget, HasAKernelForEveryVariantAndLayout) {
   if (kSanitized) {
-    GTEST_SKIP() << "builds with sanitizers have vectors of some rows alone";
+    GTEST_SKIP() << "builds with sanitizers have vectors of some entries alone";
   }
-  for_each_variant([](const KernelTable& table, const Row& row, std::uint32_t variant) {
+  for_each_variant([](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
     for (std::size_t i = 0; i < kInnerLayouts; ++i) {
       const auto layout = static_cast<InnerLayout>(i);
-      EXPECT_NE(table.find(row.id, variant, layout), generic_kernels().find(row.id, variant, layout))
-          << row.name << " variant " << variant;
+      EXPECT_NE(table.find(entry.id, variant, layout), generic_kernels().find(entry.id, variant, layout))
+          << entry.name << " variant " << variant;
     }
   });
 }
 
 TEST_F(EachTarget, AllValuesOfUpTo16Bits) {
   Random random(kSeed);
-  for_each_variant([&](const KernelTable& table, const Row& row, std::uint32_t variant) {
-    const Variant& types = row.variants[variant];
+  for_each_variant([&](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
+    const Variant& types = entry.variants[variant];
     const std::size_t size = element_size(types[0]);
-    if (row.inputs == 1 && size <= 2) {
+    if (entry.inputs == 1 && size <= 2) {
       for (int round = 0; round < 8; ++round) {  // with other attributes
-        Call call = packed_call(row, types, std::size_t{1} << (8 * size), telling_attributes(random),
+        Call call = packed_call(entry, types, std::size_t{1} << (8 * size), telling_attributes(random),
                                 [](std::size_t, std::size_t n) { return n; });
         check(table, variant, InnerLayout::contiguous, call);
       }
-    } else if (row.inputs == 2 && size == 1 && element_size(types[1]) == 1) {
+    } else if (entry.inputs == 2 && size == 1 && element_size(types[1]) == 1) {
       Call call =
-          packed_call(row, types, 65'536, {}, [](std::size_t i, std::size_t n) { return i == 0 ? n >> 8 : n & 255; });
+          packed_call(entry, types, 65'536, {}, [](std::size_t i, std::size_t n) { return i == 0 ? n >> 8 : n & 255; });
       check(table, variant, InnerLayout::contiguous, call);
     }
   });
@@ -307,10 +307,10 @@ TEST_F(EachTarget, AllValuesOfUpTo16Bits) {
 }
 
 TEST_F(EachTarget, EveryLayout) {
-  for_each_variant([&](const KernelTable& table, const Row& row, std::uint32_t variant) {
-    Random random(kSeed + row.first_variant + variant);
+  for_each_variant([&](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
+    Random random(kSeed + entry.first_variant + variant);
     for (int round = 0; round < kLayouts; ++round) {
-      Call call = random_call(row, row.variants[variant], random);
+      Call call = random_call(entry, entry.variants[variant], random);
       check(table, variant, InnerLayout::strided, call);
       ASSERT_FALSE(HasFatalFailure());
     }
@@ -320,23 +320,23 @@ TEST_F(EachTarget, EveryLayout) {
 
 // The layouts that have kernels of their own, at all lengths around those of vectors.
 TEST_F(EachTarget, RowsOfEveryLength) {
-  for_each_variant([&](const KernelTable& table, const Row& row, std::uint32_t variant) {
-    const Variant& types = row.variants[variant];
-    Random random(kSeed + row.first_variant + variant);
+  for_each_variant([&](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
+    const Variant& types = entry.variants[variant];
+    Random random(kSeed + entry.first_variant + variant);
     for (std::size_t count = 1; count < (kSanitized ? 40 : 140); ++count) {
-      for (std::size_t repeated = 0; repeated <= row.inputs; ++repeated) {  // one input, or none
-        Call call = packed_call(row, types, count, telling_attributes(random), [&](std::size_t i, std::size_t) {
+      for (std::size_t repeated = 0; repeated <= entry.inputs; ++repeated) {  // one input, or none
+        Call call = packed_call(entry, types, count, telling_attributes(random), [&](std::size_t i, std::size_t) {
           u64 bits = 0;
           fill(reinterpret_cast<std::byte*>(&bits), types[i], 1, random);
           return bits;
         });
-        if (repeated < row.inputs) {
+        if (repeated < entry.inputs) {
           call.operands[repeated].stride = 0;
         }
-        const InnerLayout layout = repeated == row.inputs             ? InnerLayout::contiguous
-                                   : row.inputs == 2 && repeated == 0 ? InnerLayout::first_broadcast
-                                   : row.inputs == 2                  ? InnerLayout::second_broadcast
-                                                                      : InnerLayout::strided;
+        const InnerLayout layout = repeated == entry.inputs             ? InnerLayout::contiguous
+                                   : entry.inputs == 2 && repeated == 0 ? InnerLayout::first_broadcast
+                                   : entry.inputs == 2                  ? InnerLayout::second_broadcast
+                                                                        : InnerLayout::strided;
         check(table, variant, layout, call);
       }
     }

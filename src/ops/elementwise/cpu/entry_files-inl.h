@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The functions that put vector kernels into tables, declared for each of Highway's targets.
-#if defined(ANYDML_ROW_FILES_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef ANYDML_ROW_FILES_INL
-#undef ANYDML_ROW_FILES_INL
+#if defined(ANYDML_ENTRY_FILES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYDML_ENTRY_FILES_INL
+#undef ANYDML_ENTRY_FILES_INL
 #else
-#define ANYDML_ROW_FILES_INL
+#define ANYDML_ENTRY_FILES_INL
 #endif
 
 #include "ops/elementwise/cpu/kernels.h"
@@ -13,9 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Puts the vector kernels of a file's rows over those of a generic table.
+// Puts the vector kernels of a file's entries over those of a generic table.
 template <std::size_t kFile>
-void replace_rows(KernelTable& table);
+void replace_entries(KernelTable& table);
 // The kernels of quantize.cpp.
 void replace_quantize(KernelTable& table);
 // The kernels of runs.cpp.

@@ -12,9 +12,9 @@ namespace anydml::cuda {
 
 // The types of a definition's operands: the inputs, then the output.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
-struct RowTypes;
+struct DefinitionTypes;
 template <class Scalar, class Result, class... Inputs>
-struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
+struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   using Output = Result;
   static constexpr int kInputs = sizeof...(Inputs);
   static constexpr int kOperands = kInputs + 1;
@@ -67,9 +67,9 @@ struct RowTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
 
 template <class Scalar>
 __global__ void __launch_bounds__(kRowThreads)
-    row_strided(const __grid_constant__ Launch<RowTypes<Scalar>::kOperands> launch,
+    row_strided(const __grid_constant__ Launch<DefinitionTypes<Scalar>::kOperands> launch,
                 const __grid_constant__ Scalar scalar) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   using Output = typename Types::Output;
   constexpr int kOutput = Types::kInputs;
   const u32 first = blockIdx.x * (kRowThreads * kRowElements) + threadIdx.x;
@@ -100,14 +100,14 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // Enough bytes under way for each thread. Memory is fast enough for either; the bench tells them apart.
 template <class Scalar>
-using RowShape = VectorShape<kRowThreads, row_vectors_of_thread(RowTypes<Scalar>::kVectorInputBytes)>;
+using RowShape = VectorShape<kRowThreads, row_vectors_of_thread(DefinitionTypes<Scalar>::kVectorInputBytes)>;
 
 // Rows that are contiguous, or stay at one element, a vector at a time.
 template <class Scalar, class Shape = RowShape<Scalar>>
 __global__ void __launch_bounds__(Shape::kThreads)
-    row_vectors(const __grid_constant__ Launch<RowTypes<Scalar>::kOperands> launch,
+    row_vectors(const __grid_constant__ Launch<DefinitionTypes<Scalar>::kOperands> launch,
                 const __grid_constant__ Scalar scalar) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   using Output = typename Types::Output;
   constexpr int kOperands = Types::kOperands;
   constexpr int kOutput = Types::kInputs;
@@ -202,7 +202,7 @@ struct PlainLaunch {
 // one question for all of them.
 template <class Scalar, class Element>
 __device__ inline void compute_vector(const Scalar& scalar, const Element& element, u32 (&results)[4]) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   using Output = typename Types::Output;
   constexpr int kElements = Types::kVectorElements;
   const auto of_element = [&](int i) {
@@ -240,13 +240,13 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
 }
 
 template <class Scalar>
-using PlainShape = VectorShape<128, row_vectors_of_thread(RowTypes<Scalar>::kVectorInputBytes)>;
+using PlainShape = VectorShape<128, row_vectors_of_thread(DefinitionTypes<Scalar>::kVectorInputBytes)>;
 
 template <class Scalar, class Shape = PlainShape<Scalar>>
 __global__ void __launch_bounds__(Shape::kThreads)
-    row_plain(const __grid_constant__ PlainLaunch<RowTypes<Scalar>::kOperands> launch,
+    row_plain(const __grid_constant__ PlainLaunch<DefinitionTypes<Scalar>::kOperands> launch,
               const __grid_constant__ Scalar scalar) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   using Output = typename Types::Output;
   constexpr int kOutput = Types::kInputs;
   constexpr u32 kElements = Types::kVectorElements;

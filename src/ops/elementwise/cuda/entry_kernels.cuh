@@ -8,14 +8,14 @@
 #include <new>
 #include <utility>
 
+#include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/half_tables.cuh"
 #include "ops/elementwise/cuda/launch.cuh"
-#include "ops/elementwise/cuda/row_device.cuh"
 #include "ops/elementwise/scalars.h"
 
 namespace anydml::cuda {
 
-// The row after a ScaleBias of its first input: one definition, so that both are one kernel and memory is passed once.
+// The entry after a ScaleBias of its first input: one definition, so that both are one kernel and one pass over memory.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
 struct AfterScaleBias;
 template <class Scalar, class Result, class First, class... Rest>
@@ -52,7 +52,7 @@ void put_scalar(const Attributes& scale_bias, const Attributes& attributes, Scal
 template <class Scalar>
 [[nodiscard]] cudaError_t launch_row_strided(const KernelLaunch& from, cudaStream_t stream) noexcept {
   const u32 blocks = parts_of(from.geometry.count, kRowThreads * kRowElements);
-  row_strided<Scalar><<<blocks, kRowThreads, 0, stream>>>(make_launch<RowTypes<Scalar>::kOperands>(from),
+  row_strided<Scalar><<<blocks, kRowThreads, 0, stream>>>(make_launch<DefinitionTypes<Scalar>::kOperands>(from),
                                                           scalar_in<Scalar>(from.scalar));
   return cudaGetLastError();
 }
@@ -69,12 +69,12 @@ template <class Scalar, class Shape = RowShape<Scalar>>
   }
   if constexpr (kIsFunction<Scalar>) {
     if (from.geometry.rank == 1 && from.geometry.stays == 0) {
-      PlainLaunch<RowTypes<Scalar>::kOperands> launch;
-      std::copy_n(from.addresses, RowTypes<Scalar>::kOperands, launch.addresses);
+      PlainLaunch<DefinitionTypes<Scalar>::kOperands> launch;
+      std::copy_n(from.addresses, DefinitionTypes<Scalar>::kOperands, launch.addresses);
       launch.count = from.geometry.count;
       using Like = typename FunctionLike<Scalar>::type;
       using Plain = PlainShape<Like>;
-      const u32 blocks = parts_of(launch.count, Plain::kOfBlock * RowTypes<Scalar>::kVectorElements);
+      const u32 blocks = parts_of(launch.count, Plain::kOfBlock * DefinitionTypes<Scalar>::kVectorElements);
       if constexpr (std::is_same_v<Like, Scalar>) {
         row_plain<Scalar><<<blocks, Plain::kThreads, 0, stream>>>(launch, scalar_in<Scalar>(from.scalar));
       } else {
@@ -84,15 +84,15 @@ template <class Scalar, class Shape = RowShape<Scalar>>
     }
   }
   const u32 blocks = parts_of(from.geometry.vectors, Shape::kOfBlock);
-  row_vectors<Scalar, Shape><<<blocks, Shape::kThreads, 0, stream>>>(make_launch<RowTypes<Scalar>::kOperands>(from),
-                                                                     scalar_in<Scalar>(from.scalar));
+  row_vectors<Scalar, Shape><<<blocks, Shape::kThreads, 0, stream>>>(
+      make_launch<DefinitionTypes<Scalar>::kOperands>(from), scalar_in<Scalar>(from.scalar));
   return cudaGetLastError();
 }
 
 // What every set says of its definition, without kernels.
 template <class Scalar>
 [[nodiscard]] constexpr KernelSet describe_kernels() {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   static_assert(Types::kInputs <= static_cast<int>(kMaxInputs));
   KernelSet set{};
   set.inputs = static_cast<std::uint8_t>(Types::kInputs);
@@ -107,13 +107,13 @@ template <class Scalar>
 }
 
 template <class Scalar>
-[[nodiscard]] constexpr KernelSet make_row_kernels() {
+[[nodiscard]] constexpr KernelSet make_entry_kernels() {
   KernelSet set = describe_kernels<Scalar>();
   set.strided = launch_row_strided<Scalar>;
   set.vector = launch_row_vectors<Scalar>;
   return set;
 }
 template <class Scalar>
-inline constexpr KernelSet kRowKernels = make_row_kernels<Scalar>();
+inline constexpr KernelSet kEntryKernels = make_entry_kernels<Scalar>();
 
 }  // namespace anydml::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One row over tensors of equal sizes as a plan, and the CPU backend to run it: what tests of kernels start from.
+// One entry over tensors of equal sizes as a plan, and the CPU backend to run it: what tests of kernels start from.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,34 +13,35 @@
 
 namespace anydml::test {
 
-struct RowStep {
-  const Row* row = nullptr;
+struct EntryStep {
+  const Entry* entry = nullptr;
   std::uint32_t variant = 0;
   TensorDesc tensors[kMaxOperands];  // the inputs, then the output
   Attributes attributes;
   bool has_scale_bias = false;
   Attributes scale_bias;
 
-  [[nodiscard]] const TensorDesc& output() const { return tensors[row->inputs]; }
+  [[nodiscard]] const TensorDesc& output() const { return tensors[entry->inputs]; }
 };
 
-inline Plan make_plan(const RowStep& step) {
-  const Row& row = *step.row;
-  Plan plan(row.inputs, 1);
+inline Plan make_plan(const EntryStep& step) {
+  const Entry& entry = *step.entry;
+  Plan plan(entry.inputs, 1);
   std::vector<PlacedTensor> placed;
-  ElementwiseProgram program(row.inputs);
+  ElementwiseProgram program(entry.inputs);
   std::uint16_t sources[kMaxInputs];
-  for (std::uint16_t i = 0; i <= row.inputs; ++i) {
+  for (std::uint16_t i = 0; i <= entry.inputs; ++i) {
     placed.push_back({.tensor = step.tensors[i], .slot = i});
-    if (i < row.inputs) {
+    if (i < entry.inputs) {
       sources[i] = i;
     }
   }
   if (step.has_scale_bias) {
-    const std::uint32_t variant = find_variant(anydml::row(RowId::SCALE_BIAS), step.tensors[0].type);
-    sources[0] = program.add(RowId::SCALE_BIAS, variant, std::span(sources, 1), step.scale_bias);
+    const std::uint32_t variant = find_variant(anydml::entry(EntryId::SCALE_BIAS), step.tensors[0].type);
+    sources[0] = program.add(EntryId::SCALE_BIAS, variant, std::span(sources, 1), step.scale_bias);
   }
-  const std::uint16_t stored[] = {program.add(row.id, step.variant, std::span(sources, row.inputs), step.attributes)};
+  const std::uint16_t stored[] = {
+      program.add(entry.id, step.variant, std::span(sources, entry.inputs), step.attributes)};
   add_elementwise(plan, program, placed, stored);
   return plan;
 }

@@ -120,8 +120,8 @@ def added(activation):
 
 # For each operator one or more pairs: the attributes, and the function, which gives the answer, or a tuple where one of
 # several is right.
-ROWS = {
-    **function_oracles.ROWS,
+ENTRIES = {
+    **function_oracles.ENTRIES,
     "ELEMENT_WISE_MAX": [((), greater)],
     "ELEMENT_WISE_MIN": [((), less)],
     "ELEMENT_WISE_MEAN": [((), mean)],
@@ -185,7 +185,7 @@ COMPARISONS = {"GREATER_THAN": np.greater, "LESS_THAN": np.less, "GREATER_THAN_O
                "LESS_THAN_OR_EQUAL": np.less_equal}
 
 
-def typed_rows(draw, dtypes):
+def typed_entries(draw, dtypes):
     """Of operators whose tensors differ in type: the name, the inputs, the attributes and what NumPy says."""
     for inputs, answers in function_oracles.powers(draw):
         yield "ELEMENT_WISE_POW", inputs, (), answers
