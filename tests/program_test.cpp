@@ -122,6 +122,19 @@ struct Made {
   Attributes attributes;
 };
 
+// Of a program, for messages: "; the program is ELEMENT_WISE_ADD(0, 1), ...".
+std::string names_of(const std::vector<Made>& program) {
+  std::string text = "; the program is";
+  for (const Made& made : program) {
+    text.append(" ").append(entry(made.definition->entry).name).append("(");
+    for (std::size_t i = 0; i < made.sources.size(); ++i) {
+      text.append(i == 0 ? "" : ", ").append(std::to_string(made.sources[i]));
+    }
+    text.append(")");
+  }
+  return text;
+}
+
 // An instruction at random whose inputs are among the values.
 std::optional<Made> random_instruction(const std::vector<Definition>& among, const std::vector<DataType>& values,
                                        Random& random) {
@@ -251,7 +264,8 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     Held& wanted = expected[loads + i];
     for (i64 n = 0; n < count; ++n) {
       ASSERT_TRUE(same_bits(got.type, got.load(n), wanted.load(n)))
-          << "element " << n << " of store " << i << " of a program of " << made.size() << " instructions";
+          << "element " << n << " of store " << i << " is 0x" << std::hex << got.load(n) << "; expected 0x"
+          << wanted.load(n) << std::dec << names_of(made);
       wanted.store(n, got.load(n));
     }
     ASSERT_EQ(got.bytes, wanted.bytes) << "a byte between the elements was written";

@@ -27,7 +27,7 @@ struct ClipGrad {
 template <class T>
 struct ReluGrad {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x, compute_t<T> gradient) const {
-    return select(x > compute_t<T>{0}, gradient, compute_t<T>{0});
+    return select(is_positive(x), gradient, compute_t<T>{0});
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, T gradient) const
       requires(is_float<T> || std::is_signed_v<T>) {

@@ -21,6 +21,16 @@ template <class T>
   }
 }
 
+// Whether x > 0. By bits: of "x > 0 ? x : 0" clang makes Arm's FMAXNM, which turns a signalling NaN into a NaN, not into 0.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_positive(T x) {
+  if constexpr (is_float<T>) {
+    return static_cast<float_bits_t<T>>(to_bits(x) - 1U) < FloatParts<T>::kInfinity;
+  } else {
+    return x > T{0};
+  }
+}
+
 // The greater and the less of two: a NaN in either wins, and +0 is above -0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
