@@ -12,8 +12,8 @@
 
 #include "backend/cpu/target.h"
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 #include "support/entry_step.h"
 #include "support/layouts.h"
 #include "support/sanitizers.h"

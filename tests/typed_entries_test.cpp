@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 #include "schema/words.h"
 #include "support/entry_step.h"
 #include "support/layouts.h"

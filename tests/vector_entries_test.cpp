@@ -278,9 +278,11 @@ TEST_F(EachTarget, HasAKernelForEveryVariantAndLayout) {
     GTEST_SKIP() << "builds with sanitizers have vectors of some entries alone";
   }
   for_each_variant([](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
+    const bool is_plain =  // same_bits.h says why
+        entry.id == EntryId::ELEMENT_WISE_POW && !is_float_type(entry.variants[variant][0]);
     for (std::size_t i = 0; i < kInnerLayouts; ++i) {
       const auto layout = static_cast<InnerLayout>(i);
-      EXPECT_NE(table.find(entry.id, variant, layout), generic_kernels().find(entry.id, variant, layout))
+      EXPECT_EQ(table.find(entry.id, variant, layout) == generic_kernels().find(entry.id, variant, layout), is_plain)
           << entry.name << " variant " << variant;
     }
   });

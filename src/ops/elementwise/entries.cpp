@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "facts/facts_tables.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml {
 namespace {

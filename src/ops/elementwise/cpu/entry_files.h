@@ -6,8 +6,8 @@
 
 #include "ops/elementwise/cpu/kernels.h"
 #include "ops/elementwise/entries.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml {
 

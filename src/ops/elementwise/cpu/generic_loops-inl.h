@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml {
 namespace {

@@ -3,7 +3,7 @@
 // the limits and make NaN 0, and narrower integers that stop at their limits do so whether the fraction goes before or
 // after. FLOAT16 to and from integers of up to 16 bits is one half-precision instruction, on CPUs that have them.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_casts.cpp"

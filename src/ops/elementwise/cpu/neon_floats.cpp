@@ -2,7 +2,7 @@
 // Rows of floats by Arm's instructions (neon_floats-inl.h). FLOAT16 that is computed in FLOAT32 is converted on the
 // way, in registers; neon_halves.cpp has the entries that need no FLOAT32.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_floats.cpp"

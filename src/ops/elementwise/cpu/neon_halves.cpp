@@ -3,8 +3,8 @@
 // more; for a sum, difference, product, quotient or root that is the same as rounding once, since 24 >= 2 * 11 + 2.
 // Rounding to an integer, comparing and choosing are exact.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_halves.cpp"

@@ -21,7 +21,7 @@
 #include "ops/elementwise/cpu/function_loops-inl.h"
 #include "ops/elementwise/cpu/same_bits.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {

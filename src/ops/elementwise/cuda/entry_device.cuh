@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "ops/elementwise/cuda/launch_device.cuh"
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml::cuda {
 

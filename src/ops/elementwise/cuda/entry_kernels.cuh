@@ -11,7 +11,7 @@
 #include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/half_tables.cuh"
 #include "ops/elementwise/cuda/launch.cuh"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {
 

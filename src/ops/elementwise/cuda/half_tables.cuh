@@ -6,7 +6,7 @@
 #include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/half_tables.h"
 #include "ops/elementwise/cuda/launch.cuh"
-#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/scalar/functions/function.h"
 
 namespace anydml::cuda {
 

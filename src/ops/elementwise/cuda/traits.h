@@ -4,7 +4,7 @@
 #pragma once
 
 #include "backend/cuda/kernels/bits.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "ops/elementwise/cuda/variant_lists.h"
 #include "ops/elementwise/entries.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {
 

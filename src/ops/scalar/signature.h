@@ -51,7 +51,7 @@ template <class Scalar, class T>
 }
 
 // Calls use.template operator()<Definition<T>>() for every type, or pair of types, that the definition is defined for;
-// always in the same order, which numbers the variants of an entry.
+// always in the same order, which numbers the variants.
 template <template <class> class Definition, class Use>
 constexpr void for_each_variant(Use&& use) {
 #define ANYDML_VISIT(T, name, value)          \

@@ -2,8 +2,8 @@
 // The error function and what is made of it.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/error_function_constants.h"
-#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/scalar/functions/error_function_constants.h"
+#include "ops/scalar/functions/function.h"
 
 namespace anydml {
 

@@ -3,7 +3,7 @@
 // for NaN.
 #pragma once
 
-#include "ops/elementwise/scalar/lanes.h"
+#include "ops/scalar/lanes.h"
 
 namespace anydml {
 

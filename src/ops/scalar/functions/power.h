@@ -8,8 +8,8 @@
 
 #include <limits>
 
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/scalar/functions/power_constants.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/functions/power_constants.h"
 
 namespace anydml {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/float_bits.h"
-#include "ops/elementwise/scalar/lanes.h"
+#include "ops/scalar/lanes.h"
 
 namespace anydml {
 

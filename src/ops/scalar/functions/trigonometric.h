@@ -2,8 +2,8 @@
 // Sine, cosine and tangent.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/scalar/functions/trigonometric_constants.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/functions/trigonometric_constants.h"
 
 namespace anydml {
 

@@ -2,8 +2,8 @@
 // Arcus sine, arcus cosine and arcus tangent, the last of two numbers too.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/scalar/functions/inverse_trigonometric_constants.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/functions/inverse_trigonometric_constants.h"
 
 namespace anydml {
 

@@ -8,7 +8,7 @@
 //             So for b = +-inf: a where the signs agree, b where they differ.
 #pragma once
 
-#include "ops/elementwise/scalar/modulus_truncate.h"
+#include "ops/scalar/modulus_truncate.h"
 
 namespace anydml {
 

@@ -5,8 +5,8 @@
 // functions here add that part last, and multiplied by what is exact: so nearly nothing but the last rounding is lost.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/exponential_constants.h"
-#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/scalar/functions/exponential_constants.h"
+#include "ops/scalar/functions/function.h"
 
 namespace anydml {
 

@@ -20,7 +20,7 @@
 #pragma once
 
 #include "base/scalar.h"
-#include "ops/elementwise/scalar/lanes.h"
+#include "ops/scalar/lanes.h"
 
 namespace anydml {
 

@@ -2,8 +2,8 @@
 // What is made of the logarithm.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/scalar/functions/logarithm_constants.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/functions/logarithm_constants.h"
 
 namespace anydml {
 

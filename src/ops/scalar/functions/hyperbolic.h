@@ -2,8 +2,8 @@
 // The hyperbolic functions.
 #pragma once
 
-#include "ops/elementwise/scalar/functions/exponential.h"
-#include "ops/elementwise/scalar/functions/hyperbolic_constants.h"
+#include "ops/scalar/functions/exponential.h"
+#include "ops/scalar/functions/hyperbolic_constants.h"
 
 namespace anydml {
 
