@@ -21,7 +21,8 @@ template <class T>
   }
 }
 
-// Whether x > 0. By bits: of "x > 0 ? x : 0" clang makes Arm's FMAXNM, which turns a signalling NaN into a NaN, not into 0.
+// Whether x > 0. By bits: of "x > 0 ? x : 0" clang makes Arm's FMAXNM, which turns a signalling NaN into a NaN and not
+// into 0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_positive(T x) {
   if constexpr (is_float<T>) {
