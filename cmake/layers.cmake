@@ -82,10 +82,11 @@ function(anydml_layer name)
 endfunction()
 
 # anydml_family(NAME SOURCES ... CPU ...): a folder of src/ops. SOURCES say what its operators are, CPU are its kernels
-# there, which see the interface of the CPU backend and nothing else of it.
+# there, which see the interface of the CPU backend and nothing else of it. Families share the scalar definitions and see
+# nothing of each other.
 function(anydml_family name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU")
-  anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops)
+  anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar)
   target_link_libraries(anydml_${name} PRIVATE anydml_text)
   list(TRANSFORM FAMILY_CPU PREPEND cpu/)
   anydml_layer(${name}_cpu FOLDER ops/${name} SOURCES ${FAMILY_CPU} DEPENDS ${name} cpu_family)

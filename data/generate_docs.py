@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the numbers, lists and tables of the documents that follow from the facts, from the rows of src/ops and from
-other documents.
+"""Writes the numbers, lists and tables of the documents that follow from the facts, from the entries of src/ops and
+from other documents.
 
 usage: generate_docs.py            write them
        generate_docs.py --check    exit 1 and name the documents that are not current
@@ -19,7 +19,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the source may not be ours to write to
 import generate_directml  # noqa: E402
 from generate_tables import Source  # noqa: E402
-from rows import ROOT, read_rows  # noqa: E402
+from entries import ROOT, read_entries  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- facts: ([\w-]+) -->\n).*?(<!-- end of facts -->)", re.DOTALL)
 TYPES = ["FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"]
@@ -56,8 +56,8 @@ def history_of(operator, field, function):
 
 def feature_level_rows(operators):
     """Tensors that are supported alike share lines, and so do the functions of REDUCE."""
-    for row in read_rows():
-        operator = operators[row.operator]
+    for entry in read_entries():
+        operator = operators[entry.operator]
         functions = sorted({name for one in operator["support"] for name in one.get("for", [])}) or [""]
         fields = [tensor["field"] for tensor in operator["tensors"]]
         alike = {}
@@ -70,11 +70,11 @@ def feature_level_rows(operators):
             for history, same in groups.items():
                 tensors = "all" if len(groups) == 1 else ", ".join(same)
                 which = tensors if names == [""] else f"{', '.join(names)}: {tensors}"
-                yield from ((row.operator, which, *change) for change in history)
+                yield from ((entry.operator, which, *change) for change in history)
 
 
 def built_rows():
-    built = sorted(row.operator for row in read_rows())
+    built = sorted(entry.operator for entry in read_entries())
     prefixes = ("ELEMENT_WISE_", "ACTIVATION_")
     for prefix in prefixes:
         yield f"`{prefix}`", ", ".join(name.removeprefix(prefix) for name in built if name.startswith(prefix))
@@ -113,7 +113,7 @@ def cases_of(page):
 
 def counts(source, api):
     """(pattern, its numbers, documents that must have it). Whatever document has the pattern must have these numbers."""
-    built, known = len(read_rows()), len(source.operators)
+    built, known = len(read_entries()), len(source.operators)
     suite = re.search(r"^\| \*\*all\*\* \| (\d+) \| (\d+) \|", read("docs/onnx.md"), re.MULTILINE)
     abi = re.search(r"(\d+) facts,", "\n".join(generate_directml.abi_program(api)))
     wrong = {name: (int(torch.replace(",", "")), int(numpy.replace(",", ""))) for name, numpy, torch in re.findall(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes the polynomials and tables of the functions again: each data/functions/NAME.sollya prints the constants of
-src/ops/elementwise/scalar/functions/NAME_constants.h. They are committed; --check compares. Needs sollya."""
+src/ops/scalar/functions/NAME_constants.h. They are committed; --check compares. Needs sollya."""
 
 import argparse
 import pathlib
@@ -44,7 +44,7 @@ def main() -> int:
         if arguments.names and script.stem not in arguments.names:
             continue
         text = constants(script)
-        path = ROOT / f"src/ops/elementwise/scalar/functions/{script.stem}_constants.h"
+        path = ROOT / f"src/ops/scalar/functions/{script.stem}_constants.h"
         if arguments.check:
             if not path.exists() or path.read_text() != text:
                 print(f"{path.relative_to(ROOT)} is not what {script.relative_to(ROOT)} makes", file=sys.stderr)

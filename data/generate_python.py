@@ -105,8 +105,8 @@ def spec_text(op):
 
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
-"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and the
-rows in src/ops: edit those.
+"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and
+the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
@@ -127,7 +127,7 @@ def module_text(operators):
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
-             'and the rows\nin src/ops: edit those.\n"""\n',
+             'and the entries\nin src/ops: edit those.\n"""\n',
              "from ._run import given as _given, run as _run\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# Python's own names: never by import *\n",
@@ -165,7 +165,7 @@ def generate():
     built = built_names()
     unknown = built - {op.name for op in operators}
     if unknown:
-        fail(f"src/ops has rows that are no operators of DirectML's: {', '.join(sorted(unknown))}")
+        fail(f"src/ops has entries that are no operators of DirectML's: {', '.join(sorted(unknown))}")
     without = built ^ set(EXAMPLES)
     if without:
         fail(f"examples.py has too many or too few examples: {', '.join(sorted(without))}")

@@ -10,7 +10,7 @@ import re
 import sys
 
 from generate_tables import enum_prefix, field_type
-from rows import ROOT, read_rows
+from entries import ROOT, read_entries
 
 HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
@@ -184,7 +184,7 @@ def exported_names(operators):
 
 
 def built_names():
-    return {row.operator for row in read_rows()}
+    return {entry.operator for entry in read_entries()}
 
 
 # ---- Signatures -----------------------------------------------------------------------------------------------------

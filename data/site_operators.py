@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The site's page of each operator of DirectML, and the page that lists them all, from the facts, the rules, the rows of
-src/ops and data/examples.py. generate_site.py writes them."""
+"""The site's page of each operator of DirectML, and the page that lists them all, from the facts, the rules, the entries
+of src/ops and data/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import examples
 import python_rule as python
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
-from rows import OPS, read_rows
+from entries import OPS, read_entries
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 Facts = dict[str, Any]
@@ -92,7 +92,7 @@ def page_name(name: str) -> str:
 
 def has_cuda(name: str) -> bool:
     """Whether its family in src/ops has kernels for CUDA."""
-    return any((OPS / row.family / "cuda").is_dir() for row in read_rows() if row.operator == name)
+    return any((OPS / entry.family / "cuda").is_dir() for entry in read_entries() if entry.operator == name)
 
 
 def chapter(name: str) -> str:
@@ -127,7 +127,7 @@ def row_about(section: Section, name: str) -> str | None:
 
 def numerics(name: str) -> list[str]:
     """Where numerics.md says what the operator computes; the sections after these say how it is made."""
-    found = [one for one in sections("numerics.md") if one.title in ("The other rows", "Reductions")]
+    found = [one for one in sections("numerics.md") if one.title in ("The other operators", "Reductions")]
     first = sections("numerics.md")[0]
     candidates = [first] if "MODULUS" in name else found
     for section in candidates:

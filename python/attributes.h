@@ -175,8 +175,7 @@ class Attributes {
   }
 
   anydml_operator read_operator(const std::string& name, nb::handle value) {
-    const nb::object kind =
-        in_python([] { return nb::object(nb::module_::import_("anydml._core").attr("Operator")); });
+    const nb::object kind = in_python([] { return nb::object(nb::module_::import_("anydml._core").attr("Operator")); });
     if (PyObject_IsInstance(value.ptr(), kind.ptr()) != 1) {
       PyErr_Clear();
       raise(PyExc_TypeError, name + " is " + text_of(value) + "; expected an anydml.Operator");

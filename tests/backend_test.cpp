@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ring 2: every row of one type, through plan and CPU backend, over every kind of layout, against the scalar definition
-// by bits. Driven by elementwise.def: a new row is tested by being there. Rows of several types: typed_rows_test.cpp.
+// Ring 2: every entry of one type, through plan and CPU backend, over every kind of layout, against the scalar
+// definition by bits. Driven by elementwise.def: a new entry is tested by being there. Entries of several types:
+// typed_entries_test.cpp.
 #include "backend/backend.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +21,11 @@
 #include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 #include "schema/words.h"
+#include "support/entry_step.h"
 #include "support/layouts.h"
-#include "support/row_step.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
@@ -43,7 +44,7 @@ Attributes random_attributes(Random& random) {
   return attributes;
 }
 
-// One element by the scalar definition. The only part that is compiled for each row and type; all else, for each type.
+// One element by the scalar definition. Only this is compiled for each entry and type; all else, for each type.
 template <class T>
 using Apply = T (*)(const Attributes& attributes, const T* inputs);
 
@@ -60,23 +61,23 @@ T apply(const Attributes& attributes, const T* inputs) {
   }
 }
 
-bool takes_scale_bias(const Row& row) {
-  return row.facts != nullptr && std::ranges::find(row.facts->fields, facts::FieldType::scale_bias,
-                                                   &facts::Field::type) != row.facts->fields.end();
+bool takes_scale_bias(const Entry& entry) {
+  return entry.facts != nullptr && std::ranges::find(entry.facts->fields, facts::FieldType::scale_bias,
+                                                     &facts::Field::type) != entry.facts->fields.end();
 }
 
-// One random problem: layouts, values, now and then in place, now and then a ScaleBias before the row.
+// One random problem: layouts, values, now and then in place, now and then a ScaleBias before the entry.
 template <class T>
-void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elements) {
-  const std::size_t input_count = row.inputs;
+void check_once(const Entry& entry, Apply<T> apply_scalar, Random& random, u64& elements) {
+  const std::size_t input_count = entry.inputs;
   // Sizes small enough to be quick, yet some past the size of a chunk, so that threads share the work.
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
-  RowStep desc;
-  desc.row = &row;
-  desc.variant = find_variant(row, kDataTypeOf<T>);
+  EntryStep desc;
+  desc.entry = &entry;
+  desc.variant = find_variant(entry, kDataTypeOf<T>);
   desc.attributes = random_attributes(random);
-  // Only before what takes one: rows that know bits would see those of a NaN, which may be any.
-  desc.has_scale_bias = is_float<T> && takes_scale_bias(row) && random() % 2 == 0;
+  // Only before what takes one: entries that know bits would see those of a NaN, which may be any.
+  desc.has_scale_bias = is_float<T> && takes_scale_bias(entry) && random() % 2 == 0;
   desc.scale_bias = random_attributes(random);
 
   std::vector<Layout> layouts;
@@ -120,52 +121,52 @@ void check_once(const Row& row, Apply<T> apply_scalar, Random& random, u64& elem
   }
   run(make_plan(desc), addresses);
   ASSERT_TRUE(memory[input_count].equals(expected, layouts[input_count], 0))
-      << row.name << " " << type_name(kDataTypeOf<T>) << " sizes "
+      << entry.name << " " << type_name(kDataTypeOf<T>) << " sizes "
       << shape_text(desc.output().sizes, desc.output().rank) << " output strides "
       << shape_text(desc.output().strides, desc.output().rank) << " in place " << in_place;
 }
 
 template <template <class> class ScalarOp, class T>
-void check_type(const Row& row, u64& elements) {
+void check_type(const Entry& entry, u64& elements) {
   if constexpr (scalar_inputs<ScalarOp<T>, T>() != 0) {
-    Random random(kSeed + static_cast<u64>(row.id) * 100 + static_cast<u64>(kDataTypeOf<T>));
+    Random random(kSeed + static_cast<u64>(entry.id) * 100 + static_cast<u64>(kDataTypeOf<T>));
     for (int round = 0; round < kRounds && !testing::Test::HasFatalFailure(); ++round) {
-      check_once<T>(row, apply<ScalarOp<T>, T>, random, elements);
+      check_once<T>(entry, apply<ScalarOp<T>, T>, random, elements);
     }
   }
 }
 
 template <template <class> class ScalarOp>
-void check_row(RowId id) {
+void check_entry(EntryId id) {
   u64 elements = 0;
-#define ANYDML_CHECK(T, name, value) check_type<ScalarOp, T>(row(id), elements);
+#define ANYDML_CHECK(T, name, value) check_type<ScalarOp, T>(entry(id), elements);
   ANYDML_FOR_EACH_TYPE(ANYDML_CHECK)
 #undef ANYDML_CHECK
   if (!testing::Test::HasFailure()) {
     std::printf("  %-32s %9" PRIu64 " elements, every type and layout, none different from the scalar\n",
-                std::string(row(id).name).c_str(), elements);
+                std::string(entry(id).name).c_str(), elements);
   }
 }
 
-#define ANYDML_TYPED_ROW(op, Scalar)
-#define ANYDML_ROW(op, Scalar) \
-  TEST(Kernels, op) { check_row<Scalar>(RowId::op); }
+#define ANYDML_TYPED_ENTRY(op, Scalar)
+#define ANYDML_ENTRY(op, Scalar) \
+  TEST(Kernels, op) { check_entry<Scalar>(EntryId::op); }
 #include "ops/elementwise/elementwise.def"
 
-TEST(Kernels, TableHasOneForEachVariantOfARow) {
+TEST(Kernels, TableHasOneForEachVariantOfAnEntry) {
   EXPECT_EQ(generic_kernels().kernels.size(), variant_count());
-  for (const Row& row : rows()) {
-    ASSERT_FALSE(row.variants.empty()) << row.name;
-    for (std::uint32_t variant = 0; variant <= row.variants.size(); ++variant) {
+  for (const Entry& entry : entries()) {
+    ASSERT_FALSE(entry.variants.empty()) << entry.name;
+    for (std::uint32_t variant = 0; variant <= entry.variants.size(); ++variant) {
       for (std::size_t layout = 0; layout < kInnerLayouts; ++layout) {
-        const bool found = generic_kernels().find(row.id, variant, static_cast<InnerLayout>(layout)) != nullptr;
-        EXPECT_EQ(found, variant < row.variants.size()) << row.name << " variant " << variant;
+        const bool found = generic_kernels().find(entry.id, variant, static_cast<InnerLayout>(layout)) != nullptr;
+        EXPECT_EQ(found, variant < entry.variants.size()) << entry.name << " variant " << variant;
       }
     }
   }
-  EXPECT_EQ(row(RowId::CAST).variants.size(), 121U);
-  EXPECT_EQ(row(RowId::ELEMENT_WISE_LOGICAL_EQUALS).variants.size(), 22U);
-  EXPECT_EQ(row(RowId::ELEMENT_WISE_IF).variants.size(), 11U);
+  EXPECT_EQ(entry(EntryId::CAST).variants.size(), 121U);
+  EXPECT_EQ(entry(EntryId::ELEMENT_WISE_LOGICAL_EQUALS).variants.size(), 22U);
+  EXPECT_EQ(entry(EntryId::ELEMENT_WISE_IF).variants.size(), 11U);
 }
 
 TEST(CpuBackend, TargetsByName) {
@@ -295,8 +296,8 @@ TEST(ThreadPool, WorksInAForkedChild) {
   }
   std::vector<f32> a(100'000, 7.0F);
   std::vector<f32> out(a.size());
-  RowStep desc;
-  desc.row = &row(RowId::ELEMENT_WISE_MODULUS_FLOOR);
+  EntryStep desc;
+  desc.entry = &entry(EntryId::ELEMENT_WISE_MODULUS_FLOOR);
   for (TensorDesc& tensor : desc.tensors) {
     tensor = {.type = DataType::FLOAT32, .rank = 1, .sizes = {static_cast<i64>(a.size())}, .strides = {1}};
   }

@@ -10,7 +10,7 @@
 
 #include "facts/facts.h"
 #include "facts/facts_tables.h"
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 
 namespace anydml::test {
 namespace {
@@ -241,22 +241,22 @@ TEST(Facts, FindTheNearestName) {
   EXPECT_EQ(facts::nearest_operator_name(std::string(100'000, 'x')), "");
 }
 
-TEST(Rows, AreBuiltOperatorsOrStepsOfOurOwn) {
+TEST(Entries, AreBuiltOperatorsOrStepsOfOurOwn) {
   std::size_t built = 0;
   for (const facts::Operator& op : facts::operators()) {
-    const Row* row = find_row(op);
-    if (row == nullptr) {
+    const Entry* entry = find_entry(op);
+    if (entry == nullptr) {
       continue;
     }
-    EXPECT_EQ(&anydml::row(row->id), row);
-    if (row->facts == &op) {  // otherwise it is another name for what the row computes
+    EXPECT_EQ(&anydml::entry(entry->id), entry);
+    if (entry->facts == &op) {  // otherwise it is another name for what the entry computes
       ++built;
-      EXPECT_EQ(row->name, op.name);
+      EXPECT_EQ(entry->name, op.name);
     }
   }
-  const auto internal = std::ranges::count(rows(), nullptr, &Row::facts);
-  EXPECT_EQ(built + static_cast<std::size_t>(internal), rows().size());
-  std::printf("%zu of %zu operators are rows\n", built, facts::operators().size());
+  const auto internal = std::ranges::count(entries(), nullptr, &Entry::facts);
+  EXPECT_EQ(built + static_cast<std::size_t>(internal), entries().size());
+  std::printf("%zu of %zu operators are entries\n", built, facts::operators().size());
 }
 
 }  // namespace

@@ -129,5 +129,5 @@ def oracle(attributes, function):
     return of
 
 
-ROWS = {name: [(attributes, oracle(attributes, function)) for attributes, function in rows]
+ENTRIES = {name: [(attributes, oracle(attributes, function)) for attributes, function in rows]
         for name, rows in FUNCTIONS.items()}

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/elementwise/scalar/modulus_floor.h"
+#include "ops/scalar/modulus_floor.h"
 #include "support/bits.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from row_oracles import ROWS, typed_rows  # noqa: E402
+from entry_oracles import ENTRIES, typed_entries  # noqa: E402
 
 TYPES = {
     "FLOAT32": (1, np.float32), "FLOAT16": (2, np.float16), "UINT32": (3, np.uint32), "UINT16": (4, np.uint16),
@@ -179,7 +179,7 @@ def typed_cases(draw):
                 yield "ELEMENT_WISE_IS_NAN", [a], (), np.isnan(a).astype(truth)
         condition = draw(np.dtype(np.uint8)) % 3
         yield "ELEMENT_WISE_IF", [condition, a, b], (), np.where(condition != 0, a, b)
-    yield from typed_rows(draw, dtypes)
+    yield from typed_entries(draw, dtypes)
 
 
 def fill_cases():
@@ -321,13 +321,13 @@ def main(path):
             total += compared
             print(f"  {name:32} {compared:9} elements of {len(TYPES):2} types, none different")
             continue
-        if name not in ORACLES and name not in ROWS:
+        if name not in ORACLES and name not in ENTRIES:
             sys.exit(f"{name} is built, but this test does not know what NumPy calls it")
         compared = 0
         names = [key for key, (value, _) in TYPES.items() if types >> value & 1]
         for type_name in names:
             _, dtype = TYPES[type_name]
-            for attributes, oracle in ROWS.get(name, [(ATTRIBUTES.get(name, ()), ORACLES.get(name))]):
+            for attributes, oracle in ENTRIES.get(name, [(ATTRIBUTES.get(name, ()), ORACLES.get(name))]):
                 if "FusedActivation" in dict(attributes) and type_name not in ("FLOAT32", "FLOAT16"):
                     continue
                 inputs = [random_values(random, dtype, ELEMENTS) for _ in range(input_count)]

@@ -12,10 +12,10 @@
 
 #include "backend/cpu/target.h"
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
+#include "support/entry_step.h"
 #include "support/layouts.h"
-#include "support/row_step.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
@@ -43,7 +43,7 @@ u64 apply(const Attributes& attributes, const u64* inputs) {
 }
 
 struct Definition {
-  RowId row;
+  EntryId entry;
   std::uint32_t variant;
   Apply apply;
 };
@@ -51,10 +51,10 @@ struct Definition {
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = [] {
     std::vector<Definition> made;
-#define ANYDML_ROW(op, Scalar)                                                                                    \
-  {                                                                                                               \
-    std::uint32_t variant = 0;                                                                                    \
-    for_each_variant<Scalar>([&]<class ScalarOp>() { made.push_back({RowId::op, variant++, apply<ScalarOp>}); }); \
+#define ANYDML_ENTRY(op, Scalar)                                                                                    \
+  {                                                                                                                 \
+    std::uint32_t variant = 0;                                                                                      \
+    for_each_variant<Scalar>([&]<class ScalarOp>() { made.push_back({EntryId::op, variant++, apply<ScalarOp>}); }); \
   }
 #include "ops/elementwise/elementwise.def"
     return made;
@@ -122,13 +122,26 @@ struct Made {
   Attributes attributes;
 };
 
+// Of a program, for messages: "; the program is ELEMENT_WISE_ADD(0, 1), ...".
+std::string names_of(const std::vector<Made>& program) {
+  std::string text = "; the program is";
+  for (const Made& made : program) {
+    text.append(" ").append(entry(made.definition->entry).name).append("(");
+    for (std::size_t i = 0; i < made.sources.size(); ++i) {
+      text.append(i == 0 ? "" : ", ").append(std::to_string(made.sources[i]));
+    }
+    text.append(")");
+  }
+  return text;
+}
+
 // An instruction at random whose inputs are among the values.
 std::optional<Made> random_instruction(const std::vector<Definition>& among, const std::vector<DataType>& values,
                                        Random& random) {
   for (int attempt = 0; attempt < 200; ++attempt) {
     const Definition& definition = among[random() % among.size()];
-    const Row& of = row(definition.row);
-    // The bits of a NaN may be any, and after an operation such a row would show them.
+    const Entry& of = entry(definition.entry);
+    // The bits of a NaN may be any, and after an operation such an entry would show them.
     if (of.name.find("_BIT_") != std::string_view::npos && is_float_type(of.variants[definition.variant][0])) {
       continue;
     }
@@ -193,7 +206,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
       break;
     }
     made.push_back(*one);
-    const Row& of = row(one->definition->row);
+    const Entry& of = entry(one->definition->entry);
     values.push_back(of.variants[one->definition->variant][of.inputs]);
     program.add(of.id, one->definition->variant, one->sources, one->attributes);
   }
@@ -251,7 +264,8 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     Held& wanted = expected[loads + i];
     for (i64 n = 0; n < count; ++n) {
       ASSERT_TRUE(same_bits(got.type, got.load(n), wanted.load(n)))
-          << "element " << n << " of store " << i << " of a program of " << made.size() << " instructions";
+          << "element " << n << " of store " << i << " is 0x" << std::hex << got.load(n) << "; expected 0x"
+          << wanted.load(n) << std::dec << names_of(made);
       wanted.store(n, got.load(n));
     }
     ASSERT_EQ(got.bytes, wanted.bytes) << "a byte between the elements was written";
@@ -284,7 +298,7 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
     target.replace(table);
     std::vector<Definition> in_runs;
     std::ranges::copy_if(definitions(), std::back_inserter(in_runs), [&](const Definition& definition) {
-      return table.find_run(definition.row, definition.variant) != nullptr;
+      return table.find_run(definition.entry, definition.variant) != nullptr;
     });
     EXPECT_GT(in_runs.size(), 25U);
     const BackendSettings settings{.threads = 3, .cpu_target = cpu::target_name(target.target)};
@@ -309,8 +323,8 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
 // More values that live at once than the scratch memory holds: refused when it is compiled, and nothing runs.
 TEST(Programs, WithTooManyLiveValuesAreRefused) {
   ElementwiseProgram program(1);
-  const Row& negate = row(RowId::ELEMENT_WISE_NEGATE);
-  const Row& add = row(RowId::ELEMENT_WISE_ADD);
+  const Entry& negate = entry(EntryId::ELEMENT_WISE_NEGATE);
+  const Entry& add = entry(EntryId::ELEMENT_WISE_ADD);
   std::vector<std::uint16_t> results;
   for (int i = 0; i < 100; ++i) {
     const std::uint16_t source[] = {0};

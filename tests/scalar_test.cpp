@@ -5,8 +5,8 @@
 
 #include <cinttypes>
 
-#include "ops/elementwise/scalar/modulus_floor.h"
-#include "ops/elementwise/scalar/modulus_truncate.h"
+#include "ops/scalar/modulus_floor.h"
+#include "ops/scalar/modulus_truncate.h"
 #include "support/distributions.h"
 #include "support/oracle.h"
 #include "support/sanitizers.h"

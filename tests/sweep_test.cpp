@@ -13,7 +13,7 @@
 #include <limits>
 #include <thread>
 
-#include "ops/elementwise/scalar/modulus_floor.h"
+#include "ops/scalar/modulus_floor.h"
 #include "support/oracle.h"
 #include "support/setting.h"
 #include "support/tensor.h"

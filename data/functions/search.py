@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FUNCTIONS = "ops/elementwise/scalar/functions"
+FUNCTIONS = "ops/scalar/functions"
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the rows
+"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the entries
 in src/ops: edit those.
 """
 from ._run import given as _given, run as _run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and the
-rows in src/ops: edit those.
+"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and
+the entries in src/ops: edit those.
 """
 from collections import namedtuple
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The source that is written for programs, without a GPU: what it says, and that NVRTC compiles every row in it, where
-// NVRTC is. What the kernels compute is for a machine with a GPU.
+// The source that is written for programs, without a GPU: what it says, and that NVRTC compiles every entry in it,
+// where NVRTC is. What the kernels compute is for a machine with a GPU.
 #include <gtest/gtest.h>
 
 #include "backend/cuda/kept.h"
@@ -9,9 +9,9 @@
 
 namespace anydml::cuda {
 
-// The interpreter's table is device code. Here it says what the rows say, and no definition has attributes.
-bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noexcept {
-  const Row& of = row(id);
+// The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
+bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
+  const Entry& of = entry(id);
   if (variant >= of.variants.size()) {
     return false;
   }
@@ -25,10 +25,10 @@ bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noex
 
 namespace {
 
-// The row, and a copy of what it makes.
-ElementStep step_of(const Row& of, std::uint32_t variant) {
+// The entry, and a copy of what it makes.
+ElementStep step_of(const Entry& of, std::uint32_t variant) {
   const DataType result = of.variants[variant][of.inputs];
-  const Row& identity = row(RowId::ELEMENT_WISE_IDENTITY);
+  const Entry& identity = entry(EntryId::ELEMENT_WISE_IDENTITY);
   ElementStep step{};
   step.loads = of.inputs;
   for (std::uint16_t i = 0; i < of.inputs; ++i) {
@@ -36,11 +36,11 @@ ElementStep step_of(const Row& of, std::uint32_t variant) {
   }
   step.types[of.inputs] = result;
   ElementInstruction first{
-      .row = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
+      .entry = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
   for (std::uint16_t i = 0; i < of.inputs; ++i) {
     first.sources[i] = i;
   }
-  ElementInstruction second{.row = identity.id,
+  ElementInstruction second{.entry = identity.id,
                             .variant = static_cast<std::uint16_t>(find_variant(identity, result)),
                             .sources = {of.inputs},
                             .attributes = {}};
@@ -51,7 +51,7 @@ ElementStep step_of(const Row& of, std::uint32_t variant) {
 
 TEST(FusedSource, SaysTheProgram) {
   FusedSource source;
-  ASSERT_TRUE(write_fused(step_of(row(RowId::ELEMENT_WISE_ADD), 0), source));
+  ASSERT_TRUE(write_fused(step_of(entry(EntryId::ELEMENT_WISE_ADD), 0), source));
   EXPECT_NE(source.source.text.find("u32 operator()(u32 v0, u32 v1) const"), std::string::npos) << source.source.text;
   EXPECT_NE(
       source.source.text.find("const auto v2 = call_by_bits<VariantAt<decltype(variants_over<Add>(AllTypes{})), 0>"),
@@ -62,17 +62,17 @@ TEST(FusedSource, SaysTheProgram) {
 }
 
 TEST(FusedSource, LeavesOutWhatKernelsDoNotTake) {
-  ElementStep several = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  ElementStep several = step_of(entry(EntryId::ELEMENT_WISE_ADD), 0);
   several.stored = {2, 3};
   FusedSource source;
   EXPECT_FALSE(write_fused(several, source));
-  ElementStep other_size = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  ElementStep other_size = step_of(entry(EntryId::ELEMENT_WISE_ADD), 0);
   other_size.types[0] = DataType::FLOAT16;
   EXPECT_FALSE(write_fused(other_size, source));
 }
 
 TEST(FusedSource, SeveralStoresGoElementByElement) {
-  ElementStep several = step_of(row(RowId::ELEMENT_WISE_ADD), 0);
+  ElementStep several = step_of(entry(EntryId::ELEMENT_WISE_ADD), 0);
   several.stored = {2, 3};
   several.types[3] = DataType::FLOAT32;
   InlinedSource source;
@@ -111,8 +111,8 @@ TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(kept.size(), 3U);
 }
 
-TEST(FusedSource, EveryRowCompiles) {
-  for (const Row& of : rows()) {
+TEST(FusedSource, EveryEntryCompiles) {
+  for (const Entry& of : entries()) {
     FusedSource source;
     ASSERT_TRUE(write_fused(step_of(of, 0), source)) << of.name;
     KernelBinary binary;

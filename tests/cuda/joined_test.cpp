@@ -82,9 +82,9 @@ const ReduceKernels& extreme_kernels(FoldId fold, DataType type) { return visit_
 const ReduceKernels& argmax_kernels(DataType type) { return visit_arg_extreme(FoldId::argmax, type, kDescribe); }
 const ReduceKernels& argmin_kernels(DataType type) { return visit_arg_extreme(FoldId::argmin, type, kDescribe); }
 
-// The interpreter's table is device code. Here it says what the rows say, and no definition has attributes.
-bool find_function(RowId id, std::uint32_t variant, CodeFunction& function) noexcept {
-  const Row& of = row(id);
+// The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
+bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
+  const Entry& of = entry(id);
   function = {};
   function.inputs = of.inputs;
   for (std::size_t i = 0; i <= of.inputs; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How fast the CUDA kernels are, beside a pass that moves the same bytes, measured in the same run.
-// --rows: rows and programs other than modulus, only. --variants: shapes of the vector kernels, to choose by.
+// --entries: entries and programs other than modulus, only. --variants: shapes of the vector kernels, to choose by.
 // --type NAME: one type only.
 #include <algorithm>
 #include <cmath>
@@ -153,7 +153,7 @@ double pass_time(Timer& timer, const Memory& memory, u64 bytes) {
 
 using Strides = std::vector<std::int64_t>;
 
-// A row over tensors of these sizes; the strides are in elements.
+// An entry over tensors of these sizes; the strides are in elements.
 void prepare(PreparedElements& prepared, const Program& program, const std::vector<Strides>& strides,
              const Strides& sizes) {
   std::vector<TensorDesc> tensors;
@@ -163,9 +163,9 @@ void prepare(PreparedElements& prepared, const Program& program, const std::vect
   prepare_or_exit(prepared, step_of(program, tensors));
 }
 
-Program modulus_of(RowId row, DataType type) {
+Program modulus_of(EntryId entry, DataType type) {
   const DataType types[] = {type, type};
-  return program_of(*find_variant_info(row, types));
+  return program_of(*find_variant_info(entry, types));
 }
 
 struct Case {
@@ -204,15 +204,15 @@ void bench_type(Timer& timer, const Memory& memory) {
       if (data == Data::random_bits && (one.streams == 2 || one.a_shift != 0)) {
         continue;
       }
-      for (const RowId row : {RowId::ELEMENT_WISE_MODULUS_FLOOR, RowId::ELEMENT_WISE_MODULUS_TRUNCATE}) {
+      for (const EntryId entry : {EntryId::ELEMENT_WISE_MODULUS_FLOOR, EntryId::ELEMENT_WISE_MODULUS_TRUNCATE}) {
         PreparedElements prepared;
-        prepare(prepared, modulus_of(row, kDataTypeOf<T>), {one.a, one.b, {kSide, 1}}, {kSide, kSide});
+        prepare(prepared, modulus_of(entry, kDataTypeOf<T>), {one.a, one.b, {kSide, 1}}, {kSide, kSide});
         std::byte* bases[] = {memory.a + one.a_shift * sizeof(T), memory.b, memory.out};
         const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr)); });
         const double pass = one.streams == 3 ? three : two;
         std::printf("%-8s %-8s %-12s %-22s %-10s %8.1f us %6.0f GB/s  %5.1f %%\n",
                     std::string(type_name(kDataTypeOf<T>)).c_str(),
-                    row == RowId::ELEMENT_WISE_MODULUS_FLOOR ? "floor" : "truncate",
+                    entry == EntryId::ELEMENT_WISE_MODULUS_FLOOR ? "floor" : "truncate",
                     data == Data::ordinary ? "ordinary" : "random bits", one.name, shape_name(prepared.shape()), time,
                     one.streams * 1e-3 * static_cast<double>(bytes) / time, 100 * pass / time);
       }
@@ -321,7 +321,7 @@ void bench_tasks(Timer& timer, const Memory& memory) {
     for (u32 i = 0; i < count; ++i) {
       SmallTask& task = tasks[i];
       task = {};
-      task.code = static_cast<std::uint16_t>(RowId::ELEMENT_WISE_MODULUS_FLOOR);
+      task.code = static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_MODULUS_FLOOR);
       task.type = static_cast<std::uint8_t>(DataType::FLOAT32);
       task.broadcast = 4;
       task.count = kTaskElements;
@@ -341,8 +341,8 @@ void bench_tasks(Timer& timer, const Memory& memory) {
   }
 }
 
-// Rows and programs whose operands differ in type; each beside a pass of three streams that moves as many bytes.
-void bench_rows(Timer& timer, const Memory& memory) {
+// Entries and programs whose operands differ in type; each beside a pass of three streams that moves as many bytes.
+void bench_entries(Timer& timer, const Memory& memory) {
   fill_operands<f32><<<static_cast<unsigned>(kElements / 256), 256>>>(
       reinterpret_cast<f32*>(memory.a), reinterpret_cast<f32*>(memory.b), kElements, Data::ordinary);
   const u64 pass_bytes = 3 * kElements * 4;
@@ -363,33 +363,33 @@ void bench_rows(Timer& timer, const Memory& memory) {
                 1e-3 * speed, 100 * speed / pass);
     std::fflush(stdout);
   };
-  const auto each = [&](RowId row, std::initializer_list<DataType> wanted) {  // any of these, wherever it stands
+  const auto each = [&](EntryId entry, std::initializer_list<DataType> wanted) {  // any of these, wherever it stands
     for (const VariantInfo& variant : all_variants()) {
       const bool all = std::all_of(variant.types, variant.types + variant.inputs + 1, [&](DataType type) {
         return std::find(wanted.begin(), wanted.end(), type) != wanted.end();
       });
-      if (variant.row == row && all) {
+      if (variant.entry == entry && all) {
         bench(program_of(variant));
-        const VariantInfo* const scale_bias = find_variant_info(RowId::SCALE_BIAS, std::span(variant.types, 1));
-        if (scale_bias != nullptr && find_scaled_kernels(row, variant.variant) != nullptr) {
+        const VariantInfo* const scale_bias = find_variant_info(EntryId::SCALE_BIAS, std::span(variant.types, 1));
+        if (scale_bias != nullptr && find_scaled_kernels(entry, variant.variant) != nullptr) {
           bench(scaled_program_of(*scale_bias, variant));
         }
       }
     }
   };
   using enum DataType;
-  each(RowId::ELEMENT_WISE_IDENTITY, {UINT8, UINT16, UINT32, UINT64});
-  each(RowId::ELEMENT_WISE_ADD, {FLOAT32, FLOAT16, FLOAT64, INT8, INT64});
-  each(RowId::ELEMENT_WISE_DIVIDE, {FLOAT32, FLOAT16, INT32, INT8});
-  each(RowId::ELEMENT_WISE_ABS, {FLOAT32, FLOAT16});
-  each(RowId::ELEMENT_WISE_CLIP, {FLOAT32, FLOAT16, INT8});
-  each(RowId::CAST, {UINT8, FLOAT16, FLOAT32, INT64});
-  each(RowId::ELEMENT_WISE_IF, {UINT8, FLOAT16, FLOAT32, FLOAT64});
-  each(RowId::ELEMENT_WISE_LOGICAL_EQUALS, {FLOAT32, FLOAT16, UINT8, INT64});
+  each(EntryId::ELEMENT_WISE_IDENTITY, {UINT8, UINT16, UINT32, UINT64});
+  each(EntryId::ELEMENT_WISE_ADD, {FLOAT32, FLOAT16, FLOAT64, INT8, INT64});
+  each(EntryId::ELEMENT_WISE_DIVIDE, {FLOAT32, FLOAT16, INT32, INT8});
+  each(EntryId::ELEMENT_WISE_ABS, {FLOAT32, FLOAT16});
+  each(EntryId::ELEMENT_WISE_CLIP, {FLOAT32, FLOAT16, INT8});
+  each(EntryId::CAST, {UINT8, FLOAT16, FLOAT32, INT64});
+  each(EntryId::ELEMENT_WISE_IF, {UINT8, FLOAT16, FLOAT32, FLOAT64});
+  each(EntryId::ELEMENT_WISE_LOGICAL_EQUALS, {FLOAT32, FLOAT16, UINT8, INT64});
   // A program for the interpreter: (a + b) * a, stored.
   const DataType types[] = {FLOAT32, FLOAT32};
-  const VariantInfo& add = *find_variant_info(RowId::ELEMENT_WISE_ADD, types);
-  const VariantInfo& multiply = *find_variant_info(RowId::ELEMENT_WISE_MULTIPLY, types);
+  const VariantInfo& add = *find_variant_info(EntryId::ELEMENT_WISE_ADD, types);
+  const VariantInfo& multiply = *find_variant_info(EntryId::ELEMENT_WISE_MULTIPLY, types);
   Program program = program_of(add);
   program.instructions.push_back(program_of(multiply).instructions[0]);
   program.instructions[1].sources[0] = 2;
@@ -402,7 +402,7 @@ void bench_rows(Timer& timer, const Memory& memory) {
 
 template <class Scalar, class Shape>
 void bench_row_shape(Timer& timer, const Memory& memory, const char* name) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   auto launch = one_row<Types::kOperands>(memory, Types::kVectorElements);
   const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
   u64 bytes = 0;
@@ -427,10 +427,10 @@ void bench_row_shapes(Timer& timer, const Memory& memory, const char* name) {
   bench_row_shape<Scalar, VectorShape<256, 8, true>>(timer, memory, name);
 }
 
-int run(bool rows, bool variants, std::string_view type) {
+int run(bool entries, bool variants, std::string_view type) {
   Timer timer;
   const Memory memory;
-  bench_rows(timer, memory);
+  bench_entries(timer, memory);
   if (variants) {
     bench_row_shapes<Add<f32>>(timer, memory, "ADD FLOAT32");
     bench_row_shapes<Add<f16>>(timer, memory, "ADD FLOAT16");
@@ -438,7 +438,7 @@ int run(bool rows, bool variants, std::string_view type) {
     bench_row_shapes<Cast<f32, u8>>(timer, memory, "CAST FLOAT32 to UINT8");
     bench_row_shapes<LogicalEquals<f32, u8>>(timer, memory, "EQUALS FLOAT32 to UINT8");
   }
-  if (rows) {
+  if (entries) {
     return 0;
   }
   bench_tasks(timer, memory);
@@ -473,19 +473,19 @@ int run(bool rows, bool variants, std::string_view type) {
 }  // namespace anydml::cuda
 
 int main(int argc, char** argv) {
-  bool rows = false;
+  bool entries = false;
   bool variants = false;
   std::string_view type;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--rows") {
-      rows = true;
+    if (argument == "--entries") {
+      entries = true;
     } else if (argument == "--variants") {
       variants = true;
     } else if (argument == "--type" && i + 1 < argc) {
       type = argv[++i];
     } else {
-      std::fprintf(stderr, "usage: kernels_bench [--rows] [--variants] [--type FLOAT32]\n");
+      std::fprintf(stderr, "usage: kernels_bench [--entries] [--variants] [--type FLOAT32]\n");
       return 2;
     }
   }
@@ -494,5 +494,5 @@ int main(int argc, char** argv) {
     std::printf("skipped: no CUDA device was found\n");
     return 77;
   }
-  return anydml::cuda::run(rows, variants, type);
+  return anydml::cuda::run(entries, variants, type);
 }

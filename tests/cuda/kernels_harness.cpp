@@ -27,13 +27,13 @@ u64 apply_scalar(const Attributes& attributes, const u64* elements, std::index_s
       make_scalar<Scalar>(attributes)(test::from_raw<typename Types::template Input<kInputs>>(elements[kInputs])...));
 }
 
-template <RowId row, class... Scalars>
+template <EntryId entry, class... Scalars>
 void add_variants(Variants<Scalars...>, std::vector<VariantInfo>& all) {
   std::uint16_t variant = 0;
   const auto add = [&]<class Scalar>() {
     using Types = Signature<Scalar>;
     VariantInfo info{};
-    info.row = row;
+    info.entry = entry;
     info.variant = variant++;
     info.inputs = static_cast<std::uint32_t>(Types::kInputs);
     [&]<std::size_t... kInputs>(std::index_sequence<kInputs...>) {
@@ -74,16 +74,16 @@ u64 read_bits(const std::byte* from, std::size_t bytes) {
 const std::vector<VariantInfo>& all_variants() {
   static const std::vector<VariantInfo> kAll = [] {
     std::vector<VariantInfo> all;
-#define ANYDML_ROW(op, Definition) add_variants<RowId::op>(VariantsOf<RowId::op>{}, all);
+#define ANYDML_ENTRY(op, Definition) add_variants<EntryId::op>(VariantsOf<EntryId::op>{}, all);
 #include "ops/elementwise/elementwise.def"
     return all;
   }();
   return kAll;
 }
 
-const VariantInfo* find_variant_info(RowId row, std::span<const DataType> inputs) {
+const VariantInfo* find_variant_info(EntryId entry, std::span<const DataType> inputs) {
   for (const VariantInfo& variant : all_variants()) {
-    if (variant.row == row && variant.inputs == inputs.size() &&
+    if (variant.entry == entry && variant.inputs == inputs.size() &&
         std::equal(inputs.begin(), inputs.end(), variant.types)) {
       return &variant;
     }
@@ -91,20 +91,20 @@ const VariantInfo* find_variant_info(RowId row, std::span<const DataType> inputs
   return nullptr;
 }
 
-const char* row_name(RowId row) {
-  switch (row) {
-#define ANYDML_ROW(op, Definition) \
-  case RowId::op:                  \
+const char* entry_name(EntryId entry) {
+  switch (entry) {
+#define ANYDML_ENTRY(op, Definition) \
+  case EntryId::op:                  \
     return #op;
 #include "ops/elementwise/elementwise.def"
-    case RowId::count_:
+    case EntryId::count_:
       break;
   }
   return "";
 }
 
 std::string name_of(const VariantInfo& variant) {
-  std::string name = row_name(variant.row);
+  std::string name = entry_name(variant.entry);
   for (std::uint32_t i = 0; i <= variant.inputs; ++i) {
     name += i == variant.inputs ? " -> " : " ";
     name += type_name(variant.types[i]);
@@ -145,7 +145,7 @@ Program program_of(const VariantInfo& variant) {
   program.types.assign(variant.types, variant.types + variant.inputs + 1);
   program.loads = variant.inputs;
   ElementInstruction& instruction = program.instructions.emplace_back();
-  instruction = {.row = variant.row, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
+  instruction = {.entry = variant.entry, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
   for (std::uint16_t i = 0; i < variant.inputs; ++i) {
     instruction.sources[i] = i;
   }
@@ -158,7 +158,7 @@ Program program_of(const VariantInfo& variant) {
 Program scaled_program_of(const VariantInfo& scale_bias, const VariantInfo& variant) {
   Program program = program_of(variant);
   ElementInstruction scaled{
-      .row = scale_bias.row, .variant = scale_bias.variant, .sources = {}, .attributes = test_attributes()};
+      .entry = scale_bias.entry, .variant = scale_bias.variant, .sources = {}, .attributes = test_attributes()};
   program.instructions.insert(program.instructions.begin(), scaled);
   program.variants.insert(program.variants.begin(), &scale_bias);
   program.instructions[1].sources[0] = static_cast<std::uint16_t>(program.loads);

@@ -19,15 +19,15 @@ void report(const std::string& name, u64 elements, u64 different);
 void complain(const std::string& what);  // a failure of its own
 
 // The parts.
-void check_rows();
+void check_entries();
 void check_programs();
 void check_small_tasks();
 void check_modulus();
 void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
 
-// A variant of a row, with what it means.
+// A variant of an entry, with what it means.
 struct VariantInfo {
-  RowId row;
+  EntryId entry;
   std::uint16_t variant;
   std::uint32_t inputs;
   DataType types[kMaxInputs + 1];                                   // the inputs', the output's
@@ -36,8 +36,8 @@ struct VariantInfo {
   [[nodiscard]] DataType output() const { return types[inputs]; }
 };
 [[nodiscard]] const std::vector<VariantInfo>& all_variants();
-[[nodiscard]] const VariantInfo* find_variant_info(RowId row, std::span<const DataType> inputs);
-[[nodiscard]] const char* row_name(RowId row);
+[[nodiscard]] const VariantInfo* find_variant_info(EntryId entry, std::span<const DataType> inputs);
+[[nodiscard]] const char* entry_name(EntryId entry);
 [[nodiscard]] std::string name_of(const VariantInfo& variant);
 
 // By bits; NaN is one class.

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "cuda/kernels_harness.h"
-#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/entry_kernels.cuh"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr RowId kModulus[] = {RowId::ELEMENT_WISE_MODULUS_FLOOR, RowId::ELEMENT_WISE_MODULUS_TRUNCATE};
+constexpr EntryId kModulus[] = {EntryId::ELEMENT_WISE_MODULUS_FLOOR, EntryId::ELEMENT_WISE_MODULUS_TRUNCATE};
 
 __host__ __device__ u64 hash(u64 x) {
   x += 0x9e3779b97f4a7c15;
@@ -206,9 +206,9 @@ template <class T>
 constexpr KernelSet kGeneric[] = {generic_kernels<ModulusFloor<T>>(), generic_kernels<ModulusTruncate<T>>()};
 
 template <class T>
-ElementStep step_of(RowId row, const std::vector<TensorDesc>& tensors) {
+ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
   const DataType types[] = {kDataTypeOf<T>, kDataTypeOf<T>};
-  return step_of(program_of(*find_variant_info(row, types)), tensors);
+  return step_of(program_of(*find_variant_info(entry, types)), tensors);
 }
 
 // A step on the tuned kernels and on the generic one; how many elements differ.
@@ -221,7 +221,7 @@ u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_s
   }
   PreparedElements generic;
   prepare_or_exit(generic, step);
-  generic.replace_kernels(kGeneric<T>[step.program[0].row == kModulus[0] ? 0 : 1], KernelShape::strided);
+  generic.replace_kernels(kGeneric<T>[step.program[0].entry == kModulus[0] ? 0 : 1], KernelShape::strided);
   const auto bytes = [](raw_t<T>* address) { return reinterpret_cast<std::byte*>(address); };
   std::byte* to_expected[] = {bytes(buffers.a), bytes(buffers.b), bytes(buffers.expected)};
   std::byte* to_found[] = {bytes(buffers.a), bytes(buffers.b), bytes(buffers.found)};
@@ -244,7 +244,7 @@ u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_s
     CHECK(cudaMemcpy(&found, buffers.found + counters[1], sizeof(T), cudaMemcpyDeviceToHost));
     static int printed = 0;
     if (printed++ < 40) {
-      std::printf("  %s %s: element %llu is %s, expected %s\n", row_name(step.program[0].row),
+      std::printf("  %s %s: element %llu is %s, expected %s\n", entry_name(step.program[0].entry),
                   std::string(type_name(kDataTypeOf<T>)).c_str(), counters[1],
                   test::show(test::from_raw<T>(found)).c_str(), test::show(test::from_raw<T>(expected)).c_str());
     }
@@ -256,13 +256,13 @@ enum class Broadcast { none, divisor, dividend };
 
 // rows x columns with one of the operands repeated along the rows.
 template <class T>
-ElementStep rows_step(RowId row, std::int64_t rows, std::int64_t columns, Broadcast broadcast) {
+ElementStep rows_step(EntryId entry, std::int64_t rows, std::int64_t columns, Broadcast broadcast) {
   const DataType type = kDataTypeOf<T>;
   const std::vector<std::int64_t> sizes = {rows, columns};
   const TensorDesc whole = tensor_of(type, sizes, {columns, 1});
   const TensorDesc one = tensor_of(type, sizes, {1, 0});
   return step_of<T>(
-      row, {broadcast == Broadcast::dividend ? one : whole, broadcast == Broadcast::divisor ? one : whole, whole});
+      entry, {broadcast == Broadcast::dividend ? one : whole, broadcast == Broadcast::divisor ? one : whole, whole});
 }
 
 // Every pair of operands.
@@ -272,7 +272,7 @@ void check_every_pair() {
   constexpr u64 kValues = u64{1} << kBits;
   const u64 rows = g_quick ? (kBits == 8 ? 64 : 2) : std::min<u64>(kValues, 1024);
   Buffers<T> buffers(rows * kValues);
-  for (const RowId row : kModulus) {
+  for (const EntryId entry : kModulus) {
     u64 different[3] = {};
     u64 elements = 0;
     for (u64 first = 0; first < kValues; first += rows) {
@@ -281,26 +281,26 @@ void check_every_pair() {
       CHECK(cudaGetLastError());
       const auto height = static_cast<std::int64_t>(rows);
       const auto width = static_cast<std::int64_t>(kValues);
-      different[0] += compare<T>(rows_step<T>(row, height, width, Broadcast::none), buffers, KernelShape::vector);
+      different[0] += compare<T>(rows_step<T>(entry, height, width, Broadcast::none), buffers, KernelShape::vector);
       // One value for each row, from the start of the buffer.
       fill_every<T><<<blocks_of(rows), 256>>>(buffers.b, rows, first, 0, ~u64{0});
-      different[1] += compare<T>(rows_step<T>(row, height, width, Broadcast::divisor), buffers, KernelShape::vector);
+      different[1] += compare<T>(rows_step<T>(entry, height, width, Broadcast::divisor), buffers, KernelShape::vector);
       if (kBits == 8) {  // and alone, as a single row
         for (u64 i = 0; i < rows; ++i) {
           fill_every<T><<<1, 256>>>(buffers.b, 1, first + i, 0, ~u64{0});
-          different[1] += compare<T>(rows_step<T>(row, 1, width, Broadcast::divisor), buffers, KernelShape::vector);
+          different[1] += compare<T>(rows_step<T>(entry, 1, width, Broadcast::divisor), buffers, KernelShape::vector);
         }
       }
       fill_every<T><<<blocks_of(buffers.count), 256>>>(buffers.b, buffers.count, 0, 0, kValues - 1);
       fill_every<T><<<blocks_of(rows), 256>>>(buffers.a, rows, first, 0, ~u64{0});
-      different[2] += compare<T>(rows_step<T>(row, height, width, Broadcast::dividend), buffers, KernelShape::vector);
+      different[2] += compare<T>(rows_step<T>(entry, height, width, Broadcast::dividend), buffers, KernelShape::vector);
       elements += rows * kValues;
       if (g_quick) {
         first += kValues / 8;
       }
     }
     const std::string name =
-        std::string(row_name(row)) + " " + std::string(type_name(kDataTypeOf<T>)) + ", every pair, ";
+        std::string(entry_name(entry)) + " " + std::string(type_name(kDataTypeOf<T>)) + ", every pair, ";
     report(name + "contiguous", elements, different[0]);
     report(name + "one divisor a row", elements, different[1]);
     report(name + "one dividend a row", elements, different[2]);
@@ -315,27 +315,28 @@ void check_many_pairs() {
   const auto length = static_cast<std::int64_t>(side);
   const TensorDesc turned = tensor_of(kDataTypeOf<T>, {length, length}, {1, length});
   const TensorDesc whole = tensor_of(kDataTypeOf<T>, {length, length}, {length, 1});
-  for (const RowId row : kModulus) {
+  for (const EntryId entry : kModulus) {
     u64 different[5] = {};
     for (u64 round = 0; round < rounds; ++round) {
       fill_pairs<T><<<blocks_of(buffers.count), 256>>>(buffers.a, buffers.b, buffers.count, round);
       CHECK(cudaGetLastError());
-      different[0] += compare<T>(rows_step<T>(row, length, length, Broadcast::none), buffers, KernelShape::vector);
-      different[1] += compare<T>(rows_step<T>(row, length, length, Broadcast::divisor), buffers, KernelShape::vector);
-      different[2] += compare<T>(rows_step<T>(row, length, length, Broadcast::dividend), buffers, KernelShape::vector);
-      different[3] += compare<T>(step_of<T>(row, {whole, turned, whole}), buffers, KernelShape::transposed);
+      different[0] += compare<T>(rows_step<T>(entry, length, length, Broadcast::none), buffers, KernelShape::vector);
+      different[1] += compare<T>(rows_step<T>(entry, length, length, Broadcast::divisor), buffers, KernelShape::vector);
+      different[2] +=
+          compare<T>(rows_step<T>(entry, length, length, Broadcast::dividend), buffers, KernelShape::vector);
+      different[3] += compare<T>(step_of<T>(entry, {whole, turned, whole}), buffers, KernelShape::transposed);
       // One divisor for all, from another place each time.
       for (u64 i = 0; i < (g_quick ? 2 : 16); ++i) {
         raw_t<T>* const b = buffers.b;
         buffers.b += hash(round * 64 + i) % buffers.count;
-        different[4] += compare<T>(rows_step<T>(row, 1, length * length / (g_quick ? 1 : 16), Broadcast::divisor),
+        different[4] += compare<T>(rows_step<T>(entry, 1, length * length / (g_quick ? 1 : 16), Broadcast::divisor),
                                    buffers, KernelShape::vector);
         buffers.b = b;
       }
     }
     const u64 elements = buffers.count * rounds;
     const std::string name =
-        std::string(row_name(row)) + " " + std::string(type_name(kDataTypeOf<T>)) + ", mixed pairs, ";
+        std::string(entry_name(entry)) + " " + std::string(type_name(kDataTypeOf<T>)) + ", mixed pairs, ";
     report(name + "contiguous", elements, different[0]);
     report(name + "one divisor a row", elements, different[1]);
     report(name + "one dividend a row", elements, different[2]);

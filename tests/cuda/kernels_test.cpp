@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernels against the scalar definitions, by bits. Every row, layout and program, small tasks and fills are
-// compared with the host (kernels_rows.cpp), reductions too (kernels_reduce.cpp), the tuned kernels with generic ones
-// on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no device. --quick: few elements, for
-// tools that watch every access.
+// The CUDA kernels against the scalar definitions, by bits. Every entry, layout and program, small tasks and fills are
+// compared with the host (kernels_entries.cpp), reductions too (kernels_reduce.cpp), the tuned kernels with generic
+// ones on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no device. --quick: few elements,
+// for tools that watch every access.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -54,7 +54,7 @@ void check_fill() {
 
 int run_all() {
   check_fill();
-  check_rows();
+  check_entries();
   check_programs();
   check_small_tasks();
   check_modulus();

@@ -46,33 +46,33 @@ constexpr KernelSet kCast = make_set(false, false, {1, 4});
 
 }  // namespace
 
-const KernelSet* find_kernels(RowId row, std::uint32_t) noexcept {
-  return row == RowId::ELEMENT_WISE_ADD             ? &kAdd
-         : row == RowId::ELEMENT_WISE_MODULUS_FLOOR ? &kModulus
-         : row == RowId::ELEMENT_WISE_CLIP          ? &kClip
-         : row == RowId::CAST                       ? &kCast
-                                                    : nullptr;
+const KernelSet* find_kernels(EntryId entry, std::uint32_t) noexcept {
+  return entry == EntryId::ELEMENT_WISE_ADD             ? &kAdd
+         : entry == EntryId::ELEMENT_WISE_MODULUS_FLOOR ? &kModulus
+         : entry == EntryId::ELEMENT_WISE_CLIP          ? &kClip
+         : entry == EntryId::CAST                       ? &kCast
+                                                        : nullptr;
 }
-const KernelSet* find_scaled_kernels(RowId row, std::uint32_t) noexcept {
-  return row == RowId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
+const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t) noexcept {
+  return entry == EntryId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
 }
 std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&) { return nullptr; }  // without NVRTC
-bool takes_small_tasks(RowId row) noexcept { return row == RowId::ELEMENT_WISE_ADD; }
+bool takes_small_tasks(EntryId entry) noexcept { return entry == EntryId::ELEMENT_WISE_ADD; }
 cudaError_t launch_at_once(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
 cudaError_t launch_in_waves(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
 cudaError_t launch_code(const Code&, const KernelLaunch&, cudaStream_t) noexcept {
   g_launched = "code";
   return cudaSuccess;
 }
-// Every row takes and gives 4 bytes; as many inputs as ADD and CLIP have.
-bool find_function(RowId row, std::uint32_t, CodeFunction& function) noexcept {
+// Every entry takes and gives 4 bytes; as many inputs as ADD and CLIP have.
+bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcept {
   function = {};
-  function.number = static_cast<std::uint16_t>(row);
-  function.inputs = row == RowId::ELEMENT_WISE_ADD ? 2 : 1;
+  function.number = static_cast<std::uint16_t>(entry);
+  function.inputs = entry == EntryId::ELEMENT_WISE_ADD ? 2 : 1;
   std::fill_n(function.element_sizes, function.inputs + 1, 4);
   function.scalar_words = 0;
   function.make_scalar = [](const Attributes&, std::uint64_t*) {};
-  return row != RowId::ELEMENT_WISE_IF;
+  return entry != EntryId::ELEMENT_WISE_IF;
 }
 
 namespace {
@@ -88,13 +88,13 @@ TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<st
   return made;
 }
 
-ElementStep step_of(RowId row, const std::vector<TensorDesc>& tensors) {
+ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
   ElementStep step{.nest = normalise(tensors), .types = {}, .loads = 0, .program = {}, .stored = {}};
   step.loads = step.nest.operands - 1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     step.types[i] = tensors[i].type;
   }
-  step.program.push_back({.row = row, .variant = 0, .sources = {}, .attributes = {}});
+  step.program.push_back({.entry = entry, .variant = 0, .sources = {}, .attributes = {}});
   for (std::uint16_t i = 0; i < step.loads; ++i) {
     step.program[0].sources[i] = i;
   }
@@ -121,96 +121,97 @@ constexpr DataType kFloat = DataType::FLOAT32;
 
 TEST(Prepare, ContiguousRowsGoByVectors) {
   const TensorDesc whole = tensor(kFloat, {3, 64}, {64, 1});
-  const ElementStep step = step_of(RowId::ELEMENT_WISE_ADD, {whole, whole, whole});
+  const ElementStep step = step_of(EntryId::ELEMENT_WISE_ADD, {whole, whole, whole});
   EXPECT_EQ(launched(step), "v");
   EXPECT_EQ(launched(step, {0, 4, 0}), "s");
   EXPECT_EQ(launched(step, {0, 0, 2}), "s unaligned");
 }
 
 TEST(Prepare, EachOperandIsAlignedToItsOwnAccess) {
-  const ElementStep step = step_of(RowId::CAST, {tensor(DataType::UINT8, {1001}, {1}), tensor(kFloat, {1001}, {1})});
+  const ElementStep step = step_of(EntryId::CAST, {tensor(DataType::UINT8, {1001}, {1}), tensor(kFloat, {1001}, {1})});
   EXPECT_EQ(launched(step, {4, 0}), "v");  // four elements of a byte at a time
   EXPECT_EQ(launched(step, {2, 0}), "s");
   EXPECT_EQ(launched(step, {4, 8}), "s");
   EXPECT_EQ(launched(step, {1, 0}), "s");
   EXPECT_EQ(launched(step, {0, 1}), "s unaligned");
   // Rows of a byte each begin at multiples of 4, not of 16.
-  EXPECT_EQ(
-      launched(step_of(RowId::CAST, {tensor(DataType::UINT8, {5, 100}, {104, 1}), tensor(kFloat, {5, 100}, {100, 1})})),
-      "v");
-  EXPECT_EQ(
-      launched(step_of(RowId::CAST, {tensor(DataType::UINT8, {5, 100}, {102, 1}), tensor(kFloat, {5, 100}, {100, 1})})),
-      "s");
+  EXPECT_EQ(launched(step_of(EntryId::CAST,
+                             {tensor(DataType::UINT8, {5, 100}, {104, 1}), tensor(kFloat, {5, 100}, {100, 1})})),
+            "v");
+  EXPECT_EQ(launched(step_of(EntryId::CAST,
+                             {tensor(DataType::UINT8, {5, 100}, {102, 1}), tensor(kFloat, {5, 100}, {100, 1})})),
+            "s");
 }
 
 TEST(Prepare, RepeatedElementsStay) {
   const TensorDesc whole = tensor(kFloat, {64, 64}, {64, 1});
   const TensorDesc one = tensor(kFloat, {64, 64}, {1, 0});
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_ADD, {whole, one, whole}), {0, 4, 0}), "v");
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_ADD, {one, one, whole}), {4, 4, 0}), "v");
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, {whole, one, whole}), {0, 4, 0}), "v");
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, {one, one, whole}), {4, 4, 0}), "s");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole}), {0, 4, 0}), "v");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {one, one, whole}), {4, 4, 0}), "v");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_MODULUS_FLOOR, {whole, one, whole}), {0, 4, 0}), "v");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_MODULUS_FLOOR, {one, one, whole}), {4, 4, 0}), "s");
 }
 
 TEST(Prepare, ShortRowsThatFillNoVectorsAreStrided) {
   const TensorDesc narrow = tensor(kFloat, {100, 5}, {8, 1});
   const TensorDesc packed = tensor(kFloat, {100, 5}, {8, 1});
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_ADD, {narrow, packed, narrow})), "s");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {narrow, packed, narrow})), "s");
   const TensorDesc wide = tensor(kFloat, {100, 30}, {32, 1});
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_ADD, {wide, wide, wide})), "v");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {wide, wide, wide})), "v");
 }
 
 TEST(Prepare, ATransposedInputGoesByTilesWhereThereAreSuch) {
   const TensorDesc whole = tensor(kFloat, {64, 64}, {64, 1});
   const TensorDesc turned = tensor(kFloat, {64, 64}, {1, 64});
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, {whole, turned, whole})), "t");
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_MODULUS_FLOOR, {whole, turned, whole}), {0, 1, 0}), "s unaligned");
-  EXPECT_EQ(launched(step_of(RowId::ELEMENT_WISE_ADD, {whole, turned, whole})), "s");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_MODULUS_FLOOR, {whole, turned, whole})), "t");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_MODULUS_FLOOR, {whole, turned, whole}), {0, 1, 0}), "s unaligned");
+  EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {whole, turned, whole})), "s");
 }
 
 TEST(Prepare, OperandsMayRepeatAndComeInAnyOrder) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
-  ElementStep step = step_of(RowId::ELEMENT_WISE_ADD, {whole, whole, whole});
+  ElementStep step = step_of(EntryId::ELEMENT_WISE_ADD, {whole, whole, whole});
   step.program[0].sources[0] = 1;
   EXPECT_EQ(launched(step, {4, 0, 0}), "v");  // the first operand is nobody's
   EXPECT_EQ(launched(step, {0, 4, 0}), "s");
 }
 
-ElementStep scaled_step(RowId row) {
+ElementStep scaled_step(EntryId entry) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
-  ElementStep step = step_of(row, {whole, whole});
-  step.program.insert(step.program.begin(), {.row = RowId::SCALE_BIAS, .variant = 0, .sources = {}, .attributes = {}});
+  ElementStep step = step_of(entry, {whole, whole});
+  step.program.insert(step.program.begin(),
+                      {.entry = EntryId::SCALE_BIAS, .variant = 0, .sources = {}, .attributes = {}});
   step.program[1].sources[0] = 1;
   step.stored = {2};
   return step;
 }
 
 TEST(Prepare, AScaleBiasIsPartOfTheKernelOrInterpreted) {
-  EXPECT_EQ(launched(scaled_step(RowId::ELEMENT_WISE_CLIP)), "V");
-  EXPECT_EQ(launched(scaled_step(RowId::ELEMENT_WISE_CLIP), {4, 0}), "S");
-  EXPECT_EQ(launched(scaled_step(RowId::ELEMENT_WISE_ABS)), "code");
-  ElementStep two = scaled_step(RowId::ELEMENT_WISE_CLIP);
-  two.program[0].row = RowId::ELEMENT_WISE_ABS;
+  EXPECT_EQ(launched(scaled_step(EntryId::ELEMENT_WISE_CLIP)), "V");
+  EXPECT_EQ(launched(scaled_step(EntryId::ELEMENT_WISE_CLIP), {4, 0}), "S");
+  EXPECT_EQ(launched(scaled_step(EntryId::ELEMENT_WISE_ABS)), "code");
+  ElementStep two = scaled_step(EntryId::ELEMENT_WISE_CLIP);
+  two.program[0].entry = EntryId::ELEMENT_WISE_ABS;
   EXPECT_EQ(launched(two), "code");
 }
 
 TEST(Prepare, WhatIsNotDefinedIsRefused) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
-  EXPECT_NE(launched(step_of(RowId::ELEMENT_WISE_IF, {whole, whole})).find("not defined"), std::string::npos);
+  EXPECT_NE(launched(step_of(EntryId::ELEMENT_WISE_IF, {whole, whole})).find("not defined"), std::string::npos);
   const TensorDesc bytes = tensor(DataType::UINT8, {64}, {1});
-  EXPECT_NE(launched(step_of(RowId::ELEMENT_WISE_ADD, {whole, whole, bytes})).find("not defined"), std::string::npos);
+  EXPECT_NE(launched(step_of(EntryId::ELEMENT_WISE_ADD, {whole, whole, bytes})).find("not defined"), std::string::npos);
 }
 
 TEST(Prepare, SmallTasks) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
   const TensorDesc one = tensor(kFloat, {64}, {0});
   PreparedElements prepared;
-  ASSERT_EQ(prepared.prepare(step_of(RowId::ELEMENT_WISE_ADD, {whole, one, whole})), nullptr);
+  ASSERT_EQ(prepared.prepare(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole})), nullptr);
   std::byte* bases[] = {reinterpret_cast<std::byte*>(kBase), reinterpret_cast<std::byte*>(2 * kBase),
                         reinterpret_cast<std::byte*>(3 * kBase)};
   SmallTask task;
   ASSERT_TRUE(prepared.make_small_task(bases, task));
-  EXPECT_EQ(task.code, static_cast<std::uint16_t>(RowId::ELEMENT_WISE_ADD));
+  EXPECT_EQ(task.code, static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_ADD));
   EXPECT_EQ(task.count, 64U);
   EXPECT_EQ(task.broadcast, 6);  // the second, and the third, which there is not
   EXPECT_EQ(task.operands[0], bases[0]);
@@ -220,7 +221,7 @@ TEST(Prepare, SmallTasks) {
   bases[0] += 1;
   EXPECT_FALSE(prepared.make_small_task(bases, task));
   PreparedElements other;
-  ASSERT_EQ(other.prepare(step_of(RowId::ELEMENT_WISE_CLIP, {whole, whole})), nullptr);
+  ASSERT_EQ(other.prepare(step_of(EntryId::ELEMENT_WISE_CLIP, {whole, whole})), nullptr);
   EXPECT_FALSE(other.make_small_task(bases, task));
 }
 
@@ -238,7 +239,7 @@ void check_code(const ElementStep& step) {
   }
   for (const CodeInstruction& instruction : code.instructions) {
     ASSERT_LT(instruction.result, kMostSlots);
-    const bool two = instruction.function == static_cast<std::uint16_t>(RowId::ELEMENT_WISE_ADD);
+    const bool two = instruction.function == static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_ADD);
     slots[instruction.result] =
         combine(instruction.function, slots[instruction.sources[0]], two ? slots[instruction.sources[1]] : 0);
   }
@@ -247,8 +248,8 @@ void check_code(const ElementStep& step) {
     values.push_back(i + 1000U);
   }
   for (const ElementInstruction& instruction : step.program) {
-    const bool two = instruction.row == RowId::ELEMENT_WISE_ADD;
-    values.push_back(combine(static_cast<std::uint16_t>(instruction.row), values[instruction.sources[0]],
+    const bool two = instruction.entry == EntryId::ELEMENT_WISE_ADD;
+    values.push_back(combine(static_cast<std::uint16_t>(instruction.entry), values[instruction.sources[0]],
                              two ? values[instruction.sources[1]] : 0));
   }
   ASSERT_EQ(code.stores.size(), step.stored.size());
@@ -266,9 +267,9 @@ TEST(Code, ValuesKeepTheirSlotsAsLongAsTheyAreNeeded) {
     step.loads = static_cast<std::uint32_t>(1 + random() % (kMaxOperands - 1));
     const std::size_t count = 1 + random() % 40;
     for (std::size_t i = 0; i < count; ++i) {
-      const RowId row = random() % 2 == 0 ? RowId::ELEMENT_WISE_ADD : RowId::ELEMENT_WISE_CLIP;
+      const EntryId entry = random() % 2 == 0 ? EntryId::ELEMENT_WISE_ADD : EntryId::ELEMENT_WISE_CLIP;
       ElementInstruction& instruction = step.program.emplace_back();
-      instruction = {.row = row, .variant = 0, .sources = {}, .attributes = {}};
+      instruction = {.entry = entry, .variant = 0, .sources = {}, .attributes = {}};
       instruction.sources[0] = static_cast<std::uint16_t>(random() % (step.loads + i));
       instruction.sources[1] = static_cast<std::uint16_t>(random() % (step.loads + i));
     }
@@ -284,7 +285,7 @@ TEST(Code, SlotsAreUsedAgainAndTooLongProgramsAreRefused) {
   std::fill_n(step.types, kMaxOperands, kFloat);
   const auto extend = [&](std::size_t count) {
     while (step.program.size() < count) {
-      step.program.push_back({.row = RowId::ELEMENT_WISE_CLIP,
+      step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP,
                               .variant = 0,
                               .sources = {static_cast<std::uint16_t>(step.program.size())},
                               .attributes = {}});
@@ -307,11 +308,11 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   ElementStep step{.nest = {}, .types = {}, .loads = 1, .program = {}, .stored = {}};
   std::fill_n(step.types, kMaxOperands, kFloat);
   for (std::uint32_t i = 0; i <= kMostSlots; ++i) {
-    step.program.push_back({.row = RowId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
+    step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
   }
   for (std::uint32_t i = 0; i < kMostSlots; ++i) {  // all of them are needed here
     const auto before = static_cast<std::uint16_t>(i == 0 ? 1 : step.program.size());
-    step.program.push_back({.row = RowId::ELEMENT_WISE_ADD,
+    step.program.push_back({.entry = EntryId::ELEMENT_WISE_ADD,
                             .variant = 0,
                             .sources = {before, static_cast<std::uint16_t>(i + 2)},
                             .attributes = {}});
@@ -326,8 +327,8 @@ TEST(ReadStep, ScaleBias) {
   const TensorDesc whole = tensor(DataType::FLOAT16, {64}, {1});
   ElementwiseProgram program(1);
   const std::uint16_t first[] = {0};
-  const Row& scale = row(RowId::SCALE_BIAS);
-  const Row& clip = row(RowId::ELEMENT_WISE_CLIP);
+  const Entry& scale = entry(EntryId::SCALE_BIAS);
+  const Entry& clip = entry(EntryId::ELEMENT_WISE_CLIP);
   const std::uint16_t second[] = {program.add(scale.id, find_variant(scale, DataType::FLOAT16), first)};
   const std::uint16_t stored[] = {program.add(clip.id, find_variant(clip, DataType::FLOAT16), second)};
   Plan plan(1, 1);
@@ -344,20 +345,20 @@ TEST(ReadStep, ScaleBias) {
   });
 }
 
-// The lists of variants number them as the table of rows does.
-TEST(Variants, AreThoseOfTheRows) {
+// The lists of variants number them as the table of entries does.
+TEST(Variants, AreThoseOfTheEntries) {
   std::uint32_t total = 0;
-#define ANYDML_ROW(op, Definition)                                                 \
-  EXPECT_EQ(VariantsOf<RowId::op>::kCount, row(RowId::op).variants.size()) << #op; \
-  EXPECT_EQ(total, row(RowId::op).first_variant) << #op;                           \
-  total += VariantsOf<RowId::op>::kCount;
+#define ANYDML_ENTRY(op, Definition)                                                     \
+  EXPECT_EQ(VariantsOf<EntryId::op>::kCount, entry(EntryId::op).variants.size()) << #op; \
+  EXPECT_EQ(total, entry(EntryId::op).first_variant) << #op;                             \
+  total += VariantsOf<EntryId::op>::kCount;
 #include "ops/elementwise/elementwise.def"
   EXPECT_EQ(total, variant_count());
   EXPECT_EQ(total, AllVariants::kCount);
-  EXPECT_EQ((kVariantOf<RowId::CAST, Cast<u8, f32>>),
-            find_variant(row(RowId::CAST), Variant{DataType::UINT8, DataType::FLOAT32}));
-  EXPECT_EQ((kVariantOf<RowId::ELEMENT_WISE_LOGICAL_EQUALS, LogicalEquals<f64, u32>>),
-            find_variant(row(RowId::ELEMENT_WISE_LOGICAL_EQUALS),
+  EXPECT_EQ((kVariantOf<EntryId::CAST, Cast<u8, f32>>),
+            find_variant(entry(EntryId::CAST), Variant{DataType::UINT8, DataType::FLOAT32}));
+  EXPECT_EQ((kVariantOf<EntryId::ELEMENT_WISE_LOGICAL_EQUALS, LogicalEquals<f64, u32>>),
+            find_variant(entry(EntryId::ELEMENT_WISE_LOGICAL_EQUALS),
                          Variant{DataType::FLOAT64, DataType::FLOAT64, DataType::UINT32}));
 }
 

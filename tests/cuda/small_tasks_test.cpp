@@ -35,13 +35,11 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
   return cudaSuccess;
 }
 
-constexpr Family kFamily = {.name = "one",
-                            .prepare = nullptr,
+constexpr Family kFamily = {.prepare = nullptr,
                             .prepare_inlined = nullptr,
                             .launch_at_once = launch_at_once,
                             .launch_in_waves = launch_in_waves};
-constexpr Family kOther = {.name = "other",
-                           .prepare = nullptr,
+constexpr Family kOther = {.prepare = nullptr,
                            .prepare_inlined = nullptr,
                            .launch_at_once = launch_at_once,
                            .launch_in_waves = launch_in_waves};

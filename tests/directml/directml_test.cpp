@@ -81,7 +81,7 @@ TEST(Operators, TheProbeOfTensorFlow) {
   EXPECT_NE(dml.compile(op.Get(), DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION).Get(), nullptr);
 }
 
-TEST(Operators, EveryBuiltRowRuns) {
+TEST(Operators, EveryBuiltEntryRuns) {
   Dml dml;
   const auto run = [&](DML_OPERATOR_TYPE type, const void* desc, int inputs, std::vector<float> expected) {
     ComPtr<IDMLOperator> op;

@@ -321,8 +321,8 @@ class Timing(unittest.TestCase):
 class Facts(unittest.TestCase):
     def test_operators_are_as_the_facts_have_them(self):
         facts = json.loads((SOURCE / "data" / "operators.json").read_text())["operators"]
-        rows = "".join(rows.read_text() for rows in (SOURCE / "src" / "ops").glob("*/*.def"))
-        built = set(re.findall(r"^ANYDML_(?!INTERNAL)(?:[A-Z]+_)?ROW\((\w+)", rows, re.M))
+        entries = "".join(file.read_text() for file in (SOURCE / "src" / "ops").glob("*/*.def"))
+        built = set(re.findall(r"^ANYDML_(?!INTERNAL)(?:[A-Z]+_)?ENTRY\((\w+)", entries, re.M))
         shown = {one["name"]: one for one in json.loads(run("operators", "--json").stdout)}
         self.assertEqual(len(shown), 177)
         self.assertEqual(set(shown), {one["name"].removeprefix("DML_OPERATOR_") for one in facts})

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::functions {
 

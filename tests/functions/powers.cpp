@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace {
 

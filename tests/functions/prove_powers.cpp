@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace {
 

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/scalar/functions/function.h"
 // The constants of these headers are to be variables here.
 #define constexpr
-#include "ops/elementwise/scalar/functions/exponential.h"
-#include "ops/elementwise/scalar/functions/hyperbolic.h"
+#include "ops/scalar/functions/exponential.h"
+#include "ops/scalar/functions/hyperbolic.h"
 #undef constexpr
 #include "oracles.h"
 

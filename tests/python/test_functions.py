@@ -45,7 +45,7 @@ def quietly(call):
 
 
 def assert_nearest(name, inputs, result):
-    (_, oracle), = function_oracles.ROWS[name]
+    (_, oracle), = function_oracles.ENTRIES[name]
     answers = oracle(*np.broadcast_arrays(*inputs))
     result = np.asarray(result)
     assert result.dtype == answers[0].dtype and result.shape == answers[0].shape

@@ -110,7 +110,7 @@ DISPATCHED = {op: set() for op in NODES}
 
 @pytest.fixture
 def dispatched(monkeypatch):
-    """The rows that a test dispatches."""
+    """The operators that a test dispatches."""
     names = set()
 
     class Recording:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What DirectML's operators take, at each level, and which of them are built here: the facts and the rows, printed.
+// What DirectML's operators take, at each level, and which of them are built here: the facts and the entries, printed.
 #include <algorithm>
 #include <cstdio>
 

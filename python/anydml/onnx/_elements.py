@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that work element by element, where one dispatch of a row is not all that ONNX says."""
+"""Nodes that work element by element, where one dispatch of an operator is not all that ONNX says."""
 from functools import partial, reduce
 
 import numpy as np
@@ -127,7 +127,7 @@ def bit_shift(node):
 
 
 def several(name, mean=False):
-    """A row of two, from the first input to the last."""
+    """An operator of two, from the first input to the last."""
 
     def make(node):
         def compute(first, *others):
@@ -164,7 +164,7 @@ def _aligned(node, value, x, what):
 
 
 def quantize(node):
-    """QUANTIZE_LINEAR divides in FLOAT32 and gives 8 bits; other precisions and 16 bits take more rows."""
+    """QUANTIZE_LINEAR divides in FLOAT32 and gives 8 bits; other precisions and 16 bits take more operators."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that are functions of an element: the rows are correctly rounded, of FLOAT16 and FLOAT32."""
+"""Nodes that are functions of an element: the operators are correctly rounded, of FLOAT16 and FLOAT32."""
 import math
 from functools import partial
 
@@ -53,7 +53,7 @@ def _gelu_by_tanh(x):
 
 
 def softsign(node):
-    """Of double, which the row has not, by other rows."""
+    """Of double, which the operator does not take, by other operators."""
     return _softsign_by_others if node.kinds[0] == "double" else partial(dispatch, "ACTIVATION_SOFTSIGN")
 
 

@@ -29,7 +29,7 @@ def _first_built(*candidates):
 
 
 _NODES = {
-    # by element: one row
+    # by element: one operator
     "Abs": row("ELEMENT_WISE_ABS"),
     "Add": row("ELEMENT_WISE_ADD"),
     "And": row("ELEMENT_WISE_LOGICAL_AND"),
@@ -62,7 +62,7 @@ _NODES = {
     "ThresholdedRelu": row("ACTIVATION_THRESHOLDED_RELU", {"Alpha": "alpha"}),
     "Where": row("ELEMENT_WISE_IF"),
     "Xor": row("ELEMENT_WISE_LOGICAL_XOR"),
-    # by element: which row, or several of them, depends on the node
+    # by element: which operator, or several of them, depends on the node
     "BitShift": Row(elements.bit_shift, "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT BIT_XOR IF LOGICAL_LESS_THAN"),
     "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
     "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
@@ -167,5 +167,5 @@ _NODES = {
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
     "RMSNormalization": Row(None, check=layers.axis_checks),
 }
-# What needs a row that is not built is refused as anything else that is not here.
+# What needs an operator that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

@@ -19,8 +19,8 @@ KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
 # make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
-# taken. uses: the rows that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that
-# attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
+# taken. uses: the operators that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types
+# that attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
 # the results may lie in the inputs. kinds: the types of the first input that it takes, if that is not all of ONNX's and
 # ours. check: where make is None, a function of a Node that gives a function of its arrays, which raises if an attribute
 # or a shape is wrong: the nodes of ONNX's definition would say so under names that the model does not have, or compute
@@ -73,12 +73,12 @@ def plain(array):
     return array.view(np.uint8) if array.dtype == bool else array
 
 
-def dispatch(row, *arrays, **options):
+def dispatch(operator, *arrays, **options):
     """One operator over arrays; the options are its attributes, and run's own."""
     dimensions = max((array.ndim for array in arrays if array is not None), default=len(options.get("shape", ())))
     if dimensions > MOST_DIMENSIONS:
         raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {MOST_DIMENSIONS}")
-    return anydml.run(row, *(array if array is None else plain(array) for array in arrays), **options)
+    return anydml.run(operator, *(array if array is None else plain(array) for array in arrays), **options)
 
 
 def fill(value, shape, dtype):
@@ -101,7 +101,7 @@ def number(value, dtype):
 
 
 def row(name, fields=None, **fixed):
-    """A node that is one dispatch: the row's fields from the node's attributes, and those that are fixed."""
+    """A node that is one dispatch: the operator's fields from the node's attributes, and those that are fixed."""
 
     def make(node):
         options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}

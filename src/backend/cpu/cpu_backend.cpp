@@ -235,9 +235,9 @@ constexpr std::size_t kMostJoined = 3;  // steps
 ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   const auto families = cpu::families();
   const auto family = [&](const Step& step) { return families[step.family]; };
-  // The neighbours are rows; what is between them is not.
+  // The neighbours are streams of elements; the step between them is not.
   const auto main =
-      std::ranges::find_if(steps, [&](const Step& step) { return steps.size() == 1 || !family(step)->prepare_rows; });
+      std::ranges::find_if(steps, [&](const Step& step) { return steps.size() == 1 || !family(step)->prepare_stream; });
   if (main == steps.end()) {
     return {};
   }
@@ -246,11 +246,11 @@ ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   for (auto step = steps.begin(); step != steps.end(); ++step) {
     if (step != main) {
       cpu::Neighbour& neighbour = step < main ? neighbours.before : neighbours.after;
-      if (neighbour.rows != nullptr || family(*step)->prepare_rows == nullptr) {
+      if (neighbour.stream != nullptr || family(*step)->prepare_stream == nullptr) {
         return {};
       }
-      neighbour = {family(*step)->prepare_rows(*step, machine), ready.operands.size()};
-      if (neighbour.rows == nullptr) {
+      neighbour = {family(*step)->prepare_stream(*step, machine), ready.operands.size()};
+      if (neighbour.stream == nullptr) {
         return {};
       }
       ready.operands.insert(ready.operands.end(), step->operands.begin(), step->operands.end());

@@ -53,12 +53,12 @@ class Prepared {
 
 // A step over the elements of one operand that has no slot: it makes them, or takes them, a few at a time. Immutable,
 // as Prepared.
-class Rows {
+class ElementStream {
  public:
-  Rows() = default;
-  virtual ~Rows() = default;
-  Rows(const Rows&) = delete;
-  Rows& operator=(const Rows&) = delete;
+  ElementStream() = default;
+  virtual ~ElementStream() = default;
+  ElementStream(const ElementStream&) = delete;
+  ElementStream& operator=(const ElementStream&) = delete;
 
   // For the elements [first, first + count) of that operand, which are at `buffer`. Each is asked for once in a run.
   virtual void run(std::int64_t first, std::int64_t count, std::byte* buffer,
@@ -67,11 +67,11 @@ class Rows {
 
 // A step before or after another that is one piece of work with it. The operands of both are given together.
 struct Neighbour {
-  std::unique_ptr<Rows> rows;  // null: there is none
+  std::unique_ptr<ElementStream> stream;  // null: there is none
   std::size_t first_operand = 0;
 
   void run(std::int64_t first, std::int64_t count, std::byte* buffer, std::byte* const* operands) const noexcept {
-    rows->run(first, count, buffer, operands + first_operand);
+    stream->run(first, count, buffer, operands + first_operand);
   }
 };
 struct Neighbours {
@@ -87,7 +87,7 @@ struct Family {
   // operators say that they join others (ops/family.h). May throw std::bad_alloc.
   std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours);
   // The same for a step that stands before or after one of another family; null: the family has none that do.
-  std::unique_ptr<Rows> (*prepare_rows)(const Step& step, const Machine& machine);
+  std::unique_ptr<ElementStream> (*prepare_stream)(const Step& step, const Machine& machine);
 };
 
 // In the order of ops/families.def, so that a step's number finds its own. What is linked with the backend defines it.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The element-wise family: an operator is a row, and its plan one step, with a ScaleBias as a first instruction.
+// The element-wise family: an operator has an entry, and its plan is one step, with a ScaleBias as a first instruction.
 #include "ops/family.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "ops/elementwise/entries.h"
 #include "ops/elementwise/program.h"
 #include "ops/elementwise/recipes.h"
-#include "ops/elementwise/rows.h"
 #include "ops/op_desc.h"
 #include "text/format.h"
 
@@ -44,10 +44,10 @@ Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   return numbers;
 }
 
-// The row of an operator that is one, as its optional input is there or not.
-const Row& row_for(const OpDesc& desc) {
-  const Row* without = find_row_without_last(*desc.op);
-  return without != nullptr && !desc.tensors[desc.input_count - 1].present ? *without : *find_row(*desc.op);
+// The entry of an operator that has one, with its optional input or without it.
+const Entry& entry_for(const OpDesc& desc) {
+  const Entry* without = find_entry_without_last(*desc.op);
+  return without != nullptr && !desc.tensors[desc.input_count - 1].present ? *without : *find_entry(*desc.op);
 }
 
 std::uint32_t variant_of(const OpDesc& desc) {
@@ -58,7 +58,7 @@ std::uint32_t variant_of(const OpDesc& desc) {
       types[next++] = tensor.tensor.type;
     }
   }
-  return find_variant(row_for(desc), types);
+  return find_variant(entry_for(desc), types);
 }
 
 Status check(const OpDesc& desc) {
@@ -76,7 +76,7 @@ Status check(const OpDesc& desc) {
         format_text("attributes Scale and Bias are given for {}; expected a float type with them", type_name(type)));
   }
   if (numbers.fused != nullptr) {
-    const Row* fused = find_row(*numbers.fused->op);
+    const Entry* fused = find_entry(*numbers.fused->op);
     if (fused == nullptr || fused->inputs != 1 || find_variant(*fused, type) == kNoVariant) {
       return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not built here yet",
                                                        desc.op->name, numbers.fused->op->name)};
@@ -85,23 +85,23 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// The operator's own row, after a ScaleBias and before a fused activation, if it has them.
+// The operator's own entry, after a ScaleBias and before a fused activation, if it has them.
 std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
   const Numbers numbers = numbers_of(*desc.op, desc.arguments);
-  const Row& own = row_for(desc);
+  const Entry& own = entry_for(desc);
   std::uint16_t sources[kMaxInputs];
   std::copy_n(inputs.begin(), own.inputs, sources);
   if (numbers.scale_bias != nullptr) {
     Attributes scale_bias;
     std::ranges::copy(*numbers.scale_bias, scale_bias.values);
-    const std::uint32_t variant = find_variant(row(RowId::SCALE_BIAS), desc.tensors[0].tensor.type);
-    sources[0] = program.add(RowId::SCALE_BIAS, variant, std::span(sources, 1), scale_bias);
+    const std::uint32_t variant = find_variant(entry(EntryId::SCALE_BIAS), desc.tensors[0].tensor.type);
+    sources[0] = program.add(EntryId::SCALE_BIAS, variant, std::span(sources, 1), scale_bias);
   }
   const std::uint16_t result[] = {program.add(own.id, variant_of(desc), std::span(sources, own.inputs), numbers.own)};
   if (numbers.fused == nullptr) {
     return result[0];
   }
-  const Row& fused = *find_row(*numbers.fused->op);
+  const Entry& fused = *find_entry(*numbers.fused->op);
   return program.add(fused.id, find_variant(fused, desc.output().tensor.type), result,
                      numbers_of(*numbers.fused->op, numbers.fused->arguments).own);
 }
@@ -132,7 +132,7 @@ void lower_together(const OperatorGroup& group, Plan& plan) {
   add_elementwise(plan, program, tensors, stored);
 }
 
-// Those of DirectML's newest level, for an operator whose rows do not say.
+// The types of DirectML's newest level, for an operator whose entries do not say.
 TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
   std::size_t next = 0;
   for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {
@@ -151,11 +151,11 @@ TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
 extern const Family elementwise_family;
 const Family elementwise_family = {
     .id = FamilyId::elementwise,
-    .has = [](const facts::Operator& op) { return find_row(op) != nullptr || find_recipe(op) != nullptr; },
+    .has = [](const facts::Operator& op) { return find_entry(op) != nullptr || find_recipe(op) != nullptr; },
     .types =
         [](const facts::Operator& op, std::size_t position) {
-          const Row* row = find_row(op);
-          return row != nullptr ? row->types[position] : admitted_types(op, position);
+          const Entry* entry = find_entry(op);
+          return entry != nullptr ? entry->types[position] : admitted_types(op, position);
         },
     .by_element = true,
     .check = check,

@@ -10,10 +10,10 @@
 
 namespace anydml {
 
-std::uint16_t ElementwiseProgram::add(RowId row, std::uint32_t variant, std::span<const std::uint16_t> sources,
+std::uint16_t ElementwiseProgram::add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                                       const Attributes& attributes) {
   Instruction& instruction = instructions_.emplace_back();
-  instruction.row = static_cast<std::uint16_t>(row);
+  instruction.entry = static_cast<std::uint16_t>(entry);
   instruction.variant = static_cast<std::uint16_t>(variant);
   std::ranges::copy(sources, instruction.sources);
   instruction.attributes = attributes;
@@ -64,7 +64,7 @@ void add_copy(Plan& plan, const PlacedTensor& from, const PlacedTensor& to) {
   }
   ElementwiseProgram program(1);
   const std::uint16_t source[] = {0};
-  const Row& identity = row(RowId::ELEMENT_WISE_IDENTITY);
+  const Entry& identity = entry(EntryId::ELEMENT_WISE_IDENTITY);
   const std::uint16_t result[] = {program.add(identity.id, find_variant(identity, tensors[0].tensor.type), source)};
   add_elementwise(plan, program, tensors, result);
 }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 #include "ops/elementwise/step.h"
 #include "plan/plan.h"
 
@@ -16,8 +16,8 @@ class ElementwiseProgram {
  public:
   explicit ElementwiseProgram(std::uint32_t loads) : loads_(loads) {}
 
-  // The value that the row makes of these; variant is one of the row's.
-  std::uint16_t add(RowId row, std::uint32_t variant, std::span<const std::uint16_t> sources,
+  // The value that the entry makes of these; variant is one of the entry's.
+  std::uint16_t add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                     const Attributes& attributes = {});
 
   [[nodiscard]] std::uint32_t loads() const { return loads_; }
@@ -34,7 +34,7 @@ class ElementwiseProgram {
 void add_elementwise(Plan& plan, const ElementwiseProgram& program, std::span<const PlacedTensor> tensors,
                      std::span<const std::uint16_t> stored);
 
-// Of the type that has these bits and no other meaning: what rows that only move bits are run as.
+// Of the type that has these bits and no other meaning: what entries that only move bits are run as.
 [[nodiscard]] DataType bits_type(DataType type);
 
 }  // namespace anydml

@@ -6,16 +6,16 @@
 namespace anydml {
 namespace {
 
-// A row over values, in the variant of these types. The last value may be absent: then the row goes without it.
+// An entry over values, in the variant of these types. The last value may be absent: then the entry goes without it.
 struct Typed {
   std::uint16_t value;
   DataType type;
 };
 
-std::uint16_t add_row(ElementwiseProgram& program, RowId full, RowId without, Typed x, Typed scale, Typed zero_point,
-                      DataType output) {
+std::uint16_t add_entry(ElementwiseProgram& program, EntryId full, EntryId without, Typed x, Typed scale,
+                        Typed zero_point, DataType output) {
   const bool absent = zero_point.value == kAbsentValue;
-  const Row& of = row(absent ? without : full);
+  const Entry& of = entry(absent ? without : full);
   const Variant types =
       absent ? Variant{x.type, scale.type, output} : Variant{x.type, scale.type, zero_point.type, output};
   const std::uint16_t sources[] = {x.value, scale.value, zero_point.value};
@@ -26,24 +26,24 @@ std::uint16_t add_row(ElementwiseProgram& program, RowId full, RowId without, Ty
 std::uint16_t quantized_linear_add(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
   const auto typed = [&](std::size_t input) { return Typed{inputs[input], desc.tensors[input].tensor.type}; };
   const auto dequantize = [&](std::size_t first) {
-    return add_row(program, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::DEQUANTIZE_LINEAR_FROM_ZERO, typed(first),
-                   typed(first + 1), typed(first + 2), DataType::FLOAT32);
+    return add_entry(program, EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR, EntryId::DEQUANTIZE_LINEAR_FROM_ZERO,
+                     typed(first), typed(first + 1), typed(first + 2), DataType::FLOAT32);
   };
   const std::uint16_t terms[] = {dequantize(0), dequantize(3)};
-  const Row& add = row(RowId::ELEMENT_WISE_ADD);
+  const Entry& add = entry(EntryId::ELEMENT_WISE_ADD);
   const std::uint16_t sum = program.add(add.id, find_variant(add, DataType::FLOAT32), terms);
-  return add_row(program, RowId::ELEMENT_WISE_QUANTIZE_LINEAR, RowId::QUANTIZE_LINEAR_FROM_ZERO,
-                 {sum, DataType::FLOAT32}, typed(6), typed(7), desc.output().tensor.type);
+  return add_entry(program, EntryId::ELEMENT_WISE_QUANTIZE_LINEAR, EntryId::QUANTIZE_LINEAR_FROM_ZERO,
+                   {sum, DataType::FLOAT32}, typed(6), typed(7), desc.output().tensor.type);
 }
 
 }  // namespace
 
 Recipe find_recipe(const facts::Operator& op) {
   const std::string_view name = op.name;
-#define ANYDML_ROW(op, Definition)
-#define ANYDML_RECIPE_ROW(op, function) \
-  if (name == #op) {                    \
-    return function;                    \
+#define ANYDML_ENTRY(op, Definition)
+#define ANYDML_RECIPE_ENTRY(op, function) \
+  if (name == #op) {                      \
+    return function;                      \
   }
 #include "ops/elementwise/elementwise.def"
   return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that are several rows one after another.
+// Operators that several entries compute one after another.
 #pragma once
 
 #include "ops/elementwise/program.h"

@@ -15,13 +15,13 @@
 
 namespace anydml {
 
-inline constexpr std::size_t kMaxInputs = 8;  // of one row
+inline constexpr std::size_t kMaxInputs = 8;  // of one entry
 
-// One row applied to values. A value is a number: below the step's loads it is the element of that operand, from there
-// on the result of an instruction before this one.
+// One entry applied to values. A value is a number: below the step's loads it is the element of that operand, from
+// there on the result of an instruction before this one.
 struct Instruction {
-  std::uint16_t row;      // RowId
-  std::uint16_t variant;  // of the row: which types it takes and gives
+  std::uint16_t entry;    // EntryId
+  std::uint16_t variant;  // of the entry: which types it takes and gives
   std::uint16_t sources[kMaxInputs];
   Attributes attributes;
 };

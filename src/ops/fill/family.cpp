@@ -14,13 +14,13 @@
 namespace anydml {
 namespace {
 
-struct FillRow {
+struct FillEntry {
   std::string_view name;
   std::size_t numbers;
 };
 
-constexpr FillRow kRows[] = {
-#define ANYDML_FILL_ROW(op, numbers) {#op, numbers},
+constexpr FillEntry kEntries[] = {
+#define ANYDML_FILL_ENTRY(op, numbers) {#op, numbers},
 #include "ops/fill/fill.def"
 };
 
@@ -46,7 +46,7 @@ std::vector<Scalar> numbers_of(const OpDesc& desc) {
 }
 
 Status check(const OpDesc& desc) {
-  if (numbers_of(desc).size() != std::ranges::find(kRows, desc.op->name, &FillRow::name)->numbers) {
+  if (numbers_of(desc).size() != std::ranges::find(kEntries, desc.op->name, &FillEntry::name)->numbers) {
     return invalid({desc.op->name, {}}, "a number is missing");
   }
   return {};
@@ -81,7 +81,9 @@ extern const Family fill_family;
 const Family fill_family = {
     .id = FamilyId::fill,
     .has =
-        [](const facts::Operator& op) { return std::ranges::find(kRows, op.name, &FillRow::name) != std::end(kRows); },
+        [](const facts::Operator& op) {
+          return std::ranges::find(kEntries, op.name, &FillEntry::name) != std::end(kEntries);
+        },
     .types =
         [](const facts::Operator&, std::size_t) {
           TypeSet all = 0;

@@ -19,7 +19,7 @@ namespace anydml {
 namespace {
 
 constexpr std::string_view kNames[] = {
-#define ANYDML_REDUCE_ROW(op) #op,
+#define ANYDML_REDUCE_ENTRY(op) #op,
 #include "ops/reduce/reduce.def"
 };
 

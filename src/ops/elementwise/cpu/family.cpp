@@ -11,7 +11,7 @@
 #include "ops/elementwise/cpu/program_step.h"
 #include "ops/elementwise/cpu/tiled_step.h"
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 
 namespace anydml {
 namespace {
@@ -67,7 +67,7 @@ class SingleStep final : public TiledStep {
 // one store.
 bool is_single(const ElementwiseStep& step) {
   if (step.program.size() != 1 || step.stored.size() != 1 || step.stored[0] != step.loads ||
-      step.program[0].row >= kRowCount || row(row_of(step.program[0])).inputs != step.loads) {
+      step.program[0].entry >= kEntryCount || entry(entry_of(step.program[0])).inputs != step.loads) {
     return false;
   }
   for (std::uint32_t i = 0; i < step.loads; ++i) {
@@ -82,18 +82,18 @@ bool is_single(const ElementwiseStep& step) {
 // are the same throughout a tile: a kernel does it in one go. Null: this is another program.
 Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels) {
   constexpr std::uint32_t kLoads = 8;
-  constexpr RowId kRows[] = {RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR,
-                             RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_QUANTIZE_LINEAR};
+  constexpr EntryId kEntries[] = {EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR, EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR,
+                                  EntryId::ELEMENT_WISE_ADD, EntryId::ELEMENT_WISE_QUANTIZE_LINEAR};
   constexpr std::uint16_t kSources[][3] = {{0, 1, 2}, {3, 4, 5}, {kLoads, kLoads + 1, 0}, {kLoads + 2, 6, 7}};
   constexpr std::uint32_t kTensors[] = {0, 2, 3, 5, 7, kLoads};
   constexpr std::uint32_t kNumbers[] = {1, 2, 4, 5, 6, 7};
-  if (step.loads != kLoads || step.program.size() != std::size(kRows) || step.stored.size() != 1 ||
+  if (step.loads != kLoads || step.program.size() != std::size(kEntries) || step.stored.size() != 1 ||
       step.stored[0] != kLoads + 3) {
     return nullptr;
   }
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
-    if (row_of(step.program[i]) != kRows[i] ||
-        !std::equal(kSources[i], kSources[i] + row(kRows[i]).inputs, step.program[i].sources)) {
+  for (std::size_t i = 0; i < std::size(kEntries); ++i) {
+    if (entry_of(step.program[i]) != kEntries[i] ||
+        !std::equal(kSources[i], kSources[i] + entry(kEntries[i]).inputs, step.program[i].sources)) {
       return nullptr;
     }
   }
@@ -111,16 +111,16 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
     const InnerLayout layout = step.nest->inner;
-    const Kernel kernel = kernels.find(row_of(instruction), instruction.variant, layout);
+    const Kernel kernel = kernels.find(entry_of(instruction), instruction.variant, layout);
     if (kernel == nullptr) {
       return nullptr;
     }
     // A run keeps the number in a register; the kernel repeats it in memory.
     if ((layout == InnerLayout::first_broadcast || layout == InnerLayout::second_broadcast) &&
-        kernels.find_run(row_of(instruction), instruction.variant) != nullptr) {
+        kernels.find_run(entry_of(instruction), instruction.variant) != nullptr) {
       return make_program_step(step, flat, kernels, machine);
     }
-    const bool vectors = kernel != generic_kernels().find(row_of(instruction), instruction.variant, layout);
+    const bool vectors = kernel != generic_kernels().find(entry_of(instruction), instruction.variant, layout);
     return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
                                         kernel);
   }
@@ -134,7 +134,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   return make_ready(read_elementwise(flat), flat, machine);
 }
 
-std::unique_ptr<cpu::Rows> prepare_rows(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::ElementStream> prepare_stream(const Step& flat, const cpu::Machine& machine) {
   ElementwiseStep step = read_elementwise(flat);
   const std::uint32_t handed = handed_operand(flat);
   LoopNest nest = *step.nest;
@@ -153,7 +153,7 @@ std::unique_ptr<cpu::Rows> prepare_rows(const Step& flat, const cpu::Machine& ma
 
 namespace cpu {
 extern const Family elementwise_family;
-const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_rows = prepare_rows};
+const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_stream = prepare_stream};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of a function (scalar/functions), for each of Highway's targets: a loop over the ordinary case, of which the
+// Rows of a function (ops/scalar/functions), for each of Highway's targets: a loop over the ordinary case, of which the
 // compiler makes the target's vectors, and another over those elements of a stretch that are hard. FLOAT16 has so few
 // values that a table holds the results of all of them.
 #if defined(ANYDML_FUNCTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -18,8 +18,8 @@
 
 #include "backend/cpu/loops.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
-#include "ops/elementwise/scalar/functions/function.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/signature.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {

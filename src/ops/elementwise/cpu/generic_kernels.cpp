@@ -4,20 +4,20 @@
 #include <memory>
 #include <utility>
 
-#include "ops/elementwise/cpu/row_files.h"
+#include "ops/elementwise/cpu/entry_files.h"
 
 namespace anydml {
 namespace {
 
 template <std::size_t... kFiles>
 void put_files(KernelTable& table, std::index_sequence<kFiles...>) {
-  (put_generic_rows<kFiles>(table), ...);
+  (put_generic_entries<kFiles>(table), ...);
 }
 
 KernelTable make_table() {
   KernelTable table{.target = "generic", .kernels = {}};
   table.kernels.resize(variant_count());
-  put_files(table, std::make_index_sequence<kRowFiles>{});
+  put_files(table, std::make_index_sequence<kEntryFiles>{});
   return table;
 }
 

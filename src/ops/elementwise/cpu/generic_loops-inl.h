@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A row's scalar definition in a plain loop: right on every machine, and the loop that vector kernels are compared
-// with. There is one loop for all layouts, since every target that is in use has vector kernels for all rows.
+// An entry's scalar definition in a plain loop: right on every machine, and the loop that vector kernels are compared
+// with. There is one loop for all layouts, since every target in use has vector kernels for all entries.
 #pragma once
 
 #include <cstring>
 #include <utility>
 
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml {
 namespace {
@@ -49,11 +49,11 @@ void kernel(const KernelArguments& arguments) noexcept {
   loop<ScalarOp>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
 }
 
-// Puts the loops of a row's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each.
+// Puts the loops of an entry's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each.
 template <class ForEach>
-void put_generic_row(KernelTable& table, RowId id, ForEach for_each) {
+void put_generic_entry(KernelTable& table, EntryId id, ForEach for_each) {
   std::uint32_t variant = 0;
-  for_each([&]<class Scalar>() { table.at(row(id), variant++).fill(kernel<Scalar>); });
+  for_each([&]<class Scalar>() { table.at(entry(id), variant++).fill(kernel<Scalar>); });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "base/scalar.h"
 #include "ops/elementwise/cpu/runs.h"
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 #include "plan/inner_layout.h"
 
 namespace anydml {
@@ -36,29 +36,29 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels, for each variant of each row. The generic table is full; a faster target's replaces what it has
-// and takes over the rest.
+// One target's kernels, for each variant of each entry. The generic table is full; a faster target's replaces what it
+// has and takes over the rest.
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
   // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have no strides; null: none.
   std::array<Kernel, 2> quantized_add = {};
   RunKernels runs = {};
-  std::array<RunRow, kRowCount> run_rows = {};  // by RowId
+  std::array<RunEntry, kEntryCount> run_entries = {};  // by EntryId
 
-  // The kernels of a row's variant, by layout; variant is one of the row's.
-  [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Row& row, std::uint32_t variant) {
-    return kernels[row.first_variant + variant];
+  // The kernels of an entry's variant, by layout; variant is one of the entry's.
+  [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Entry& entry, std::uint32_t variant) {
+    return kernels[entry.first_variant + variant];
   }
-  // Null when the row has no such variant.
-  [[nodiscard]] Kernel find(RowId id, std::uint32_t variant, InnerLayout layout) const {
-    const Row& of = row(id);
+  // Null when the entry has no such variant.
+  [[nodiscard]] Kernel find(EntryId id, std::uint32_t variant, InnerLayout layout) const {
+    const Entry& of = entry(id);
     return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]
                                         : nullptr;
   }
   // Null when this is no part of runs.
-  [[nodiscard]] const RunRow* find_run(RowId id, std::uint32_t variant) const {
-    const RunRow& of = run_rows[static_cast<std::size_t>(id)];
+  [[nodiscard]] const RunEntry* find_run(EntryId id, std::uint32_t variant) const {
+    const RunEntry& of = run_entries[static_cast<std::size_t>(id)];
     return of.functions[0] != nullptr && of.variant == variant ? &of : nullptr;
   }
 };

@@ -3,7 +3,7 @@
 // the limits and make NaN 0, and narrower integers that stop at their limits do so whether the fraction goes before or
 // after. FLOAT16 to and from integers of up to 16 bits is one half-precision instruction, on CPUs that have them.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_casts.cpp"
@@ -218,7 +218,7 @@ void kernel(const KernelArguments& arguments) noexcept {
 
 template <bool kHalves, class From, class... To>
 void replace_from(KernelTable& table) {
-  const Row& cast = row(RowId::CAST);
+  const Entry& cast = entry(EntryId::CAST);
   (table.at(cast, find_variant(cast, Variant{kDataTypeOf<From>, kDataTypeOf<To>})).fill(kernel<From, To, kHalves>),
    ...);
 }

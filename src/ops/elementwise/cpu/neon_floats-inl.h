@@ -12,7 +12,7 @@
 
 #include <arm_neon.h>
 
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {

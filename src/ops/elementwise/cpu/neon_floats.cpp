@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows of floats by Arm's instructions (neon_floats-inl.h). FLOAT16 that is computed in FLOAT32 is converted on the
-// way, in registers; neon_halves.cpp has the rows that need no FLOAT32.
+// way, in registers; neon_halves.cpp has the entries that need no FLOAT32.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_floats.cpp"
@@ -99,25 +99,25 @@ void kernel(const KernelArguments& arguments) noexcept {
 }
 
 template <template <class> class Definition, class... Types>
-void replace_row(KernelTable& table, RowId id) {
-  (table.at(row(id), find_variant(row(id), kDataTypeOf<Types>)).fill(kernel<Definition<Types>, Types>), ...);
+void replace_entry(KernelTable& table, EntryId id) {
+  (table.at(entry(id), find_variant(entry(id), kDataTypeOf<Types>)).fill(kernel<Definition<Types>, Types>), ...);
 }
 
 }  // namespace
 
 void replace_floats(KernelTable& table) {
-  replace_row<Max, f32, f64>(table, RowId::ELEMENT_WISE_MAX);
-  replace_row<Min, f32, f64>(table, RowId::ELEMENT_WISE_MIN);
-  replace_row<Threshold, f32, f64>(table, RowId::ELEMENT_WISE_THRESHOLD);
-  replace_row<Relu, f32, f64>(table, RowId::ACTIVATION_RELU);
-  replace_row<HardSigmoid, f16, f32, f64>(table, RowId::ACTIVATION_HARD_SIGMOID);
-  replace_row<HardSwish, f16, f32, f64>(table, RowId::ACTIVATION_HARD_SWISH);
-  replace_row<Mean, f16>(table, RowId::ELEMENT_WISE_MEAN);
-  replace_row<DifferenceSquare, f16>(table, RowId::ELEMENT_WISE_DIFFERENCE_SQUARE);
-  replace_row<Linear, f16>(table, RowId::ACTIVATION_LINEAR);
-  replace_row<LeakyRelu, f16>(table, RowId::ACTIVATION_LEAKY_RELU);
-  replace_row<ThresholdedRelu, f16>(table, RowId::ACTIVATION_THRESHOLDED_RELU);
-  replace_row<Shrink, f16>(table, RowId::ACTIVATION_SHRINK);
+  replace_entry<Max, f32, f64>(table, EntryId::ELEMENT_WISE_MAX);
+  replace_entry<Min, f32, f64>(table, EntryId::ELEMENT_WISE_MIN);
+  replace_entry<Threshold, f32, f64>(table, EntryId::ELEMENT_WISE_THRESHOLD);
+  replace_entry<Relu, f32, f64>(table, EntryId::ACTIVATION_RELU);
+  replace_entry<HardSigmoid, f16, f32, f64>(table, EntryId::ACTIVATION_HARD_SIGMOID);
+  replace_entry<HardSwish, f16, f32, f64>(table, EntryId::ACTIVATION_HARD_SWISH);
+  replace_entry<Mean, f16>(table, EntryId::ELEMENT_WISE_MEAN);
+  replace_entry<DifferenceSquare, f16>(table, EntryId::ELEMENT_WISE_DIFFERENCE_SQUARE);
+  replace_entry<Linear, f16>(table, EntryId::ACTIVATION_LINEAR);
+  replace_entry<LeakyRelu, f16>(table, EntryId::ACTIVATION_LEAKY_RELU);
+  replace_entry<ThresholdedRelu, f16>(table, EntryId::ACTIVATION_THRESHOLDED_RELU);
+  replace_entry<Shrink, f16>(table, EntryId::ACTIVATION_SHRINK);
 }
 
 }  // namespace HWY_NAMESPACE

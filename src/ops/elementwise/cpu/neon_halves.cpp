@@ -3,8 +3,8 @@
 // more; for a sum, difference, product, quotient or root that is the same as rounding once, since 24 >= 2 * 11 + 2.
 // Rounding to an integer, comparing and choosing are exact.
 #include "ops/elementwise/cpu/vector_kernels.h"
-#include "ops/elementwise/scalars.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/signature.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/neon_halves.cpp"
@@ -29,7 +29,7 @@ namespace {
 using Halves = float16x8_t;
 using Truths = uint8x8_t;
 
-// The numbers of a row's definition, as halves: they were rounded to them when it was made.
+// The numbers of an entry's definition, as halves: they were rounded to them when it was made.
 struct Numbers {
   f16 values[3] = {};
   u32 mode = 0;
@@ -39,18 +39,18 @@ ANYDML_HALVES inline Halves repeated(f16 value) { return vreinterpretq_f16_u16(v
 ANYDML_HALVES inline Halves chosen(uint16x8_t condition, Halves a, Halves b) { return vbslq_f16(condition, a, b); }
 ANYDML_HALVES inline Truths truths(uint16x8_t condition) { return vshr_n_u8(vmovn_u16(condition), 7); }
 
-template <RowId kRow>
+template <EntryId kEntry>
 struct HalfOp;
-#define ANYDML_HALF_OP(row, Definition, parameters, expression)                         \
+#define ANYDML_HALF_OP(entry, Definition, parameters, expression)                       \
   template <>                                                                           \
-  struct HalfOp<RowId::row> {                                                           \
+  struct HalfOp<EntryId::entry> {                                                       \
     using Scalar = Definition<f16>;                                                     \
     using Output = f16;                                                                 \
     ANYDML_HALVES static inline Halves apply parameters noexcept { return expression; } \
   };
-#define ANYDML_HALF_COMPARISON(row, Definition, compare)                                                           \
+#define ANYDML_HALF_COMPARISON(entry, Definition, compare)                                                         \
   template <>                                                                                                      \
-  struct HalfOp<RowId::row> {                                                                                      \
+  struct HalfOp<EntryId::entry> {                                                                                  \
     using Scalar = Definition<f16, u8>;                                                                            \
     using Output = u8;                                                                                             \
     ANYDML_HALVES static inline Truths apply(Given, Halves a, Halves b) noexcept { return truths(compare(a, b)); } \
@@ -90,7 +90,7 @@ ANYDML_HALF_OP(ELEMENT_WISE_THRESHOLD, Threshold, (Given given, Halves x), vmaxq
 #undef ANYDML_HALF_OP
 
 template <>
-struct HalfOp<RowId::ELEMENT_WISE_CLIP> {
+struct HalfOp<EntryId::ELEMENT_WISE_CLIP> {
   using Scalar = Clip<f16>;
   using Output = f16;
   ANYDML_HALVES static inline Halves apply(Given given, Halves x) noexcept {
@@ -235,19 +235,19 @@ void divide_kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, nullptr);
 }
 
-template <RowId kRow>
+template <EntryId kEntry>
 void replace_one(KernelTable& table) {
-  using Op = HalfOp<kRow>;
+  using Op = HalfOp<kEntry>;
   Variant types{};
   constexpr std::size_t kInputs = count_inputs(&Op::apply);
   std::fill_n(types.begin(), kInputs, DataType::FLOAT16);
   types[kInputs] = kDataTypeOf<typename Op::Output>;
-  table.at(row(kRow), find_variant(row(kRow), types)).fill(kernel<Op>);
+  table.at(entry(kEntry), find_variant(entry(kEntry), types)).fill(kernel<Op>);
 }
 
-template <RowId... kRows>
+template <EntryId... kEntries>
 void replace_each(KernelTable& table) {
-  (replace_one<kRows>(table), ...);
+  (replace_one<kEntries>(table), ...);
 }
 
 }  // namespace
@@ -256,15 +256,16 @@ void replace_each(KernelTable& table) {
 void replace_halves([[maybe_unused]] KernelTable& table) {
 #if ANYDML_HALF_INSTRUCTIONS
   if (machine_has_halves()) {
-    replace_each<
-        RowId::ELEMENT_WISE_ADD, RowId::ELEMENT_WISE_SUBTRACT, RowId::ELEMENT_WISE_MULTIPLY, RowId::ELEMENT_WISE_DIVIDE,
-        RowId::ELEMENT_WISE_MAX, RowId::ELEMENT_WISE_MIN, RowId::ELEMENT_WISE_FLOOR, RowId::ELEMENT_WISE_CEIL,
-        RowId::ELEMENT_WISE_SQRT, RowId::ELEMENT_WISE_RECIP, RowId::ACTIVATION_RELU, RowId::ELEMENT_WISE_THRESHOLD,
-        RowId::ELEMENT_WISE_CLIP, RowId::ELEMENT_WISE_SIGN, RowId::ELEMENT_WISE_ROUND, RowId::ELEMENT_WISE_CLIP_GRAD,
-        RowId::ACTIVATION_RELU_GRAD, RowId::ACTIVATION_PARAMETERIZED_RELU, RowId::ELEMENT_WISE_LOGICAL_EQUALS,
-        RowId::ELEMENT_WISE_LOGICAL_GREATER_THAN, RowId::ELEMENT_WISE_LOGICAL_LESS_THAN,
-        RowId::ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL, RowId::ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL>(table);
-    const Row& divide = row(RowId::ELEMENT_WISE_DIVIDE);
+    replace_each<EntryId::ELEMENT_WISE_ADD, EntryId::ELEMENT_WISE_SUBTRACT, EntryId::ELEMENT_WISE_MULTIPLY,
+                 EntryId::ELEMENT_WISE_DIVIDE, EntryId::ELEMENT_WISE_MAX, EntryId::ELEMENT_WISE_MIN,
+                 EntryId::ELEMENT_WISE_FLOOR, EntryId::ELEMENT_WISE_CEIL, EntryId::ELEMENT_WISE_SQRT,
+                 EntryId::ELEMENT_WISE_RECIP, EntryId::ACTIVATION_RELU, EntryId::ELEMENT_WISE_THRESHOLD,
+                 EntryId::ELEMENT_WISE_CLIP, EntryId::ELEMENT_WISE_SIGN, EntryId::ELEMENT_WISE_ROUND,
+                 EntryId::ELEMENT_WISE_CLIP_GRAD, EntryId::ACTIVATION_RELU_GRAD, EntryId::ACTIVATION_PARAMETERIZED_RELU,
+                 EntryId::ELEMENT_WISE_LOGICAL_EQUALS, EntryId::ELEMENT_WISE_LOGICAL_GREATER_THAN,
+                 EntryId::ELEMENT_WISE_LOGICAL_LESS_THAN, EntryId::ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL,
+                 EntryId::ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL>(table);
+    const Entry& divide = entry(EntryId::ELEMENT_WISE_DIVIDE);
     table.at(divide, find_variant(divide, DataType::INT8)).fill(divide_kernel<i8>);
     table.at(divide, find_variant(divide, DataType::UINT8)).fill(divide_kernel<u8>);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ops/elementwise/cpu/runs.h"
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 
 namespace anydml {
 namespace {
@@ -36,7 +36,7 @@ struct Source {
 
 struct Operation {
   Kernel kernel;
-  const RunRow* run;  // null: no part of runs
+  const RunEntry* run;  // null: no part of runs
   std::uint32_t inputs;
   Source sources[kMaxInputs];
   Source target;
@@ -203,7 +203,7 @@ class ProgramMaker {
   std::vector<Operation> make() {
     const std::size_t count = step_.program.size();
     for (std::size_t i = 0; i < count; ++i) {
-      const Row* of = row_at(i);
+      const Entry* of = entry_at(i);
       if (of == nullptr) {
         return {};
       }
@@ -253,17 +253,17 @@ class ProgramMaker {
   }
 
  private:
-  // Null: there is no such row or variant.
-  [[nodiscard]] const Row* row_at(std::size_t i) const {
+  // Null: there is no such entry or variant.
+  [[nodiscard]] const Entry* entry_at(std::size_t i) const {
     const Instruction& instruction = step_.program[i];
-    if (instruction.row >= kRowCount || instruction.variant >= row(row_of(instruction)).variants.size()) {
+    if (instruction.entry >= kEntryCount || instruction.variant >= entry(entry_of(instruction)).variants.size()) {
       return nullptr;
     }
-    return &row(row_of(instruction));
+    return &entry(entry_of(instruction));
   }
 
   [[nodiscard]] std::int64_t result_bytes(std::size_t i) const {
-    const Row& of = *row_at(i);
+    const Entry& of = *entry_at(i);
     return static_cast<std::int64_t>(element_size(of.variants[step_.program[i].variant][of.inputs]));
   }
 
@@ -284,7 +284,7 @@ class ProgramMaker {
                                      static_cast<std::int64_t>(element_size(flat_.operands[source.number].type));
   }
 
-  bool add_operation(Operation& operation, RowId id, std::uint32_t variant) {
+  bool add_operation(Operation& operation, EntryId id, std::uint32_t variant) {
     bool contiguous = is_contiguous(operation.target);
     for (std::uint32_t i = 0; i < operation.inputs; ++i) {
       contiguous = contiguous && is_contiguous(operation.sources[i]);
@@ -308,7 +308,7 @@ class ProgramMaker {
 
   bool add_instruction(std::size_t i, bool stored_at_once) {
     const Instruction& instruction = step_.program[i];
-    const Row& of = *row_at(i);
+    const Entry& of = *entry_at(i);
     Operation operation{};
     operation.inputs = of.inputs;
     for (std::size_t source = 0; source < of.inputs; ++source) {
@@ -328,7 +328,7 @@ class ProgramMaker {
   }
 
   bool add_store(std::size_t store, std::size_t result) {
-    const Row& identity = row(RowId::ELEMENT_WISE_IDENTITY);
+    const Entry& identity = entry(EntryId::ELEMENT_WISE_IDENTITY);
     Operation operation{};
     operation.inputs = 1;
     operation.sources[0] = source_of(step_.loads + result);

@@ -5,7 +5,7 @@
 // whole row, as nearly all are, stay in registers.
 #include <cstring>
 
-#include "ops/elementwise/cpu/row_files.h"
+#include "ops/elementwise/cpu/entry_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/quantize.cpp"
@@ -13,7 +13,7 @@
 
 #if ANYDML_TARGET
 
-#include "ops/elementwise/cpu/row_files-inl.h"
+#include "ops/elementwise/cpu/entry_files-inl.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -244,7 +244,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   }
 }
 
-// The row without a zero point.
+// The entry without a zero point.
 template <class Op>
 void kernel_from_zero(const KernelArguments& arguments) noexcept {
   static constexpr std::byte kZero[sizeof(u64)] = {};
@@ -254,17 +254,17 @@ void kernel_from_zero(const KernelArguments& arguments) noexcept {
 }
 
 template <class Op>
-void replace_op(KernelTable& table, RowId full, RowId from_zero) {
+void replace_op(KernelTable& table, EntryId full, EntryId from_zero) {
   constexpr DataType kIn = kDataTypeOf<typename Op::Input>;
   constexpr DataType kScale = kDataTypeOf<typename Op::Scale>;
   constexpr DataType kZero = kDataTypeOf<typename Op::Zero>;
   constexpr DataType kOut = kDataTypeOf<typename Op::Output>;
-  table.at(row(full), find_variant(row(full), Variant{kIn, kScale, kZero, kOut})).fill(kernel<Op>);
-  table.at(row(from_zero), find_variant(row(from_zero), Variant{kIn, kScale, kOut})).fill(kernel_from_zero<Op>);
+  table.at(entry(full), find_variant(entry(full), Variant{kIn, kScale, kZero, kOut})).fill(kernel<Op>);
+  table.at(entry(from_zero), find_variant(entry(from_zero), Variant{kIn, kScale, kOut})).fill(kernel_from_zero<Op>);
 }
 
 template <class... Ops>
-void replace_ops(KernelTable& table, RowId full, RowId from_zero) {
+void replace_ops(KernelTable& table, EntryId full, EntryId from_zero) {
   (replace_op<Ops>(table, full, from_zero), ...);
 }
 
@@ -307,10 +307,10 @@ void added_kernel(const KernelArguments& arguments) noexcept {
 
 void replace_quantize(KernelTable& table) {
   replace_ops<Quantize<f32, u8>, Quantize<f32, i8>, Quantize<f16, u8>, Quantize<f16, i8>, Quantize<i32, u8>,
-              Quantize<i32, i8>>(table, RowId::ELEMENT_WISE_QUANTIZE_LINEAR, RowId::QUANTIZE_LINEAR_FROM_ZERO);
+              Quantize<i32, i8>>(table, EntryId::ELEMENT_WISE_QUANTIZE_LINEAR, EntryId::QUANTIZE_LINEAR_FROM_ZERO);
   replace_ops<Dequantize<u8, f32>, Dequantize<i8, f32>, Dequantize<u16, f32>, Dequantize<i16, f32>, Dequantize<u8, f16>,
               Dequantize<i8, f16>, Dequantize<u16, f16>, Dequantize<i16, f16>>(
-      table, RowId::ELEMENT_WISE_DEQUANTIZE_LINEAR, RowId::DEQUANTIZE_LINEAR_FROM_ZERO);
+      table, EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR, EntryId::DEQUANTIZE_LINEAR_FROM_ZERO);
   table.quantized_add[0] = added_kernel<u8>;
   table.quantized_add[1] = added_kernel<i8>;
 }

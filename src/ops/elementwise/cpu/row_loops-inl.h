@@ -21,7 +21,7 @@
 #include "ops/elementwise/cpu/function_loops-inl.h"
 #include "ops/elementwise/cpu/same_bits.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
@@ -149,10 +149,10 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &scalar);
 }
 
-// Puts the kernels of a row's variants over those of the table.
+// Puts the kernels of an entry's variants over those of the table.
 template <class ForEach>
-void replace_row(KernelTable& table, RowId id, const ForEach& for_each) {
-  const Row& of = row(id);
+void replace_entry(KernelTable& table, EntryId id, const ForEach& for_each) {
+  const Entry& of = entry(id);
   std::uint32_t variant = 0;
   for_each([&]<class Scalar>() {
     if constexpr (kGainsByVectors<Scalar>) {

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "ops/elementwise/cpu/entry_files.h"
 #include "ops/elementwise/cpu/kernels.h"
-#include "ops/elementwise/cpu/row_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/runs.cpp"
@@ -19,8 +19,8 @@
 
 #if ANYDML_TARGET
 
+#include "ops/elementwise/cpu/entry_files-inl.h"
 #include "ops/elementwise/cpu/neon_floats-inl.h"
-#include "ops/elementwise/cpu/row_files-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
@@ -191,36 +191,36 @@ constexpr bool is_of_runs() {
 }
 
 template <class Scalar>
-RunRow run_row(std::uint32_t variant) {
+RunEntry run_entry(std::uint32_t variant) {
   static_assert(sizeof(Scalar) <= kRunScalarBytes && std::is_trivially_destructible_v<Scalar>);
-  RunRow row{};
-  row.variant = variant;
-  [&row]<std::size_t... kIn>(std::index_sequence<kIn...>) {
-    ((row.functions[kIn] =
+  RunEntry entry{};
+  entry.variant = variant;
+  [&entry]<std::size_t... kIn>(std::index_sequence<kIn...>) {
+    ((entry.functions[kIn] =
           reinterpret_cast<RunFunction>(static_cast<Function>(instruct<Scalar, static_cast<RunInputs>(kIn)>))),
      ...);
   }
   (std::make_index_sequence < Signature<Scalar>::kInputs == 1 ? 1 : kRunInputs > {});
-  row.prepare = [](const Attributes& attributes, void* scalar) {
+  entry.prepare = [](const Attributes& attributes, void* scalar) {
     const Scalar made = make_scalar<Scalar>(attributes);
     std::memcpy(scalar, &made, sizeof(made));
   };
-  return row;
+  return entry;
 }
 
 }  // namespace
 
-// Every row that has such a variant, but the modulus: it takes long, and has kernels of its own.
+// Every entry that has such a variant, but the modulus: it takes long, and has kernels of its own.
 void put_runs([[maybe_unused]] KernelTable& table) {
-#define ANYDML_ROW(op, Definition)                                                      \
-  if constexpr (!is_modulus(RowId::op)) {                                               \
-    std::uint32_t variant = 0;                                                          \
-    for_each_variant<Definition>([&]<class Scalar>() {                                  \
-      if constexpr (is_of_runs<Scalar>()) {                                             \
-        table.run_rows[static_cast<std::size_t>(RowId::op)] = run_row<Scalar>(variant); \
-      }                                                                                 \
-      ++variant;                                                                        \
-    });                                                                                 \
+#define ANYDML_ENTRY(op, Definition)                                                           \
+  if constexpr (!is_modulus(EntryId::op)) {                                                    \
+    std::uint32_t variant = 0;                                                                 \
+    for_each_variant<Definition>([&]<class Scalar>() {                                         \
+      if constexpr (is_of_runs<Scalar>()) {                                                    \
+        table.run_entries[static_cast<std::size_t>(EntryId::op)] = run_entry<Scalar>(variant); \
+      }                                                                                        \
+      ++variant;                                                                               \
+    });                                                                                        \
   }
 #include "ops/elementwise/elementwise.def"
   const auto function = [](Function of) { return reinterpret_cast<RunFunction>(of); };

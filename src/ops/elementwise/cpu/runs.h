@@ -30,8 +30,8 @@ struct RunStep {
 enum class RunInputs : std::uint8_t { first, second, both, first_and_number, second_and_number };
 inline constexpr std::size_t kRunInputs = 5;
 
-// The FLOAT32 variant of a row, as part of a run.
-struct RunRow {
+// The FLOAT32 variant of an entry, as part of a run.
+struct RunEntry {
   std::uint32_t variant;
   std::array<RunFunction, kRunInputs> functions;  // of one input there is the first. Null: no part of runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // makes the definition, which needs no destructor

@@ -4,7 +4,7 @@
 // bits, of which compilers make vectors. The tests hold the kernels against the definitions themselves.
 #pragma once
 
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels of every row share, for each of Highway's targets: tiles.cpp has the functions that are declared here.
+// What the kernels of all entries share, for each of Highway's targets: tiles.cpp has the functions declared here.
 #if defined(ANYDML_TILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_TILES_INL
 #undef ANYDML_TILES_INL
@@ -82,8 +82,8 @@ struct RowCursor {
   }
 };
 
-// A row over tensors of any layout. Rows of elements that lie as the function takes them are read and written in place.
-// All else, rows too short for vectors among them, goes through tiles: packed, in the first-level cache.
+// A kernel over tensors of any layout. Rows of elements that lie as the function takes them are read and written in
+// place. All else, rows too short for vectors among them, goes through tiles: packed, in the first-level cache.
 void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept;
 
 // FLOAT16 to FLOAT32, and back, rounded to nearest even.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The walk of a row over tensors of any layout, once for each target: compiled for all rows together, by the sizes of
-// elements alone.
+// The walk of a kernel over tensors of any layout, once for each target: compiled for all entries together, by the
+// sizes of elements alone.
 #include "ops/elementwise/cpu/tiles.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a row's vector kernel is made of: a function over contiguous elements, and what the walk over tensors of any
+// What an entry's vector kernel is made of: a function over contiguous elements, and what the walk over tensors of any
 // layout has to know of it. The walk itself, once for each target, is in tiles.cpp.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace anydml {
 
-// Rows of elements that lie as a row's function takes them: each contiguous, or, where the function takes steps, of
+// Rows of elements that lie as the function takes them: each contiguous, or, where the function takes steps, of
 // input i every steps[i]-th element. The output may be one of the inputs.
 struct RowBlock {
   const std::byte* inputs[kMaxInputs];

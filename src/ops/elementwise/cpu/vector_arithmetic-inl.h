@@ -15,8 +15,8 @@
 
 #include <cstring>
 
-#include "ops/elementwise/scalar/modulus_floor.h"
-#include "ops/elementwise/scalar/modulus_truncate.h"
+#include "ops/scalar/modulus_floor.h"
+#include "ops/scalar/modulus_truncate.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ops/elementwise/cpu/row_files.h"
+#include "ops/elementwise/cpu/entry_files.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/elementwise/cpu/vector_kernels.cpp"
@@ -16,7 +16,7 @@
 
 #if ANYDML_TARGET
 
-#include "ops/elementwise/cpu/row_files-inl.h"
+#include "ops/elementwise/cpu/entry_files-inl.h"
 #include "ops/elementwise/cpu/tiles-inl.h"
 #include "ops/elementwise/cpu/vector_floats-inl.h"
 #include "ops/elementwise/cpu/vector_integers-inl.h"
@@ -264,8 +264,8 @@ void kernel(const KernelArguments& arguments) noexcept {
 
 template <class T, bool kFloor>
 void replace_type(KernelTable& table) {
-  const RowId row = kFloor ? RowId::ELEMENT_WISE_MODULUS_FLOOR : RowId::ELEMENT_WISE_MODULUS_TRUNCATE;
-  auto& slots = table.at(anydml::row(row), find_variant(anydml::row(row), kDataTypeOf<T>));
+  const EntryId id = kFloor ? EntryId::ELEMENT_WISE_MODULUS_FLOOR : EntryId::ELEMENT_WISE_MODULUS_TRUNCATE;
+  auto& slots = table.at(entry(id), find_variant(entry(id), kDataTypeOf<T>));
   // Unsigned numbers have no sign to round towards: one kernel for both.
   constexpr bool kRounds = kFloor && !std::is_unsigned_v<T>;
   slots[static_cast<std::size_t>(InnerLayout::contiguous)] = tiled_kernel<T, kRounds>;
@@ -284,8 +284,8 @@ void replace_types(KernelTable& table) {
 
 void replace(KernelTable& table) {
   replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
-  [&]<std::size_t... kFiles>(std::index_sequence<kFiles...>) { (replace_rows<kFiles>(table), ...); }
-  (std::make_index_sequence<kRowFiles>{});
+  [&]<std::size_t... kFiles>(std::index_sequence<kFiles...>) { (replace_entries<kFiles>(table), ...); }
+  (std::make_index_sequence<kEntryFiles>{});
   replace_quantize(table);
   put_runs(table);
 #if HWY_TARGET == HWY_NEON

@@ -52,7 +52,7 @@ const char* make_code(const ElementStep& step, Code& code) {
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     const ElementInstruction& instruction = step.program[i];
-    if (!find_function(instruction.row, instruction.variant, functions[i])) {
+    if (!find_function(instruction.entry, instruction.variant, functions[i])) {
       return kUndefined;
     }
     for (std::uint32_t source = 0; source < functions[i].inputs; ++source) {

@@ -3,7 +3,7 @@
 // their values, so that a value means to each of them what its own types say.
 #pragma once
 
-#include "ops/elementwise/cuda/row_device.cuh"
+#include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/traits.h"
 #include "ops/elementwise/cuda/variant_lists.h"
 

@@ -11,7 +11,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr const char* kDefinitions[] = {
-#define ANYDML_ROW(op, Definition) #Definition,
+#define ANYDML_ENTRY(op, Definition) #Definition,
 #include "ops/elementwise/elementwise.def"
 };
 
@@ -31,7 +31,7 @@ struct ProgramText {
   std::vector<std::uint64_t> words;  // the attributes of all instructions
 };
 
-// False: the rows have no such variants, or values are not of the sizes that they take.
+// False: the entries have no such variants, or values are not of the sizes that they take.
 bool write_program(const ElementStep& step, ProgramText& text) {
   std::vector<std::size_t>& bytes = text.bytes;
   for (std::uint32_t i = 0; i < step.loads; ++i) {
@@ -39,7 +39,7 @@ bool write_program(const ElementStep& step, ProgramText& text) {
   }
   for (const ElementInstruction& instruction : step.program) {
     CodeFunction function{};
-    if (!find_function(instruction.row, instruction.variant, function)) {
+    if (!find_function(instruction.entry, instruction.variant, function)) {
       return false;
     }
     std::string call;
@@ -53,7 +53,7 @@ bool write_program(const ElementStep& step, ProgramText& text) {
     const std::size_t first_word = text.words.size();
     text.body.append("    const auto ").append(value_name(static_cast<std::uint32_t>(bytes.size())));
     text.body.append(" = call_by_bits<VariantAt<decltype(variants_over<");
-    text.body.append(kDefinitions[static_cast<std::size_t>(instruction.row)]).append(">(AllTypes{})), ");
+    text.body.append(kDefinitions[static_cast<std::size_t>(instruction.entry)]).append(">(AllTypes{})), ");
     text.body.append(std::to_string(instruction.variant)).append(">::Type>(words + ");
     text.body.append(std::to_string(first_word)).append(call).append(");\n");
     if (function.scalar_words != 0) {

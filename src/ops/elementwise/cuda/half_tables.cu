@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/entry_kernels.cuh"
 
 namespace anydml::cuda {
 namespace {

@@ -3,10 +3,10 @@
 // definition filled it, and as fast as memory whatever the function costs.
 #pragma once
 
+#include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/half_tables.h"
 #include "ops/elementwise/cuda/launch.cuh"
-#include "ops/elementwise/cuda/row_device.cuh"
-#include "ops/elementwise/scalar/functions/function.h"
+#include "ops/scalar/functions/function.h"
 
 namespace anydml::cuda {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's kernel and its table of device functions, one for each variant of each row. The table and the
+// The interpreter's kernel and its table of device functions, one for each variant of each entry. The table and the
 // kernel are in this one file: a function's address means something only within the module that it was linked into, and
 // files compiled for themselves are modules of their own. (Relocatable device code would link them into one, but the
 // code for GPUs that are not named in the build would then have to be linked by the driver.) A function is one call of
-// a definition, so the file compiles quickly for all its rows.
+// a definition, so the file compiles quickly for all its entries.
 #include "ops/elementwise/cuda/interpreter.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "ops/elementwise/cuda/row_kernels.cuh"
+#include "ops/elementwise/cuda/entry_kernels.cuh"
 #include "ops/elementwise/cuda/traits.h"
 #include "ops/elementwise/cuda/variants.h"
 
@@ -26,7 +26,7 @@ inline constexpr u32 kScalarWords = std::is_constructible_v<Scalar, const Attrib
 
 template <class Scalar>
 __device__ __noinline__ u64 run_scalar(const CodeInstruction& instruction, const u64* slots, const u64* scalars) {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   const auto element = [&]<class T, int kInput>() {
     return static_cast<bits_t<T>>(slots[instruction.sources[kInput]]);
   };
@@ -157,7 +157,7 @@ void put_words(const Attributes& attributes, u64* words) {
 
 template <class Scalar>
 constexpr CodeFunction make_function() {
-  using Types = RowTypes<Scalar>;
+  using Types = DefinitionTypes<Scalar>;
   CodeFunction function{};
   function.inputs = static_cast<std::uint8_t>(Types::kInputs);
   for (int operand = 0; operand < Types::kOperands; ++operand) {
@@ -176,18 +176,18 @@ template <class... Scalars>
 
 }  // namespace
 
-bool find_function(RowId row, std::uint32_t variant, CodeFunction& function) noexcept {
+bool find_function(EntryId entry, std::uint32_t variant, CodeFunction& function) noexcept {
   u32 first = 0;
-#define ANYDML_ROW(op, Definition)                             \
-  if (row == RowId::op) {                                      \
-    if (variant >= VariantsOf<RowId::op>::kCount) {            \
+#define ANYDML_ENTRY(op, Definition)                           \
+  if (entry == EntryId::op) {                                  \
+    if (variant >= VariantsOf<EntryId::op>::kCount) {          \
       return false;                                            \
     }                                                          \
     function = description_at(AllVariants{}, first + variant); \
     function.number = static_cast<u16>(first + variant);       \
     return true;                                               \
   }                                                            \
-  first += VariantsOf<RowId::op>::kCount;
+  first += VariantsOf<EntryId::op>::kCount;
 #include "ops/elementwise/elementwise.def"
   return false;
 }

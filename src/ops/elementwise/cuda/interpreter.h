@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Programs that no kernel was made for: an interpreter runs them instruction by instruction for each element, with all
-// values in a thread's own memory. Any rows, any types, several stores; slower than a kernel of one row.
+// values in a thread's own memory. Any entries, any types, several stores; slower than a kernel of one entry.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace anydml::cuda {
 inline constexpr std::uint32_t kMostSlots = 64;  // values that are needed at the same time
 
 struct CodeInstruction {
-  std::uint16_t function;  // the number of the variant among those of all rows
+  std::uint16_t function;  // the number of the variant among those of all entries
   std::uint16_t result;    // a slot
   std::uint16_t scalar;    // where its definition begins among the scalars
   std::uint16_t sources[kMaxInputs];
@@ -43,8 +43,8 @@ struct CodeFunction {
   std::uint16_t scalar_words;                  // 0: the definition takes no attributes
   void (*make_scalar)(const Attributes& attributes, std::uint64_t* words);
 };
-// False: the row has no such variant.
-[[nodiscard]] bool find_function(RowId row, std::uint32_t variant, CodeFunction& function) noexcept;
+// False: the entry has no such variant.
+[[nodiscard]] bool find_function(EntryId entry, std::uint32_t variant, CodeFunction& function) noexcept;
 
 // Null, or why the program cannot be run.
 [[nodiscard]] const char* make_code(const ElementStep& step, Code& code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a prepared step knows of kernels: for each variant of each row a set of them, one for each shape, found once.
+// What a prepared step knows of kernels: for each variant of each entry a set of them, one for each shape, found once.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 #include "backend/cuda/family.h"
 #include "backend/cuda/fast_divisor.h"
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 
 namespace anydml::cuda {
 
@@ -60,19 +60,19 @@ struct KernelSet {
   std::uint8_t most_staying;     // inputs that may stay along a row of vectors
   std::uint8_t vector_elements;  // of one vector
   std::uint8_t tile_elements;    // along one side of a tile
-  std::uint8_t output_type;      // DataType, of the same bits where the row only moves them
+  std::uint8_t output_type;      // DataType, of the same bits where the entry only moves them
   std::uint8_t element_sizes[kMaxInputs + 1];
-  // From the attributes of a ScaleBias before the row, where there is one, and of the row.
+  // From the attributes of a ScaleBias before the entry, where there is one, and of the entry.
   void (*make_scalar)(const Attributes& scale_bias, const Attributes& attributes, ScalarBytes& scalar);
 };
 
-// Null when the row has no such variant.
-[[nodiscard]] const KernelSet* find_kernels(RowId row, std::uint32_t variant) noexcept;
-// A ScaleBias of the first input, then the row. Null when the row has none, or not for these types.
-[[nodiscard]] const KernelSet* find_scaled_kernels(RowId row, std::uint32_t variant) noexcept;
+// Null when the entry has no such variant.
+[[nodiscard]] const KernelSet* find_kernels(EntryId entry, std::uint32_t variant) noexcept;
+// A ScaleBias of the first input, then the entry. Null when the entry has none, or not for these types.
+[[nodiscard]] const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t variant) noexcept;
 
-// Small tasks, whose codes are RowIds.
-[[nodiscard]] bool takes_small_tasks(RowId row) noexcept;
+// Small tasks, whose codes are EntryIds.
+[[nodiscard]] bool takes_small_tasks(EntryId entry) noexcept;
 [[nodiscard]] cudaError_t launch_at_once(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
 [[nodiscard]] cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
 

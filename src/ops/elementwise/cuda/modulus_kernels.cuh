@@ -2,10 +2,10 @@
 // The kernels of the two modulus operators: by vectors, by elements, by tiles.
 #pragma once
 
+#include "ops/elementwise/cuda/entry_kernels.cuh"
 #include "ops/elementwise/cuda/launch.cuh"
 #include "ops/elementwise/cuda/modulus_floats.cuh"
 #include "ops/elementwise/cuda/modulus_integers.cuh"
-#include "ops/elementwise/cuda/row_kernels.cuh"
 #include "ops/elementwise/cuda/small_tasks.cuh"
 #include "ops/elementwise/cuda/tables.h"
 

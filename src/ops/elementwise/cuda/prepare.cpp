@@ -57,40 +57,40 @@ const char* PreparedElements::prepare(const ElementStep& step) {
     }
     return nullptr;
   }
-  const ElementInstruction& row = step.program.back();
+  const ElementInstruction& last = step.program.back();
   for (std::uint32_t input = 0; input < kernels_->inputs; ++input) {
-    const bool is_result = row.sources[input] >= step.loads;  // the ScaleBias's
-    map_operand(nest, is_result ? step.program[0].sources[0] : row.sources[input], kernels_->element_sizes[input]);
+    const bool is_result = last.sources[input] >= step.loads;  // the ScaleBias's
+    map_operand(nest, is_result ? step.program[0].sources[0] : last.sources[input], kernels_->element_sizes[input]);
   }
   map_operand(nest, step.loads, kernels_->element_sizes[kernels_->inputs]);
   choose_shape(nest);
-  if (step.program.size() == 1 && takes_small_tasks(row.row) && nest.rank == 1 && nest.count <= kMaxSmallElements) {
-    small_code_ = static_cast<std::uint16_t>(row.row);
+  if (step.program.size() == 1 && takes_small_tasks(last.entry) && nest.rank == 1 && nest.count <= kMaxSmallElements) {
+    small_code_ = static_cast<std::uint16_t>(last.entry);
     small_type_ = kernels_->output_type;
   }
   return nullptr;
 }
 
-// One row over operands, or a ScaleBias of its first input and the row. Operands may repeat, and come in any order.
+// One entry over operands, or a ScaleBias of its first input and the entry. Operands may repeat, and come in any order.
 bool PreparedElements::find_kernels_of(const ElementStep& step) {
   const std::size_t count = step.program.size();
   if (count == 0 || count > 2 || step.stored.size() != 1 || step.stored[0] != step.loads + count - 1) {
     return false;
   }
-  const ElementInstruction& row = step.program.back();
+  const ElementInstruction& last = step.program.back();
   const bool scaled = count == 2;
-  if (scaled && (step.program[0].row != RowId::SCALE_BIAS || step.program[0].sources[0] >= step.loads ||
-                 row.sources[0] != step.loads)) {
+  if (scaled && (step.program[0].entry != EntryId::SCALE_BIAS || step.program[0].sources[0] >= step.loads ||
+                 last.sources[0] != step.loads)) {
     return false;
   }
   const KernelSet* const found =
-      scaled ? find_scaled_kernels(row.row, row.variant) : find_kernels(row.row, row.variant);
+      scaled ? find_scaled_kernels(last.entry, last.variant) : find_kernels(last.entry, last.variant);
   if (found == nullptr) {
     return false;
   }
   for (std::uint32_t input = 0; input < found->inputs; ++input) {
     const bool is_scaled = scaled && input == 0;
-    const std::uint32_t source = is_scaled ? step.program[0].sources[0] : row.sources[input];
+    const std::uint32_t source = is_scaled ? step.program[0].sources[0] : last.sources[input];
     if (source >= step.loads || element_size(step.types[source]) != found->element_sizes[input]) {
       return false;
     }
@@ -99,7 +99,7 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
     return false;
   }
   kernels_ = found;
-  kernels_->make_scalar(step.program[0].attributes, row.attributes, scalar_);
+  kernels_->make_scalar(step.program[0].attributes, last.attributes, scalar_);
   return true;
 }
 

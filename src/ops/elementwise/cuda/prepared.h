@@ -48,7 +48,7 @@ class PreparedElements final : public PreparedStep {
 
   KernelShape shape_ = KernelShape::strided;
   std::uint8_t small_type_ = 0;         // DataType; 0: it is no small task
-  std::uint16_t small_code_ = 0;        // RowId
+  std::uint16_t small_code_ = 0;        // EntryId
   const KernelSet* kernels_ = nullptr;  // null: it is interpreted, or fused element by element
   std::unique_ptr<Code> code_;          // or null
   KernelSet fused_set_ = {};

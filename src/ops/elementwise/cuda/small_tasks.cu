@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Many steps over few elements in one launch. The tasks are the kernel's parameter; a launch with few of them takes
-// little of it. One kernel holds all rows that take part (kIsSmall), a launch for each row would cost more than it
+// little of it. One kernel holds all entries that take part (kIsSmall), a launch for each entry would cost more than it
 // does.
 #include <algorithm>
 
+#include "ops/elementwise/cuda/entry_kernels.cuh"
 #include "ops/elementwise/cuda/kernel_set.h"
 #include "ops/elementwise/cuda/modulus_floats.cuh"
 #include "ops/elementwise/cuda/modulus_integers.cuh"
-#include "ops/elementwise/cuda/row_kernels.cuh"
 #include "ops/elementwise/cuda/small_tasks.cuh"
 #include "ops/elementwise/cuda/traits.h"
 
@@ -59,14 +59,14 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
   }
 }
 
-// How many inputs a row takes; 0 for one that takes no part.
+// How many inputs an entry takes; 0 for one that takes no part.
 template <class T>
-[[nodiscard]] __device__ inline u32 inputs_of(RowId row) {
-  switch (row) {
-#define ANYDML_TYPED_ROW(op, Definition)
-#define ANYDML_INTERNAL_ROW(op, Definition)
-#define ANYDML_ROW(op, Definition)              \
-  case RowId::op:                               \
+[[nodiscard]] __device__ inline u32 inputs_of(EntryId entry) {
+  switch (entry) {
+#define ANYDML_TYPED_ENTRY(op, Definition)
+#define ANYDML_INTERNAL_ENTRY(op, Definition)
+#define ANYDML_ENTRY(op, Definition)            \
+  case EntryId::op:                             \
     if constexpr (is_small<Definition>()) {     \
       return scalar_inputs<Definition<T>, T>(); \
     }                                           \
@@ -81,33 +81,35 @@ template <class T>
 template <class Scalar, class T>
 __device__ inline void apply_scalar(const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
   if constexpr (Defined<Scalar>) {
-    static_assert(!std::is_constructible_v<Scalar, const Attributes&> && RowTypes<Scalar>::kInputs <= kSmallInputs);
+    static_assert(!std::is_constructible_v<Scalar, const Attributes&> &&
+                  DefinitionTypes<Scalar>::kInputs <= kSmallInputs);
 #pragma unroll
     for (int i = 0; i < static_cast<int>(kVectorElements<T>); ++i) {
-      insert<T>(results, i,
-                RowTypes<Scalar>::apply(Scalar{}, [&]<class, int kInput>() { return extract<T>(inputs[kInput], i); }));
+      insert<T>(results, i, DefinitionTypes<Scalar>::apply(Scalar{}, [&]<class, int kInput>() {
+                  return extract<T>(inputs[kInput], i);
+                }));
     }
   }
 }
 
-// One row on a vector of elements; the results are 0 before.
+// One entry on a vector of elements; the results are 0 before.
 template <class T>
-__device__ inline void apply_row(RowId row, const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
-  switch (row) {
-    case RowId::ELEMENT_WISE_MODULUS_FLOOR:
+__device__ inline void apply_entry(EntryId entry, const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
+  switch (entry) {
+    case EntryId::ELEMENT_WISE_MODULUS_FLOOR:
       Modulus<true, T>::many(inputs[0], inputs[1], results);
       return;
-    case RowId::ELEMENT_WISE_MODULUS_TRUNCATE:
+    case EntryId::ELEMENT_WISE_MODULUS_TRUNCATE:
       Modulus<false, T>::many(inputs[0], inputs[1], results);
       return;
     default:
       break;
   }
-  switch (row) {
-#define ANYDML_TYPED_ROW(op, Definition)
-#define ANYDML_INTERNAL_ROW(op, Definition)
-#define ANYDML_ROW(op, Definition)                                      \
-  case RowId::op:                                                       \
+  switch (entry) {
+#define ANYDML_TYPED_ENTRY(op, Definition)
+#define ANYDML_INTERNAL_ENTRY(op, Definition)
+#define ANYDML_ENTRY(op, Definition)                                    \
+  case EntryId::op:                                                     \
     if constexpr (is_small<Definition>() && !kIsTuned<Definition<T>>) { \
       apply_scalar<Definition<T>, T>(inputs, results);                  \
     }                                                                   \
@@ -119,9 +121,9 @@ __device__ inline void apply_row(RowId row, const u32 (&inputs)[kSmallInputs][4]
 }
 
 template <class T>
-__device__ inline void run_piece(RowId row, const Piece& piece) {
+__device__ inline void run_piece(EntryId entry, const Piece& piece) {
   u32 inputs[kSmallInputs][4] = {};
-  const u32 input_count = inputs_of<T>(row);
+  const u32 input_count = inputs_of<T>(entry);
 #pragma unroll
   for (u32 input = 0; input < kSmallInputs; ++input) {
     if (input < input_count) {
@@ -129,7 +131,7 @@ __device__ inline void run_piece(RowId row, const Piece& piece) {
     }
   }
   u32 results[4] = {};
-  apply_row<T>(row, inputs, results);
+  apply_entry<T>(entry, inputs, results);
   if (piece.whole) {
     *reinterpret_cast<uint4*>(piece.output) = uint4{results[0], results[1], results[2], results[3]};
   } else {
@@ -173,9 +175,9 @@ __device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
     piece.broadcast = task.broadcast;
     piece.whole = addresses % kVectorBytes == 0 && bytes - at >= kVectorBytes;
     switch (type) {
-#define ANYDML_RUN(T, name, value)                      \
-  case DataType::name:                                  \
-    run_piece<T>(static_cast<RowId>(task.code), piece); \
+#define ANYDML_RUN(T, name, value)                        \
+  case DataType::name:                                    \
+    run_piece<T>(static_cast<EntryId>(task.code), piece); \
     break;
       ANYDML_FOR_EACH_TYPE(ANYDML_RUN)
 #undef ANYDML_RUN
@@ -259,9 +261,9 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
     return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
   }
   const auto type = static_cast<DataType>(tasks[0].type);
-  const auto row = static_cast<RowId>(tasks[0].code);
-  const bool floor = row == RowId::ELEMENT_WISE_MODULUS_FLOOR;
-  if ((!floor && row != RowId::ELEMENT_WISE_MODULUS_TRUNCATE) ||
+  const auto entry = static_cast<EntryId>(tasks[0].code);
+  const bool floor = entry == EntryId::ELEMENT_WISE_MODULUS_FLOOR;
+  if ((!floor && entry != EntryId::ELEMENT_WISE_MODULUS_TRUNCATE) ||
       !std::all_of(tasks, tasks + count, [&](const SmallTask& task) { return is_plain(task, tasks[0]); })) {
     return launch_tasks(tasks, count, true, stream);
   }

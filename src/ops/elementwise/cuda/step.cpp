@@ -19,7 +19,7 @@ ElementStep read_step(const Step& flat) {
   }
   for (const Instruction& from : step.program) {
     ElementInstruction& to = read.program.emplace_back();
-    to = {.row = row_of(from), .variant = from.variant, .sources = {}, .attributes = from.attributes};
+    to = {.entry = entry_of(from), .variant = from.variant, .sources = {}, .attributes = from.attributes};
     std::copy_n(from.sources, kMaxInputs, to.sources);
   }
   return read;

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/elementwise/rows.h"
+#include "ops/elementwise/entries.h"
 #include "plan/plan.h"
 
 namespace anydml::cuda {
 
-// One row applied to values. A value is a number: below the step's loads it is the element of that operand, from there
-// on the result of an instruction before this one.
+// One entry applied to values. A value is a number: below the step's loads it is the element of that operand, from
+// there on the result of an instruction before this one.
 struct ElementInstruction {
-  RowId row;
+  EntryId entry;
   std::uint16_t variant;
   std::uint16_t sources[kMaxInputs];
   Attributes attributes;

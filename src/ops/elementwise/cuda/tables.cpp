@@ -11,13 +11,13 @@
 namespace anydml::cuda {
 namespace {
 
-using FindInFile = const KernelSet* (*)(RowId row, bool scaled, std::uint32_t variant) noexcept;
+using FindInFile = const KernelSet* (*)(EntryId entry, bool scaled, std::uint32_t variant) noexcept;
 
 template <std::size_t... kNumbers>
-const KernelSet* find_in_files(std::index_sequence<kNumbers...>, RowId row, bool scaled, std::uint32_t variant) {
+const KernelSet* find_in_files(std::index_sequence<kNumbers...>, EntryId entry, bool scaled, std::uint32_t variant) {
   static constexpr FindInFile kFind[] = {find_in_file<kNumbers>...};
   for (const FindInFile find : kFind) {
-    if (const KernelSet* const found = find(row, scaled, variant); found != nullptr) {
+    if (const KernelSet* const found = find(entry, scaled, variant); found != nullptr) {
       return found;
     }
   }
@@ -35,27 +35,27 @@ const KernelSet* find_modulus(Variants<Types...>, bool floor, std::uint32_t vari
 
 }  // namespace
 
-const KernelSet* find_kernels(RowId row, std::uint32_t variant) noexcept {
-  switch (row) {
-    case RowId::ELEMENT_WISE_MODULUS_FLOOR:
-    case RowId::ELEMENT_WISE_MODULUS_TRUNCATE:
-      return find_modulus(AllTypes{}, row == RowId::ELEMENT_WISE_MODULUS_FLOOR, variant);
+const KernelSet* find_kernels(EntryId entry, std::uint32_t variant) noexcept {
+  switch (entry) {
+    case EntryId::ELEMENT_WISE_MODULUS_FLOOR:
+    case EntryId::ELEMENT_WISE_MODULUS_TRUNCATE:
+      return find_modulus(AllTypes{}, entry == EntryId::ELEMENT_WISE_MODULUS_FLOOR, variant);
     default:
-      return find_in_files(std::make_index_sequence<kKernelFiles>{}, row, false, variant);
+      return find_in_files(std::make_index_sequence<kKernelFiles>{}, entry, false, variant);
   }
 }
 
-const KernelSet* find_scaled_kernels(RowId row, std::uint32_t variant) noexcept {
-  return find_in_files(std::make_index_sequence<kKernelFiles>{}, row, true, variant);
+const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t variant) noexcept {
+  return find_in_files(std::make_index_sequence<kKernelFiles>{}, entry, true, variant);
 }
 
-bool takes_small_tasks(RowId row) noexcept {
-  switch (row) {
-#define ANYDML_ROW(op, Definition) \
-  case RowId::op:                  \
+bool takes_small_tasks(EntryId entry) noexcept {
+  switch (entry) {
+#define ANYDML_ENTRY(op, Definition) \
+  case EntryId::op:                  \
     return is_small<Definition>();
 #include "ops/elementwise/elementwise.def"
-    case RowId::count_:
+    case EntryId::count_:
       break;
   }
   return false;

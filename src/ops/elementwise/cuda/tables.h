@@ -6,12 +6,12 @@
 
 namespace anydml::cuda {
 
-// How many files the kernels of the rows are divided among (kernel_file.cuh).
+// How many files the kernels of the entries are divided among (kernel_file.cuh).
 inline constexpr std::uint32_t kKernelFiles = ANYDML_CUDA_KERNEL_FILES;
 
 // Null: the variant's kernels are in another file, they are tuned, or there are none.
 template <std::uint32_t kFile>
-[[nodiscard]] const KernelSet* find_in_file(RowId row, bool scaled, std::uint32_t variant) noexcept;
+[[nodiscard]] const KernelSet* find_in_file(EntryId entry, bool scaled, std::uint32_t variant) noexcept;
 
 // The two modulus operators, tuned (modulus_kernels.cuh).
 template <bool kFloor, class T>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What kernels may make of a definition, beyond what its call operator says. A row that is not named here is right all
-// the same: it has kernels of its own for each type, and goes alone.
+// What kernels may make of a definition, beyond what its call operator says. An entry that is not named here is right
+// all the same: it has kernels of its own for each type, and goes alone.
 #pragma once
 
 #include "backend/cuda/kernels/bits.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {
 
@@ -37,7 +37,7 @@ template <class Scalar>
 using KernelScalar = typename KernelScalarOf<Scalar>::Type;
 
 // Those that small tasks may be: one kernel holds them all, for every type, and its registers are those of the
-// heaviest. So a row must be some instructions long, of one type, and without attributes.
+// heaviest. So an entry must be some instructions long, of one type, and without attributes.
 template <template <class> class Definition>
 inline constexpr bool kIsSmall = false;
 template <>

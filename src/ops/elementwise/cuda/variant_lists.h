@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/elementwise/signature.h"
+#include "ops/scalar/signature.h"
 
 namespace anydml::cuda {
 

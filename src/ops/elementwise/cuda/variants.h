@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The variants of each row as lists of types, in the order that numbers them, so that tables are made by expanding
+// The variants of each entry as lists of types, in the order that numbers them, so that tables are made by expanding
 // them.
 #pragma once
 
@@ -7,25 +7,25 @@
 #include <type_traits>
 
 #include "ops/elementwise/cuda/variant_lists.h"
-#include "ops/elementwise/rows.h"
-#include "ops/elementwise/scalars.h"
+#include "ops/elementwise/entries.h"
+#include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {
 
-// VariantsOf<RowId::X>: those of a row.
-template <RowId row>
-struct VariantsOfRow;
-#define ANYDML_ROW(op, Definition)                                \
+// VariantsOf<EntryId::X>: those of an entry.
+template <EntryId entry>
+struct VariantsOfEntry;
+#define ANYDML_ENTRY(op, Definition)                              \
   template <>                                                     \
-  struct VariantsOfRow<RowId::op> {                               \
+  struct VariantsOfEntry<EntryId::op> {                           \
     using Type = decltype(variants_over<Definition>(AllTypes{})); \
   };
 #include "ops/elementwise/elementwise.def"
-template <RowId row>
-using VariantsOf = typename VariantsOfRow<row>::Type;
+template <EntryId entry>
+using VariantsOf = typename VariantsOfEntry<entry>::Type;
 
-// Those of all rows, in order; a variant's number is its place here.
-#define ANYDML_ROW(op, Definition) , VariantsOf<RowId::op>
+// Those of all entries, in order; a variant's number is its place here.
+#define ANYDML_ENTRY(op, Definition) , VariantsOf<EntryId::op>
 using AllVariants = typename Joined<Variants<>
 #include "ops/elementwise/elementwise.def"
                                     >::Type;
@@ -38,8 +38,8 @@ template <class Wanted, class... Scalars>
   return place;
 }
 
-// The variant of a row that is Definition<T>.
-template <RowId row, class Scalar>
-inline constexpr std::uint32_t kVariantOf = place_in<Scalar>(VariantsOf<row>{});
+// The variant of an entry that is Definition<T>.
+template <EntryId entry, class Scalar>
+inline constexpr std::uint32_t kVariantOf = place_in<Scalar>(VariantsOf<entry>{});
 
 }  // namespace anydml::cuda

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// CAST: the number in another type. Floats to integers drop the fraction and stop at the limits, and NaN gives 0.
+// Integers to integers wrap. Anything to floats rounds once to nearest even; what is too large becomes an infinity.
+#pragma once
+
+#include <limits>
+
+#include "base/float_bits.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+template <class From, class To>
+struct Cast {
+  using Input = compute_t<From>;
+  using Output = compute_t<To>;  // of a cast to FLOAT16: a FLOAT32 that rounds to the result
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr Output compute(Input x) const {
+    if constexpr (std::is_same_v<To, f16>) {
+      return before_f16(x);
+    } else if constexpr (is_float<From> && !is_float<To>) {
+      return float_to_integer(x);
+    } else {
+      return static_cast<To>(x);  // integers wrap; floats round once, in the machine
+    }
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr To operator()(From x) const {
+    if constexpr (std::is_same_v<From, To>) {
+      return x;
+    } else {
+      return narrow<To>(compute(widen(x)));
+    }
+  }
+
+ private:
+  // Constants, not calls: CUDA device code may not call numeric_limits.
+  static constexpr To kLeast = std::numeric_limits<To>::min();
+  static constexpr To kMost = std::numeric_limits<To>::max();
+  static constexpr int kDigits = std::numeric_limits<To>::digits;
+
+  ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
+    using Wide = std::conditional_t<sizeof(To) == 8, f64, Input>;
+    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // what machines convert to
+    constexpr int kPrecision = FloatParts<Wide>::kFractionBits + 1;
+    // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
+    constexpr Wide kLimit = Wide{2} * static_cast<Wide>(u64{1} << (kDigits - 1));
+    constexpr Wide kBelowLimit =
+        kLimit - (kDigits > kPrecision ? static_cast<Wide>(u64{1} << (kDigits > kPrecision ? kDigits - kPrecision : 0))
+                                       : Wide{1});
+    constexpr Wide kLowest = static_cast<Wide>(kLeast);
+    const Wide value = select(x == x, static_cast<Wide>(x), Wide{0});
+    const Wide below = select(value >= kBelowLimit, kBelowLimit, value);
+    const Wide within = select(below <= kLowest, kLowest, below);
+    const To result = static_cast<To>(static_cast<Whole>(within));
+    if constexpr (kDigits > kPrecision) {
+      return select(value >= kLimit, kMost, result);
+    } else {
+      return result;
+    }
+  }
+
+  // A FLOAT32 whose rounding to FLOAT16 is that of x.
+  ANYDML_HOST_DEVICE static constexpr f32 before_f16(Input x) {
+    if constexpr (std::is_same_v<Input, f64>) {
+      // FLOAT32's digits of x, with the last one set where any beyond it is: too many digits of FLOAT16's to be taken
+      // for a tie. Out of FLOAT32's range it is out of FLOAT16's too.
+      constexpr int kDropped = FloatParts<f64>::kFractionBits - FloatParts<f32>::kFractionBits;
+      constexpr u64 kLast = u64{1} << kDropped;
+      const u64 bits = to_bits(x);
+      const u64 sticky = (bits & (kLast - 1)) != 0 ? kLast : 0;
+      return static_cast<f32>(from_bits<f64>((bits & ~(kLast - 1)) | sticky));
+    } else if constexpr (is_float<From>) {
+      return x;
+    } else if constexpr (sizeof(From) >= 4) {
+      // All integers beyond 65519 become infinities, and up to 2^24 FLOAT32 has every one.
+      constexpr From kInfinite = From{1} << 20;
+      const From below = x < kInfinite ? x : kInfinite;
+      if constexpr (std::is_signed_v<From>) {
+        return static_cast<f32>(static_cast<i32>(below > -kInfinite ? below : -kInfinite));
+      } else {
+        return static_cast<f32>(static_cast<i32>(below));
+      }
+    } else {
+      return static_cast<f32>(x);
+    }
+  }
+};
+
+}  // namespace anydml

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// ELEMENT_WISE_MAX and MIN: the greater and the less of a and b; ELEMENT_WISE_THRESHOLD and ACTIVATION_RELU: the
+// greater of x and Min, and of x and 0. A NaN in either gives NaN, and +0 is above -0. Min becomes the tensor's type as
+// in CLIP.
+#pragma once
+
+#include "base/scalar.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+template <class T>
+struct Max {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> a, compute_t<T> b) const {
+    return greater_of(a, b);
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return narrow<T>(compute(widen(a), widen(b)));
+  }
+};
+
+template <class T>
+struct Min {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> a, compute_t<T> b) const {
+    return less_of(a, b);
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return narrow<T>(compute(widen(a), widen(b)));
+  }
+};
+
+template <class T>
+struct Threshold {
+  compute_t<T> min;
+
+  ANYDML_HOST_DEVICE constexpr explicit Threshold(const Attributes& attributes)
+      : min(widen(attributes.values[0].as<T>())) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const { return greater_of(x, min); }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const { return narrow<T>(compute(widen(x))); }
+};
+
+template <class T>
+struct Relu {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
+    return greater_of(x, compute_t<T>{0});
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires(is_float<T> || std::is_signed_v<T>) {
+    return narrow<T>(compute(widen(x)));
+  }
+};
+
+}  // namespace anydml

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// What is made of the exponential function.
+//
+// exp(x) is a power of two, which is exact, times exp(r) for a small r, of which the part beyond 1 is a polynomial. All
+// functions here add that part last, and multiplied by what is exact: so nearly nothing but the last rounding is lost.
+#pragma once
+
+#include "ops/scalar/functions/exponential_constants.h"
+#include "ops/scalar/functions/function.h"
+
+namespace anydml {
+
+namespace exponential {
+
+// Beyond these limits exp is infinite, or 0, in FLOAT32. NaN passes.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T clamped(T x, T least, T most) {
+  x = select(x > most, most, x);
+  return select(x < least, least, x);
+}
+
+// exp(x) = (part + 1) * power
+struct Parts {
+  f64 part;
+  f64 power;
+};
+
+// How near the part is: to less than an ulp of itself, or of 1, which is one operation less.
+enum class Near { itself, one };
+
+// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r in FLOAT32, where k times the highest bits of ln 2 is
+// exact, and so is the difference. For |x| <= 170.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_on_gpu(f32 x) {
+  constexpr f32 kShift = 0x1.8p23f + 1023;
+  const f32 shifted = fused(x, static_cast<f32>(kLog2OfE), kShift);
+  const f32 k = shifted - kShift;
+  const f64 r = fused(f64{k}, -kLn2Rest, f64{fused(k, -static_cast<f32>(kLn2Short), x)});
+  const f64 tail = horner(r, kExp2, kExp3, kExp4, kExp5, kExp6, kExp7, kExp8, kExp9, kExp10);
+  return {fused(r * r, tail, r), from_bits<f64>(static_cast<u64>(to_bits(shifted) << 20) << 32)};
+}
+
+// x = k ln 2 + r. k stands in the lowest bits of a sum that is too large for a fraction, with the bias of FLOAT64's
+// exponent, so that a shift makes a power of two of it. For x from -700 to 710, where it is infinite.
+template <Near near = Near::itself>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_of(f64 x) {
+  constexpr f64 kShift = 0x1.8p52 + 1023;
+  const f64 shifted = fused(x, kLog2OfE, kShift);
+  const f64 k = shifted - kShift;
+  f64 r = fused(k, -kLn2High, x);
+  r = fused(k, -kLn2Low, r);
+  // Sums of products with powers of r: on Arm a constant costs nothing as a factor, and a move as a term.
+  const f64 r2 = r * r;
+  const f64 r3 = r2 * r;
+  const f64 r4 = r2 * r2;
+  const f64 high = fused(r2, kExp10, fused(r, kExp9, kExp8));
+  const f64 middle = fused(r4, high, fused(r3, kExp7, fused(r2, kExp6, fused(r, kExp5, kExp4))));
+  const f64 part = near == Near::one ? fused(r4, middle, fused(r3, kExp3, fused(r2, kExp2, r)))
+                                     : fused(r2, kExp2, fused(r4, middle, r3 * kExp3)) + r;
+  return {part, from_bits<f64>(to_bits(shifted) << 52)};
+}
+
+// scale * (exp(x) - 1)
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_less_one(f64 x, f64 scale) {
+  const Parts e = parts_of(x);
+  const f64 power = scale * e.power;
+  return fused(e.part, power, power - scale);
+}
+
+// 1 + exp(x)
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
+
+// Where no attribute takes part, so that every result is proven, each machine may take its own way.
+template <Near near>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {
+  if constexpr (kOnGpu) {
+    return parts_on_gpu(x);
+  } else {
+    return parts_of<near>(x);
+  }
+}
+
+}  // namespace exponential
+
+struct ExpOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    using namespace exponential;
+    const Parts e = proven_parts_of<Near::one>(clamped(x, -104.0f, 89.0f));
+    return fused(e.part, e.power, e.power);
+  }
+};
+template <class T>
+using Exp = Function<T, ExpOf>;
+
+// 1 / (1 + exp(-x))
+struct SigmoidOf {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    using namespace exponential;
+    const f32 minus = clamped(-x, -104.0f, 104.0f);
+    // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, and a little nearer to 1/2: too little
+    // for a FLOAT64, but it decides. So we divide not 1 but a near number, above for x < 0 and below for x > 0: the
+    // highest bits of -x, as a number, are 1 and 5 there.
+    const f64 one = from_bits<f64>(to_bits(1.0) + 2 - (to_bits(f64{minus}) >> 61));
+    return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
+  }
+};
+template <class T>
+using Sigmoid = Function<T, SigmoidOf>;
+
+// x / (1 + exp(-SigmoidInputScale * x))
+class SwishOf {
+ public:
+  ANYDML_HOST_DEVICE constexpr explicit SwishOf(const Attributes& attributes)
+      : scale_(-static_cast<f64>(attributes.values[0].as<f32>())),
+        more_(scale_ == 0.0 ? 0.0 : with_sign_of(0x1p-178, -scale_)),
+        limit_(limit_of(scale_)) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    // Beyond these limits the exponential is so large that the result is 0, or nothing beside 1.
+    const auto limit = static_cast<f32>(limit_);
+    const f32 inside = exponential::clamped(x, -limit, limit);
+    // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
+    // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
+    const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * inside));
+    return with_sign_of(quotient_of(x + more_, below), f64{x});
+  }
+  // Infinities: x / 1, or infinity by infinity.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
+    return magnitude_of(x) > static_cast<f32>(kMost);
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
+    return select(scale_ * x < 0.0, f64{x}, quiet_nan<f64>());
+  }
+
+ private:
+  static constexpr f64 kMost = 0x1.fffffep127;  // of FLOAT32
+
+  // The x that times the scale's magnitude is 700, if there is one.
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
+    const f64 x = scale == 0.0 ? kMost : 700.0 / magnitude_of(scale);
+    return static_cast<f32>(x > kMost ? kMost : x);
+  }
+
+  f64 scale_;
+  f64 more_;
+  f64 limit_;  // a FLOAT32
+};
+template <class T>
+using Swish = Function<T, SwishOf>;
+
+// x >= 0 ? x : Alpha * (exp(x) - 1)
+struct EluOf {
+  f64 alpha;
+
+  ANYDML_HOST_DEVICE constexpr explicit EluOf(const Attributes& attributes) : alpha(attributes.values[0].as<f32>()) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    const f64 below = exponential::scaled_less_one(select(x < -104.0f, -104.0f, x), alpha);
+    return select(f64{x} >= 0.0, f64{x}, below);
+  }
+};
+template <class T>
+using Elu = Function<T, EluOf>;
+
+// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)), of which one is 0 whatever Alpha's sign is.
+struct CeluOf {
+  f64 alpha;
+  f64 inverse;
+
+  ANYDML_HOST_DEVICE constexpr explicit CeluOf(const Attributes& attributes)
+      : alpha(attributes.values[0].as<f32>()), inverse(1.0 / alpha) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    const f64 below = exponential::scaled_less_one(exponential::clamped(x * inverse, -104.0, 600.0), alpha);
+    return select(f64{x} >= 0.0, f64{x}, below);
+  }
+};
+template <class T>
+using Celu = Function<T, CeluOf>;
+
+// x > 0 ? Gamma * x : Gamma * (Alpha * exp(x) - Alpha)
+struct ScaledEluOf {
+  f64 both;
+  f64 gamma;
+
+  ANYDML_HOST_DEVICE constexpr explicit ScaledEluOf(const Attributes& attributes)
+      : both(static_cast<f64>(attributes.values[0].as<f32>()) * static_cast<f64>(attributes.values[1].as<f32>())),
+        gamma(attributes.values[1].as<f32>()) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
+    const f64 below = exponential::scaled_less_one(select(x < -104.0f, -104.0f, x), both);
+    return select(f64{x} > 0.0, gamma * x, below);
+  }
+};
+template <class T>
+using ScaledElu = Function<T, ScaledEluOf>;
+
+}  // namespace anydml

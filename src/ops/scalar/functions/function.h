@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Functions of one element that are correctly rounded: the nearest FLOAT32 or FLOAT16 to the true value, ties to even,
+// for every input. A function is a class `Of` that gives a FLOAT64 so near to the true value that rounding it once
+// gives the right result; tests/functions proves that for every FLOAT32, of which every FLOAT16 is one.
+//
+//   f64 ordinary(f32 x) const   without a branch, since compilers make vectors of it (cpu/function_loops-inl.h)
+//   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
+//   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
+//
+// kIsLong, optional: it has so many constants and intermediate values that the registers of Arm hold two vectors of it
+// at a time, and not four.
+//
+// A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
+// at that alone, for results of type T. A function is made from the operator's attributes if it has any.
+//
+// A function of two may have a way for FLOAT16 that is quick, since there are too many pairs for a table:
+//
+//   f32 quick(f32 x, f32 y) const           near enough to the true value that rounding it is right
+//   bool is_unclear(f32 result) const       unless it is too near to a midpoint: then all of the above decides
+#pragma once
+
+#include "base/scalar.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+// A FLOAT64 as a FLOAT32 whose last bit says whether anything follows, so that rounding that to FLOAT16 is rounding
+// once: nothing is taken for a tie that is none.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 to_odd(f64 y) {
+  constexpr u64 kRest = (u64{1} << 29) - 1;
+  const u64 bits = to_bits(y);
+  const u64 odd = ((bits & kRest) + kRest) & ~kRest;
+  return static_cast<f32>(from_bits<f64>((bits & ~kRest) | odd));
+}
+
+// A FLOAT64 in FLOAT32 or FLOAT16, rounded once.
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T narrow_once(f64 y) {
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    return static_cast<f32>(y);
+  } else {
+    return narrow<T>(to_odd(y));
+  }
+}
+
+// A sum of two in FLOAT64, the second less than the last place of the first, to the odd neighbour likewise: so that
+// what lies near a midpoint of two FLOAT32 is not taken for it.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
+  const u64 follows = more != 0;
+  const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
+  return from_bits<f64>((to_bits(y) - below) | follows);
+}
+
+template <class Of, class... Inputs>
+concept HasHard = requires(const Of& of, Inputs... inputs) {
+  of.hard(inputs...);
+};
+
+// How a definition says that an element is hard. (Concepts, since nvcc takes no such question within a function.)
+template <class Of, class T>
+concept IsHardByType = requires(const Of& of, f64 result) {
+  of.template is_hard<T>(result);
+};
+template <class Of, class... Inputs>
+concept IsHardByResult = requires(const Of& of, f64 result, Inputs... inputs) {
+  of.is_hard(inputs..., result);
+};
+
+template <class Of>
+inline constexpr bool kIsLongFunction = requires {
+  requires Of::kIsLong;
+};
+
+template <class Of, class... Inputs>
+concept IsHardByInput = requires(const Of& of, Inputs... inputs) {
+  of.is_hard(inputs...);
+};
+
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_for_more(const Of& of, f64 result, Inputs... inputs) {
+  if constexpr (IsHardByType<Of, T>) {
+    return of.template is_hard<T>(result);
+  } else if constexpr (IsHardByResult<Of, Inputs...>) {
+    return of.is_hard(inputs..., result);
+  } else {
+    return of.is_hard(inputs...);
+  }
+}
+
+// An element of type T, in FLOAT64.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided_slowly(const Of& of, Inputs... inputs) {
+  const f64 result = of.ordinary(inputs...);
+  if constexpr (HasHard<Of, Inputs...>) {
+    if (asks_for_more<T>(of, result, inputs...)) {
+      return narrow_once<T>(of.hard(inputs...));
+    }
+  }
+  return narrow_once<T>(result);
+}
+
+// Whether a FLOAT32 that is off by less than this part of itself leaves open what FLOAT16 is nearest to the true value:
+// both ends of what it may be are rounded to FLOAT16's last place there, in a sum that has no smaller one. NaN does.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
+  constexpr u32 kLeast = to_bits(0x1p-14f);  // normal
+  const f32 size = magnitude_of(result);
+  const u32 bits = to_bits(size) < kLeast ? kLeast : to_bits(size);
+  const f32 large = from_bits<f32>((bits & 0x7f800000) + (u32{13} << 23));
+  return !(fused(size, 1.0f - part, large) == fused(size, 1.0f + part, large));
+}
+
+template <class Of, class... Inputs>
+concept HasQuick = requires(const Of& of, Inputs... inputs) {
+  of.is_unclear(of.quick(inputs...));
+};
+template <class T, class Of, class... Inputs>
+inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
+
+// A first result, whether it asks for more, and what is made of it or then; for who takes several elements together.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return of.quick(inputs...);
+  } else {
+    return of.ordinary(inputs...);
+  }
+}
+template <class T, class First>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T rounded(First first) {
+  if constexpr (sizeof(First) == sizeof(f32)) {
+    return narrow<T>(first);
+  } else {
+    return narrow_once<T>(first);
+  }
+}
+template <class T, class Of, class First, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool asks_after(const Of& of, First first, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return of.is_unclear(first);
+  } else if constexpr (HasHard<Of, Inputs...>) {
+    return asks_for_more<T>(of, first, inputs...);
+  } else {
+    return false;
+  }
+}
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T after_all(const Of& of, Inputs... inputs) {
+  if constexpr (kIsQuick<T, Of, Inputs...>) {
+    return decided_slowly<T>(of, inputs...);
+  } else {
+    return narrow_once<T>(of.hard(inputs...));
+  }
+}
+
+// An element of type T.
+template <class T, class Of, class... Inputs>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
+  const auto first = first_of<T>(of, inputs...);
+  if constexpr (HasHard<Of, Inputs...>) {
+    if (asks_after<T>(of, first, inputs...)) {
+      return after_all<T>(of, inputs...);
+    }
+  }
+  return rounded<T>(first);
+}
+
+// What functions of one and of two share.
+template <class Of_>
+struct FunctionOf {
+  using Of = Of_;
+  Of of;
+
+  constexpr FunctionOf() requires(!std::is_constructible_v<Of, const Attributes&>) = default;
+  ANYDML_HOST_DEVICE constexpr explicit FunctionOf(const Attributes& attributes) requires(
+      std::is_constructible_v<Of, const Attributes&>)
+      : of(attributes) {}
+};
+
+// Whether a definition is a function: it takes longer than the operations that others are made of.
+template <class Scalar>
+inline constexpr bool kIsFunction = requires {
+  typename Scalar::Of;
+};
+
+template <class T, class Of>
+struct Function : FunctionOf<Of> {
+  using FunctionOf<Of>::FunctionOf;
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
+    return decided<T>(this->of, widen(x));
+  }
+};
+
+template <class T, class Of>
+struct FunctionOfTwo : FunctionOf<Of> {
+  using FunctionOf<Of>::FunctionOf;
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, T y) const
+      requires(is_float<T> && sizeof(T) <= sizeof(f32)) {
+    return decided<T>(this->of, widen(x), widen(y));
+  }
+};
+
+// A definition as one of these two, if it is another with the same results.
+template <class Scalar>
+struct FunctionLike {
+  using type = Scalar;
+};
+
+// Whether this is one of these two, of a definition some of whose elements are hard.
+template <class Scalar>
+inline constexpr bool kMayBeHard = false;
+template <class T, class Of>
+inline constexpr bool kMayBeHard<Function<T, Of>> = HasHard<Of, f32>;
+template <class T, class Of>
+inline constexpr bool kMayBeHard<FunctionOfTwo<T, Of>> = HasHard<Of, f32, f32>;
+
+}  // namespace anydml

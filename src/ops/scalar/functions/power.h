@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always decides how FLOAT32 or FLOAT16 is rounded, a test that
+// says whether it does, and twice as many digits where it does not.
+//
+// Special values are those of C's Annex F, but that a negative base, -infinity too, has only powers of integers: the
+// others are NaN.
+#pragma once
+
+#include <limits>
+
+#include "ops/scalar/functions/function.h"
+#include "ops/scalar/functions/power_constants.h"
+
+namespace anydml {
+
+namespace power {
+
+// high + low, |low| at most half of high's last place.
+struct Pair {
+  f64 high;
+  f64 low;
+};
+// a + b, exactly.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair sum_of(f64 a, f64 b) {
+  const f64 high = a + b;
+  const f64 part = high - a;
+  return {high, (a - (high - part)) + (b - part)};
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair normalized(f64 high, f64 low) {
+  const f64 sum = high + low;
+  return {sum, low - (sum - high)};
+}
+// To about 2^-105 of the greater one.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair add(Pair a, Pair b) {
+  const Pair high = sum_of(a.high, b.high);
+  const Pair low = sum_of(a.low, b.low);
+  const Pair first = normalized(high.high, high.low + low.high);
+  return normalized(first.high, first.low + low.low);
+}
+// To 2^-103 of the product.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair multiply(Pair a, Pair b) {
+  const f64 high = a.high * b.high;
+  const f64 rest = fused(a.high, b.high, -high) + (a.high * b.low + a.low * b.high);
+  return normalized(high, rest);
+}
+// By a small integer.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair divide(Pair a, f64 by) {
+  const f64 high = a.high / by;
+  return normalized(high, (fused(-high, by, a.high) + a.low) / by);
+}
+// k ln(2) for an integer k of nine bits.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair times_ln2(f64 k) {
+  const f64 middle = k * kLn2Middle;
+  const f64 low = fused(k, kLn2Middle, -middle) + k * kLn2Low;
+  return add({k * kLn2High, 0.0}, {middle, low});
+}
+
+// ln(x) for a positive normal FLOAT64 of at most 32 bits: 2 atanh((m - 1) / (m + 1)) and the power of two.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair log_of(f64 x) {
+  const u64 exponent = (to_bits(x) - to_bits(0x1.6a09e667f3bcdp-1)) & 0xfff0000000000000;
+  const f64 m = from_bits<f64>(to_bits(x) - exponent);
+  const f64 k = static_cast<f64>(static_cast<i64>(exponent) >> 52);
+  const f64 quotient = (m - 1.0) / (m + 1.0);
+  const Pair z = normalized(quotient, fused(-quotient, m + 1.0, m - 1.0) / (m + 1.0));
+  const Pair square = multiply(z, z);
+  Pair sum{0.0, 0.0};
+  for (int i = 45; i > 0; i -= 2) {  // z^2 < 0.0295, so that the rest is below 2^-110
+    sum = add(divide({1.0, 0.0}, static_cast<f64>(i)), multiply(square, sum));
+  }
+  const Pair part = multiply(z, sum);
+  return add(times_ln2(k), {2.0 * part.high, 2.0 * part.low});
+}
+
+// x^y for a positive normal FLOAT64 x of at most 32 bits, and x^y from 2^-200 to 2^1000. A result that FLOAT64 has is
+// found exactly.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair pow_of(f64 x, f64 y) {
+  // A power of two, whose power may be one.
+  if ((to_bits(x) & FloatParts<f64>::kFraction) == 0) {
+    const f64 exponent = (static_cast<f64>(to_bits(x) >> 52) - 1023.0) * y;
+    if (round_even(exponent) == exponent) {
+      return {from_bits<f64>(static_cast<u64>(static_cast<i64>(exponent) + 1023) << 52), 0.0};
+    }
+  }
+  // Another x has an odd part from 3 to 2^32. Its power has at most 53 bits only if y is positive, x is a square for
+  // each bit of y's fraction, of which there are at most four then, and the product of the roots is exact.
+  f64 root = x;
+  f64 times = y;
+  bool exact = y > 0.0;
+  for (int i = 0; exact && i < 4 && round_even(times) != times; ++i) {
+    const f64 next = square_root(root);
+    exact = fused(next, next, -root) == 0.0;
+    root = next;
+    times *= 2.0;
+  }
+  exact = exact && round_even(times) == times && times <= 33.0;  // 3^34 has 54 bits
+  f64 product = 1.0;
+  for (f64 i = 0.0; exact && i < times; i += 1.0) {
+    const f64 next = product * root;
+    exact = fused(product, root, -next) == 0.0;
+    product = next;
+  }
+  if (exact) {
+    return {product, 0.0};
+  }
+  // exp(y ln(x)): t = n ln(2) + r, and exp(r) by its series.
+  const Pair t = multiply(log_of(x), {y, 0.0});
+  const f64 n = round_even(t.high * 0x1.71547652b82fep0);
+  const Pair r = add(t, times_ln2(-n));
+  Pair e{1.0, 0.0};
+  for (int i = 26; i > 0; --i) {
+    e = add({1.0, 0.0}, divide(multiply(r, e), static_cast<f64>(i)));
+  }
+  const f64 scale = from_bits<f64>(static_cast<u64>(static_cast<i64>(n) + 1023) << 52);
+  return {e.high * scale, e.low * scale};
+}
+
+}  // namespace power
+
+// The types of POW's tensors.
+template <class T>
+inline constexpr bool kRaises = is_float<T> ? sizeof(T) <= 4 : std::is_integral_v<T> && sizeof(T) <= 4;
+
+struct PowOf {
+  // `ordinary` is off by less than this part of the value: ln(x) is off by 2^-48.6 of itself and the product with y by
+  // at most 2^-53 more, of which exp makes at most 104 times as much (beyond, the result is 0 or infinity), 2^-41.8;
+  // exp itself is off by 2^-44.
+  static constexpr f64 kError = 0x1p-41;
+
+  // y is a FLOAT32, or an integer that FLOAT64 has exactly.
+  template <class Y>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x, Y y) const {
+    using namespace power;
+    constexpr f32 kInfinity = from_bits<f32>(0x7f800000);
+    const f32 base = magnitude_of(x);
+    // |x| = 2^k (1 + r), as for LOG.
+    const bool subnormal = base < 0x1p-126f;
+    const u32 bits = to_bits(select(subnormal, base * 0x1p24f, base));
+    const u32 exponent = (bits - to_bits(0x1.6a09e6p-1f)) & 0xff800000;
+    const f32 r32 = from_bits<f32>(bits - exponent) - 1.0f;
+    f32 k32 = fused(static_cast<f32>(static_cast<i32>(exponent)), 0x1p-23f, select(subnormal, -24.0f, 0.0f));
+    k32 = select(base > 0.0f, k32, -kInfinity);
+    k32 = select(base < kInfinity, k32, base);
+    // 1, whatever the other is, and (-1)^(+-inf).
+    u32 is_one = static_cast<u32>(y == Y{0}) | static_cast<u32>(x == 1.0f);
+    u32 odd = 0;
+    Y exponent_or_nan = y;
+    if constexpr (is_float<Y>) {
+      is_one |= static_cast<u32>(base == 1.0f) & static_cast<u32>(magnitude_of(y) == kInfinity);
+      const bool is_integer = round_even(y) == y;
+      const f32 half = 0.5f * y;
+      odd = static_cast<u32>(is_integer) & static_cast<u32>(round_even(half) != half);
+      const u32 no_number = static_cast<u32>(x < 0.0f) & static_cast<u32>(!is_integer);
+      exponent_or_nan = select(no_number != 0, quiet_nan<f32>(), y);
+    } else {
+      odd = static_cast<u32>(y) & 1;
+    }
+    const auto y64 = static_cast<f64>(select(is_one != 0, Y{0}, exponent_or_nan));
+    k32 = select(is_one != 0, 0.0f, k32);
+    const u32 sign = to_bits(x) & (odd << 31);
+
+    const f64 k = k32;
+    const f64 r = r32;
+    const f64 r2 = r * r;
+    const f64 r4 = r2 * r2;
+    const f64 r8 = r4 * r4;
+    const f64 a0 = fused(fused(r, kLog5, kLog4), r2, fused(r, kLog3, kLog2));
+    const f64 a1 = fused(fused(r, kLog9, kLog8), r2, fused(r, kLog7, kLog6));
+    const f64 a2 = fused(fused(r, kLog13, kLog12), r2, fused(r, kLog11, kLog10));
+    const f64 a3 = fused(fused(r, kLog17, kLog16), r2, fused(r, kLog15, kLog14));
+    const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
+    f64 t = y64 * fused(k, 0x1.62e42fefa39efp-1, fused(p, r2, r));
+
+    // exp(t). Beyond these the result is infinite, or 0; NaN passes.
+    t = select(t > 89.0, 89.0, t);
+    t = select(t < -104.0, -104.0, t);
+    constexpr f64 kShift = 0x1.8p52;
+    const f64 shifted = fused(t, 0x1.71547652b82fep0, kShift);
+    const f64 q = fused(shifted - kShift, -0x1.62e42fefa39efp-1, t);
+    const f64 q2 = q * q;
+    const f64 b0 = fused(fused(q, kExp3, kExp2), q2, q + 1.0);
+    const f64 b1 = fused(fused(q, kExp7, kExp6), q2, fused(q, kExp5, kExp4));
+    const f64 e = fused(fused(fused(q, kExp9, kExp8), q2 * q2, b1), q2 * q2, b0);
+    const f64 result = e * from_bits<f64>((to_bits(shifted) << 52) + to_bits(1.0));
+    return from_bits<f64>(to_bits(result) | (static_cast<u64>(sign) << 32));
+  }
+
+  // FLOAT16 from FLOAT32, for x that FLOAT16 has, neither 0 nor infinite; NaN for others. log2(x) is a sum of two, and
+  // off by 2^-24.7 of itself; the product with y, of up to 27 where it matters, makes 2^-20.5 of that, and the
+  // exponential adds 2^-22, on a GPU.
+  template <class Y>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
+    using namespace power;
+    const f32 base = magnitude_of(x);
+    const u32 exponent = (to_bits(base) - to_bits(0x1.6a09e6p-1f)) & 0xff800000;
+    const f32 r = from_bits<f32>(to_bits(base) - exponent) - 1.0f;  // twelve bits
+    const f32 k = static_cast<f32>(static_cast<i32>(exponent)) * 0x1p-23f;
+    const f32 r2 = r * r;  // exact
+    const f32 r4 = r2 * r2;
+    const f32 a0 = fused(fused(r, kShortLog3, kShortLog2), r2, fused(r, kShortLog1, kShortLog0));
+    const f32 a1 = fused(fused(r, kShortLog7, kShortLog6), r2, fused(r, kShortLog5, kShortLog4));
+    const f32 p = fused(fused(r4, kShortLog8, a1), r4, a0);
+    const f32 part = r * kShortLog2OfE;  // exact
+    const f32 most = k + part;
+    const f32 more = fused(p, r2, fused(r, kShortLog2OfERest, part - (most - k)));
+    const f32 high = most + more;
+    const f32 low = more - (high - most);
+    const f32 product = y * high;
+    f32 t = select(product > 17.0f, 17.0f, product);  // infinite, and 0 below; y may be a FLOAT32, and huge
+    t = select(t < -27.0f, -27.0f, t);
+    const f32 rest = select(t == product, fused(y, low, fused(y, high, -product)), 0.0f);
+    constexpr f32 kShift = 0x1.8p23f + 127;
+    const f32 shifted = t + kShift;
+    const f32 power = from_bits<f32>(to_bits(shifted) << 23);
+    const f32 result = short_exp((t - (shifted - kShift)) + rest) * power;
+    // A negative base has powers of integers.
+    const bool is_integer = round_even(y) == y;
+    const f32 half = 0.5f * y;
+    const u32 odd = static_cast<u32>(round_even(half) != half);
+    const u32 inside = static_cast<u32>(to_bits(base) - 1 < to_bits(from_bits<f32>(0x7f800000)) - 1) &
+                       (static_cast<u32>(is_integer) | static_cast<u32>(x > 0.0f));
+    return select(inside != 0, from_bits<f32>(to_bits(result) | (to_bits(x) & (odd << 31))), quiet_nan<f32>());
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const { return leaves_open(result, 0x1p-20f); }
+
+  // Whether the result of `ordinary` is so near to a midpoint of two T that it does not decide.
+  template <class T>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f64 result) const {
+    // A sum whose last place is that of T's numbers near the result: both ends of what it may be round to one sum, or a
+    // midpoint is between them. NaN is not hard.
+    constexpr f64 kNormal = from_bits<f64>(u64{1024 - FloatParts<T>::kBias} << 52);
+    constexpr u64 kExponent = u64{FloatParts<f64>::kInfinity};
+    constexpr u64 kDropped = u64{52 - FloatParts<T>::kFractionBits} << 52;
+    const f64 size = magnitude_of(result);
+    const f64 large = from_bits<f64>((to_bits(select(size < kNormal, kNormal, size)) & kExponent) + kDropped);
+    return fused(size, 1.0 - kError, large) < fused(size, 1.0 + kError, large);
+  }
+
+  // For x and y that `ordinary` found hard, so that the result is finite and not 0, and neither x nor y is 0 or
+  // infinite. Off by less than 2^-100 |ln(result)| of the value, and of a result that is exact or a midpoint by
+  // nothing.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x, f64 y) const {
+    const power::Pair pair = power::pow_of(magnitude_of(static_cast<f64>(x)), y);
+    // The last bit is odd where something follows: so it is not taken for a midpoint.
+    u64 bits = to_bits(pair.high);
+    if (pair.low != 0.0 && (bits & 1) == 0) {
+      bits = pair.low > 0.0 ? bits + 1 : bits - 1;
+    }
+    const f64 half = 0.5 * y;
+    return with_sign_of(from_bits<f64>(bits), x < 0.0f && round_even(half) != half ? -1.0 : 1.0);
+  }
+
+ private:
+  // 2^x for |x| <= 1/2.
+  [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 short_exp(f32 x) {
+#if defined(__CUDA_ARCH__)
+    f32 y = 0;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    using namespace power;
+    const f32 x2 = x * x;
+    const f32 a = fused(fused(x, kShortExp4, kShortExp3), x2, fused(x, kShortExp2, kShortExp1));
+    return fused(x, fused(fused(x, kShortExp6, kShortExp5), x2 * x2, a), 1.0f);
+#endif
+  }
+};
+
+// The exponent's value is taken exactly. Integers with integer exponents: the product wraps; of negative exponents the
+// fraction is dropped, which leaves 0 but for 1 and -1, and 0 has 0. Integers with float exponents: the power, its
+// fraction dropped, stopped at the limits; what is no number is 0.
+template <class T, class Exponent>
+struct Pow {
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
+      requires(kRaises<T>&& kRaises<Exponent>) {
+    if constexpr (is_float<T>) {
+      if constexpr (!is_float<Exponent> && sizeof(Exponent) < 4) {
+        return decided<T>(PowOf{}, widen(x), static_cast<f32>(y));
+      } else {
+        return decided<T>(PowOf{}, widen(x), widen(y));
+      }
+    } else if constexpr (is_float<Exponent>) {
+      return of_integer(x, static_cast<f64>(widen(y)));
+    } else {
+      return product(x, y);
+    }
+  }
+
+ private:
+  // Constants, not calls: CUDA device code may not call numeric_limits.
+  static constexpr T kLeast = std::numeric_limits<T>::min();
+  static constexpr T kMost = std::numeric_limits<T>::max();
+
+  ANYDML_HOST_DEVICE static constexpr T product(T x, Exponent y) {
+    if constexpr (std::is_signed_v<Exponent>) {
+      if (y < 0) {
+        const bool unit = x == T{1} || (std::is_signed_v<T> && x == static_cast<T>(-1));
+        return static_cast<T>(unit ? ((y & 1) != 0 ? x : T{1}) : T{0});
+      }
+    }
+    u32 result = 1;
+    auto square = static_cast<u32>(x);
+    for (auto rest = static_cast<u32>(y); rest != 0; rest >>= 1) {
+      result = (rest & 1) != 0 ? result * square : result;
+      square *= square;
+    }
+    return static_cast<T>(result);
+  }
+
+  ANYDML_HOST_DEVICE static constexpr T of_integer(T x, f64 y) {
+    const auto base = static_cast<f64>(x);
+    const f64 most = magnitude_of(base);
+    const f64 half = 0.5 * y;
+    const bool integer = round_even(y) == y;
+    const bool odd = integer && round_even(half) != half;
+    if (y == 0.0 || base == 1.0) {
+      return T{1};
+    }
+    if (is_nan(y) || (base < 0.0 && !integer)) {
+      return T{0};
+    }
+    if (base == 0.0) {
+      return y > 0.0 ? T{0} : kMost;
+    }
+    if (most == 1.0) {
+      return odd ? x : T{1};
+    }
+    if (y < 0.0) {
+      return T{0};
+    }
+    const T limit = odd && base < 0.0 ? kLeast : kMost;
+    // From 2^33 on; a base of 2 or more is below the square of its leading power of two.
+    const auto leading = static_cast<f64>(to_bits(most) >> 52) - 1023.0;
+    if (leading * y >= 33.0) {
+      return limit;
+    }
+    const power::Pair pair = power::pow_of(most, y);
+    f64 whole = round_towards_zero(pair.high);
+    whole -= whole == pair.high && pair.low < 0.0 ? 1.0 : 0.0;
+    const f64 value = odd && base < 0.0 ? -whole : whole;
+    return value <= static_cast<f64>(kLeast)  ? kLeast
+           : value >= static_cast<f64>(kMost) ? kMost
+                                              : static_cast<T>(value);
+  }
+};
+
+template <class T, class Exponent>
+inline constexpr bool kIsFunction<Pow<T, Exponent>> = true;
+template <class T>
+requires is_float<T>
+struct FunctionLike<Pow<T, T>> {
+  using type = FunctionOfTwo<T, PowOf>;
+};
+
+struct ConstantPowOf {
+  f32 exponent;
+
+  ANYDML_HOST_DEVICE constexpr explicit ConstantPowOf(const Attributes& attributes)
+      : exponent(attributes.values[0].as<f32>()) {}
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const { return PowOf{}.ordinary(x, exponent); }
+  template <class T>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f64 result) const {
+    return PowOf{}.is_hard<T>(result);
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const { return PowOf{}.hard(x, exponent); }
+};
+template <class T>
+using ConstantPow = Function<T, ConstantPowOf>;
+
+}  // namespace anydml
