@@ -276,7 +276,7 @@ TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
   const auto order = sorted_nodes(graph).value();
   ValueSet kept(values.count());
   kept[values.of(graph.outputs[0])] = true;
-  const auto groups = fuse(graph, values, order, kept, true);
+  const auto groups = fuse(graph, values, order, kept, kJoins);
   EXPECT_EQ(groups.size(), 2U);
   for (const GraphGroup& group : groups) {
     EXPECT_LE(group.reads.size() + group.writes.size(), kMaxOperands);
@@ -375,7 +375,7 @@ TEST(Place, IsNearTheBestThereIs) {
     ValueSet kept(values.count());
     kept[values.of(graph.outputs[0])] = true;
     const auto needed = prune(graph, sorted_nodes(graph).value());
-    const auto groups = fuse(graph, values, needed, kept, true);
+    const auto groups = fuse(graph, values, needed, kept, kJoins);
     ASSERT_EQ(groups.size(), needed.size());
     ValueSet temporary(values.count(), true);
     temporary[values.of(graph.outputs[0])] = false;
@@ -434,7 +434,7 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
     for (const GraphSource& output : graph.outputs) {
       kept[values.of(output)] = true;
     }
-    const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept, true);
+    const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept, kJoins);
     std::vector<int> times(graph.nodes.size());
     ValueSet made(values.count());
     made[values.of_input(0)] = true;

@@ -79,15 +79,22 @@ class Compiler {
       return sum.has_value() && total >> 62 == 0;
     };
     bool good = true;
+    bool has_known = !graph_.constants.empty();
     for (const GraphInput& input : graph_.inputs) {
-      good = good && add(input.extent);
+      has_known = has_known || input.owned;
+      good = good && (!input.owned || add(input.extent));
     }
     for (const Extent& constant : graph_.constants) {
       good = good && add(constant);
     }
-    for (const GraphNode& node : graph_.nodes) {
-      for (const Extent& output : node.outputs) {
-        good = good && add(output);
+    // An output of the graph is in the caller's memory, unless it can be made beforehand.
+    ValueSet given(values_.count());
+    for (const GraphSource& output : graph_.outputs) {
+      given[values_.of(output)] = !has_known;
+    }
+    for (std::uint32_t node = 0; node < graph_.nodes.size(); ++node) {
+      for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+        good = good && (given[values_.of_node(node, output)] || add(graph_.nodes[node].outputs[output]));
       }
     }
     return good ? Status() : Error{ErrorKind::out_of_memory, "the graph's values have more bytes than can be counted"};
