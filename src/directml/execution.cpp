@@ -239,17 +239,17 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
     return {};
   }
   const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
-  const std::string place = core().in_buffer(to_area.buffer);
+  const auto place = [&] { return core().in_buffer(to_area.buffer); };
   if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {
     return wrong(requirement,
                  format_text("overlaps {}{}; expected ranges of their own, since {} does not work in place", to.name,
-                             place, surface_.def == nullptr ? "a graph" : "the operator"));
+                             place(), surface_.def == nullptr ? "a graph" : "the operator"));
   }
   if (!identical(from_area, to_area)) {
     return wrong(requirement,
                  format_text("bytes {} to {} overlap {}, which has {} to {}{}; expected the same bytes, or none in "
                              "common",
-                             from_area.first, from_area.end, to.name, to_area.first, to_area.end, place));
+                             from_area.first, from_area.end, to.name, to_area.first, to_area.end, place()));
   }
   const TensorDesc& tensor = surface_.def->desc.tensors[input].tensor;
   const TensorDesc& result = surface_.def->desc.tensors[output].tensor;
@@ -257,7 +257,7 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
     return wrong(
         requirement,
         format_text("lies over {}{} with strides {} instead of {}; expected the same layout to work in place", to.name,
-                    place, shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
+                    place(), shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
   }
   return {};
 }
