@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "backend/cuda/family.h"
 #include "backend/cuda/runtime.h"
 
 namespace anydml::cuda {
