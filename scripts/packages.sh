@@ -36,12 +36,12 @@ missing_packages() {
   done <packages.txt
 }
 
-# What anydml was not tried on is named, and the rest goes on.
+# Warns on systems on which anydml was not tested.
 name_other_system() {
   (
     . /etc/os-release 2>/dev/null || true
     [ "${ID-} ${VERSION_ID-}" = "debian 12" ] ||
-      echo "This is ${PRETTY_NAME:-an unknown system}. anydml was tried on Debian 12 alone; this goes on all the same." >&2
+      echo "This is ${PRETTY_NAME:-an unknown system}. anydml is tested on Debian 12 only; continuing." >&2
   )
 }
 
