@@ -17,20 +17,21 @@
 //             in any other way. An output never has two elements at one address, so none of its strides is 0 where the
 //             size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
 // Overlaps    Inputs may overlap each other in any way. Two outputs never share a byte. An input and an output share no
-//             byte, unless by_element is set: then an output may be the very tensor that an input is (same address,
-//             strides and element size), and each element is read before it is written. Any other overlap was copied
-//             away (C API) or refused (DirectML) before a step runs.
-// Absence     An optional tensor that was not given keeps its position, with OpTensor::present false. Nothing else of
-//             it, or of its PlacedTensor, means anything.
+//             byte, unless the operator may run in place of that input (may_be_in_place in op_desc.h): then the output
+//             may be the very tensor that the input is (same address, strides and element size). Any other overlap was
+//             copied away (C API) or refused (DirectML) before a step runs.
+// Absence     An optional tensor that was not given keeps its position, with OpTensor::present false and its
+//             PlacedTensor at kAbsentSlot. Nothing else of it means anything.
 // Emptiness   OpDesc::empty says that no output has an element. `check` sees such an operator; parts, joins and the
 //             lowering do not. Inputs without an element are the family's to refuse if an output has one.
 // Threads     Every function may be called from any thread at any time, keeps no state, and changes nothing but the
 //             plan that it is given. It may throw std::bad_alloc and nothing else.
-// Steps       A step has at most kMaxOperands operands. Its parameters are plain data without pointers. It sees the
+// Steps       A step has at most kMaxStepOperands operands, an element-wise one kMaxOperands. Its parameters are plain data without pointers. It sees the
 //             results of all earlier steps of the plan. Plan::take_temporary gives memory between steps.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,7 @@ enum class FamilyId : std::uint32_t {
 };
 
 struct OpDesc;
-struct OpPart;
+struct OpParts;
 
 // Operators of one family whose elements go through one program together. Values have numbers: those that are loaded,
 // and the result of each member.
@@ -70,11 +71,21 @@ struct OperatorGroup {
   std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
 };
 
-// What an operator of one input and one output can do without memory, where a device joins steps. Both are packed then.
+// What an operator can do without memory, where a device joins steps. The tensors are packed then.
 struct Joins {
-  bool before = false;  // take the elements of its input as they are made, by a group before it
-  bool after = false;   // hand the elements of its output on as they are made, to a group after it
+  std::uint64_t inputs = 0;   // bit i: it can take the elements of input i as a group before it makes them
+  std::uint64_t outputs = 0;  // bit i: it can hand the elements of output i on to a group after it, as it makes them
 };
+
+// A tensor of an operator as a part of the memory of another one of its tensors.
+struct TensorView {
+  std::uint32_t of;         // the input, or the output, whose memory it is
+  TensorDesc tensor;        // its own type and sizes, with strides over that memory
+  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other to its own
+};
+
+// Which inputs are known when a graph is initialised: constants, and what follows from them.
+using KnownInputs = std::vector<bool>;
 
 struct Family {
   FamilyId id;
@@ -95,11 +106,21 @@ struct Family {
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
   // Adds one step for several operators; null if the family computes each by itself. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory.
+  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory, and the
+  // operand of one step of the operator is that tensor's.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
   // The operators of which it is composed on such a device (parts.h), which may be composed themselves; none: it has
   // steps of its own. Null: no operator of the family is composed.
-  Result<std::vector<OpPart>> (*parts)(const OpDesc& desc, const DeviceTraits& device);
+  Result<OpParts> (*parts)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
+  // An output that holds nothing but elements of one input, as a slice does: where they are in that input's memory. Its
+  // readers then read the input. Null, or nothing: the operator computes that output.
+  std::optional<TensorView> (*view_of_input)(const OpDesc& desc, std::size_t output) = nullptr;
+  // The mirror image: an input whose elements are nothing but a part of one output, as those of a JOIN are. Whoever
+  // makes them then writes them there, and `lower` gets that input at kAbsentSlot. Null, or nothing: there is none.
+  std::optional<TensorView> (*place_in_output)(const OpDesc& desc, std::size_t input) = nullptr;
+  // Whether the kernels allow an output in place of this input, where DirectML's documents do. Null: they do where
+  // by_element is set, and nowhere else.
+  bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
 };
 
 // Null: no family has the operator.

@@ -2,6 +2,7 @@
 // From a described operator to one that was checked. Everything is checked here, once; the layers below trust it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,14 +26,6 @@ struct OpTensor {
   Reach reach;
 };
 
-struct OpDesc;
-
-// One of the operators of which another is composed.
-struct OpPart {
-  std::shared_ptr<const OpDesc> op;    // of one output
-  std::vector<std::uint32_t> sources;  // of its inputs: an input of the whole, or beyond those the result of a part
-};
-
 // An operator that was checked. Immutable once made; holds no pointer of the caller's.
 struct OpDesc {
   const facts::Operator* op = nullptr;
@@ -41,7 +34,9 @@ struct OpDesc {
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described, and nothing for tensors
-  bool empty = false;                       // no output has an element: there is nothing to do
+  std::vector<std::byte> internal;          // of an operator that only its family knows (parts.h): what it wrote there
+  bool prepares = false;  // its output is another form of its inputs, worth keeping although it may be larger
+  bool empty = false;     // no output has an element: there is nothing to do
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
   [[nodiscard]] std::span<const OpTensor> outputs() const { return std::span(tensors).subspan(input_count); }
@@ -64,7 +59,8 @@ enum class Judged : std::uint8_t { by_schema, not_yet };
 // missing dimension repeats. What keeps the first keeps the second too.
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
-// Whether an output may be the very tensor that this input is: same address, strides and element size.
+// Whether an output may be the very tensor that this input is (same address, strides and element size): where the
+// documents of DirectML say so, and of operators that work by element always.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
 // The line of a dispatch in the log, whichever API it came through.

@@ -22,37 +22,51 @@ schema::GivenTensor given(const TensorDesc& tensor) {
 
 }  // namespace
 
-void PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
-                        const std::vector<PartAttribute>& attributes) {
+PartList::PartList(const OpDesc& whole) : whole_(whole) {
+  for (const OpTensor& input : whole.inputs()) {
+    values_.push_back(input.tensor);
+  }
+  made_.outputs.assign(whole.output_count, kNoValue);
+}
+
+std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources,
+                                 const TensorDesc& result, const std::vector<PartAttribute>& attributes) {
+  const auto number = static_cast<std::uint32_t>(values_.size());
+  values_.push_back(result);
   if (!status_.ok()) {
-    return;
+    return number;
   }
   schema::Described described(*facts::find_operator(op));
   std::size_t next = 0;
   for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
     schema::Argument& argument = described.arguments[field];
     const facts::Field& of = described.op->fields[field];
-    if (facts::is_input(of.kind) && next < sources.size()) {
-      const std::uint32_t source = sources[next++];
-      argument.tensors.push_back(given(source < whole_.input_count
-                                           ? whole_.tensors[source].tensor
-                                           : parts_[source - whole_.input_count].op->output().tensor));
+    if (facts::is_input(of.kind)) {
+      // An array has all that the inputs before it left.
+      const std::size_t count = facts::is_array(of.kind) ? sources.size() - next : 1;
+      for (std::size_t i = 0; i < count && next < sources.size(); ++i, ++next) {
+        if (sources[next] != kNoValue) {
+          argument.tensors.push_back(given(values_[sources[next]]));
+        }
+      }
+      argument.present = !argument.tensors.empty();
     } else if (facts::is_output(of.kind)) {
       argument.tensors.push_back(given(result));
+      argument.present = true;
     } else if (const auto set = std::ranges::find(attributes, of.name, &PartAttribute::field);
                set != attributes.end()) {
       argument.numbers = set->numbers;
-    } else {
-      continue;
+      argument.present = true;
     }
-    argument.present = true;
   }
   auto made = make_op_desc(described, Judged::not_yet);
   if (made.ok()) {
-    parts_.push_back({.op = std::make_shared<const OpDesc>(std::move(made.value())), .sources = sources});
+    made_.parts.push_back({.op = std::make_shared<const OpDesc>(std::move(made.value())), .sources = sources});
+    made_.parts.back().sources.resize(made_.parts.back().op->input_count, kNoValue);
   } else {
     status_ = made.error();
   }
+  return number;
 }
 
 std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
@@ -63,15 +77,47 @@ std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t
     status_ = Error{ErrorKind::out_of_memory,
                     format_text("{}: a tensor that it needs besides is too large", whole_.op->name)};
   }
-  add_part(op, sources, result, attributes);
-  return whole_.input_count + static_cast<std::uint32_t>(parts_.size()) - 1;
+  return add_part(op, sources, result, attributes);
 }
 
-Result<std::vector<OpPart>> PartList::finish(std::string_view op, const std::vector<std::uint32_t>& sources,
-                                             const std::vector<PartAttribute>& attributes) {
-  add_part(op, sources, whole_.output().tensor, attributes);
+void PartList::add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
+                          const std::vector<PartAttribute>& attributes) {
+  made_.outputs[output] = add_part(op, sources, whole_.outputs()[output].tensor, attributes);
+}
+
+std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
+                                     std::span<const TensorDesc> results, std::span<const std::byte> parameters,
+                                     bool prepares) {
+  const auto first = static_cast<std::uint32_t>(values_.size());
+  auto made = std::make_shared<OpDesc>();
+  made->op = &op;
+  made->family = whole_.family;
+  made->input_count = static_cast<std::uint32_t>(sources.size());
+  made->output_count = static_cast<std::uint32_t>(results.size());
+  for (const std::uint32_t source : sources) {
+    OpTensor& tensor = made->tensors.emplace_back();
+    tensor.name = "input";
+    tensor.present = source != kNoValue;
+    if (tensor.present) {
+      tensor.tensor = values_[source];
+      tensor.reach = reach_of(tensor.tensor);
+    }
+  }
+  for (const TensorDesc& result : results) {
+    made->tensors.push_back({.name = "output", .present = true, .tensor = result, .reach = reach_of(result)});
+    values_.push_back(result);
+  }
+  made->internal.assign(parameters.begin(), parameters.end());
+  made->prepares = prepares;
+  made_.parts.push_back({.op = std::move(made), .sources = sources});
+  return first;
+}
+
+void PartList::set_output(std::uint32_t output, std::uint32_t value) { made_.outputs[output] = value; }
+
+Result<OpParts> PartList::finish() {
   ANYDML_TRY(status_);
-  return std::move(parts_);
+  return std::move(made_);
 }
 
 }  // namespace anydml

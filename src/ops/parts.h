@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The parts of an operator: those of which it is composed, and which run instead of it.
+// The parts of an operator: the operators of which it is composed, and which run instead of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -10,30 +13,55 @@
 
 namespace anydml {
 
+inline constexpr std::uint32_t kNoValue = 0xffffffff;  // of a tensor that is absent
+
+// Values have numbers: the inputs of the whole have the first, then come the outputs of each part.
+struct OpPart {
+  std::shared_ptr<const OpDesc> op;
+  std::vector<std::uint32_t> sources;  // the value that each of its inputs is; kNoValue: absent
+};
+struct OpParts {
+  std::vector<OpPart> parts;           // in the order in which they run; none: the operator has steps of its own
+  std::vector<std::uint32_t> outputs;  // the value that each output of the whole is; kNoValue: absent
+};
+
 struct PartAttribute {
   std::string_view field;
   std::vector<Scalar> numbers;
 };
 
-// Lists the parts of an operator in the order in which they run. Values have numbers: the operator's inputs have the
-// first, the result of each part the next. A part sees an input at the input's own sizes.
+// Lists the parts of an operator in the order in which they run. A part sees an input at the input's own sizes.
 class PartList {
  public:
-  explicit PartList(const OpDesc& whole) : whole_(whole) {}
+  explicit PartList(const OpDesc& whole);
 
-  // The number of its result, which is packed, of this type and with the sizes of `like`.
+  // An operator of DirectML's with one output. The number of its result, which is packed, of this type and with the
+  // sizes of `like`. sources: in the order of its inputs; kNoValue for one that is absent.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
-  // The last one: its result is the operator's output.
-  [[nodiscard]] Result<std::vector<OpPart>> finish(std::string_view op, const std::vector<std::uint32_t>& sources,
-                                                   const std::vector<PartAttribute>& attributes = {});
+  // The same for one whose result is this output of the whole.
+  void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
+                  const std::vector<PartAttribute>& attributes = {});
+
+  // An operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as the
+  // process; the family finds its parameters in OpDesc::internal. The number of the first result. `prepares`: as in
+  // OpDesc.
+  std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
+                             std::span<const TensorDesc> results, std::span<const std::byte> parameters,
+                             bool prepares = false);
+  // This output of the whole is this value, which was made with the whole's tensor.
+  void set_output(std::uint32_t output, std::uint32_t value);
+
+  [[nodiscard]] const TensorDesc& tensor(std::uint32_t value) const { return values_[value]; }
+  [[nodiscard]] Result<OpParts> finish();
 
  private:
-  void add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
-                const std::vector<PartAttribute>& attributes);
+  std::uint32_t add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
+                         const std::vector<PartAttribute>& attributes);
 
   const OpDesc& whole_;
-  std::vector<OpPart> parts_;
+  std::vector<TensorDesc> values_;
+  OpParts made_;
   Status status_;
 };
 

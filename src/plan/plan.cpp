@@ -10,8 +10,9 @@ static_assert(sizeof(StepHeader) % 8 == 0 && sizeof(Operand) % 8 == 0);
 
 void Plan::add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters) {
   const StepHeader header{.family = family,
+                          .role = role_,
                           .operand_count = static_cast<std::uint32_t>(operands.size()),
-                          .parameter_bytes = parameters.size()};
+                          .parameter_bytes = static_cast<std::uint32_t>(parameters.size())};
   const std::size_t bytes = sizeof(header) + operands.size_bytes() + parameters.size();
   const std::size_t first = words_.size();
   words_.resize(first + (bytes + 7) / 8);

@@ -18,8 +18,19 @@ namespace anydml {
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
 // Of an operand that has no address: its elements go from one step to the next as they are made, packed and never all
-// at once. The two, or three with one before and one after, are one piece of work. Only for devices that join steps.
+// at once. Only for devices that join steps. Its offset is a number that the two steps share.
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
+// Of a tensor that is not there, such as an optional one that was not given. Its address is null.
+inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
+
+[[nodiscard]] constexpr bool has_address(std::uint32_t slot) { return slot < kAbsentSlot; }
+
+// A main step may have steps before it that make elements for it, and steps after it that take the elements that it
+// makes. They follow one another in a plan and are one piece of work: prologues, the main step, epilogues.
+enum class StepRole : std::uint32_t { main, prologue, epilogue };
+
+// The tensors of one step at most, whatever its family.
+inline constexpr std::size_t kMaxStepOperands = 1024;
 
 // A tensor of a step: which of the addresses given at run time it belongs to, and how far from it it begins.
 struct Operand {
@@ -31,6 +42,7 @@ struct Operand {
 // One step, as it is seen in a plan.
 struct Step {
   std::uint32_t family = 0;  // its position in ops/families.def
+  StepRole role = StepRole::main;
   std::span<const Operand> operands;
   std::span<const std::byte> parameters;  // the family's; they begin at a multiple of 8 bytes
 };
@@ -44,6 +56,8 @@ class Plan {
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs_ + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs_ + outputs_; }
 
+  // The role of the steps that are added from here on.
+  void set_role(StepRole role) { role_ = role; }
   // After those before it, whose results it sees.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
@@ -58,6 +72,7 @@ class Plan {
  private:
   std::uint32_t inputs_;
   std::uint32_t outputs_;
+  StepRole role_ = StepRole::main;
   std::uint64_t temporary_next_ = 0;
   std::uint64_t temporary_bytes_ = 0;  // the furthest that was taken
   std::vector<std::uint64_t> words_;
@@ -66,8 +81,9 @@ class Plan {
 // How a step begins in the words of a plan; its operands and its parameters follow.
 struct StepHeader {
   std::uint32_t family;
+  StepRole role;
   std::uint32_t operand_count;
-  std::uint64_t parameter_bytes;
+  std::uint32_t parameter_bytes;
 };
 
 // Calls use(step) for each step of a plan, in order; use says whether to go on. True: it always did.
@@ -79,6 +95,7 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
     const auto* parameters = reinterpret_cast<const std::byte*>(operands + header.operand_count);
     const std::size_t bytes = sizeof(header) + header.operand_count * sizeof(Operand) + header.parameter_bytes;
     if (!use(Step{.family = header.family,
+                  .role = header.role,
                   .operands = {operands, header.operand_count},
                   .parameters = {parameters, header.parameter_bytes}})) {
       return false;

@@ -7,7 +7,7 @@
 // Validation  A step was made by the family's own lowering in the same build. Kernels trust its parameters, and the
 //             backend has checked the number of operands.
 // Addresses   run gets one for each operand of the step, at any alignment. Those of operands without a slot are null:
-//             their elements come from, or go to, a neighbour.
+//             their elements come from, or go to, a neighbour. So are those of tensors that are absent.
 // Order       The pieces of a step run once each, in any order and at once on several threads; no two may write the
 //             same byte. All are done before the next step begins.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
@@ -51,7 +51,16 @@ class Prepared {
   std::uint64_t pieces_;
 };
 
-// A step over the elements of one operand that has no slot: it makes them, or takes them, a few at a time. Immutable,
+// A tile of the elements of an operand that has no slot. Elements are numbered as they would lie packed.
+struct StreamTile {
+  std::int64_t first;            // the number of the first
+  std::int64_t rows;             // of the tile
+  std::int64_t columns;          // elements that follow one another in each row
+  std::int64_t row_step;         // from the first of a row to the first of the next, in elements of the operand
+  std::int64_t buffer_row_step;  // the same in the buffer, in bytes
+};
+
+// A step over the elements of one operand that has no slot: it makes them, or takes them, a tile at a time. Immutable,
 // as Prepared.
 class ElementStream {
  public:
@@ -60,18 +69,22 @@ class ElementStream {
   ElementStream(const ElementStream&) = delete;
   ElementStream& operator=(const ElementStream&) = delete;
 
-  // For the elements [first, first + count) of that operand, which are at `buffer`. Each is asked for once in a run.
-  virtual void run(std::int64_t first, std::int64_t count, std::byte* buffer,
-                   std::byte* const* operands) const noexcept = 0;
+  // For the elements of a tile of that operand, which are at `buffer`. Each is asked for once in a run.
+  virtual void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept = 0;
 };
 
 // A step before or after another that is one piece of work with it. The operands of both are given together.
 struct Neighbour {
   std::unique_ptr<ElementStream> stream;  // null: there is none
-  std::size_t first_operand = 0;
+  std::size_t first_operand = 0;          // of its own, among all
+  std::size_t joined_operand = 0;         // of the main step: the one whose elements it makes or takes
 
+  void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept {
+    stream->run(tile, buffer, operands + first_operand);
+  }
+  // The elements [first, first + count).
   void run(std::int64_t first, std::int64_t count, std::byte* buffer, std::byte* const* operands) const noexcept {
-    stream->run(first, count, buffer, operands + first_operand);
+    run({.first = first, .rows = 1, .columns = count, .row_step = 0, .buffer_row_step = 0}, buffer, operands);
   }
 };
 struct Neighbours {

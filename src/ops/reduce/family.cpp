@@ -298,17 +298,18 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
   for (std::uint32_t i = step.kept_rank; i-- > 0; stride *= step.kept[i].size) {
     in_order = in_order && (step.kept[i].size == 1 || step.kept[i].output == stride);
   }
-  return {.before = step.count > 1 && is_packed(input) && takes_made(step), .after = in_order};
+  const bool takes = step.count > 1 && is_packed(input) && takes_made(step);
+  return {.inputs = takes ? 1U : 0U, .outputs = in_order ? 1U : 0U};
 }
 
 // LOG_SUM is the logarithm of the sum. LOG_SUM_EXP takes the differences from the greatest, so that no power
 // overflows. An infinite greatest is clamped to the nearest finite number: then no difference is of two infinities.
 // Everything between is FLOAT32.
-Result<std::vector<OpPart>> parts(const OpDesc& desc, const DeviceTraits&) {
+Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
   const std::string_view function = function_name(desc);
   PartList list(desc);
   if (!is_composed(function)) {
-    return std::vector<OpPart>();
+    return OpParts();
   }
   const TensorDesc& whole = desc.tensors[0].tensor;
   const TensorDesc& reduced = desc.output().tensor;
@@ -338,16 +339,19 @@ Result<std::vector<OpPart>> parts(const OpDesc& desc, const DeviceTraits&) {
   }
   std::uint32_t result = reduce(elements, "SUM", DataType::FLOAT32);
   if (function == "LOG_SUM" && !is_half) {
-    return list.finish("ELEMENT_WISE_LOG", {result});
+    list.add_output("ELEMENT_WISE_LOG", {result}, 0);
+    return list.finish();
   }
   result = list.add("ELEMENT_WISE_LOG", {result}, DataType::FLOAT32, reduced);
   if (function == "LOG_SUM_EXP" && !is_half) {
-    return list.finish("ELEMENT_WISE_ADD", {result, shift});
+    list.add_output("ELEMENT_WISE_ADD", {result, shift}, 0);
+    return list.finish();
   }
   if (function == "LOG_SUM_EXP") {
     result = list.add("ELEMENT_WISE_ADD", {result, shift}, DataType::FLOAT32, reduced);
   }
-  return list.finish("CAST", {result});
+  list.add_output("CAST", {result}, 0);
+  return list.finish();
 }
 
 }  // namespace
