@@ -24,6 +24,7 @@
 
 #include "backend/cpu/scratch.h"
 #include "base/process.h"
+#include "base/processors.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
@@ -37,8 +38,8 @@ ThreadPool& make_pool(unsigned threads) {
   return *pools.emplace_back(new ThreadPool(threads));
 }
 
-// A pool that spins, whatever the machine: with more threads than processors it would not.
-unsigned most_that_spin() { return std::max(1U, std::thread::hardware_concurrency()); }
+// As many threads as a pool may have whose workers spin.
+unsigned most_that_spin() { return usable_processors(); }
 
 struct Counted {
   std::vector<std::atomic<int>> chunks;

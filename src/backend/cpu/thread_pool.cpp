@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/process.h"
+#include "base/processors.h"
 
 namespace anydml {
 namespace {
@@ -44,40 +45,40 @@ void pause() {
 #endif
 }
 
-// Waits until `is_over`, at first by pausing, then by letting other threads run. False: this took too long.
+// Waits until `is_over`, for a while. False: this took too long.
+//
+// It does not offer the processor to other threads meanwhile: on a busy machine that costs a thread its turn, some
+// milliseconds, where a thread that sleeps is woken at once.
 template <class Condition>
-bool spin_until(Condition is_over) {
-  constexpr std::uint64_t kPausing = 5'000;  // nanoseconds
-  constexpr std::uint64_t kYielding = 50'000;
-  constexpr int kPausesPerLook = 16;  // at the clock
+bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
+  constexpr int kLooks = 16;  // before each look at the clock
   const std::uint64_t begin = monotonic_nanoseconds();
-  for (;;) {
-    for (int i = 0; i < kPausesPerLook; ++i) {
+  do {
+    for (int i = 0; i < kLooks; ++i) {
       if (is_over()) {
         return true;
       }
       pause();
     }
-    const std::uint64_t passed = monotonic_nanoseconds() - begin;
-    if (passed >= kYielding) {
-      return is_over();
-    }
-    if (passed >= kPausing) {
-      std::this_thread::yield();
-    }
-  }
+  } while (monotonic_nanoseconds() - begin < nanoseconds);
+  return is_over();
 }
+
+// A worker bridges the time that a step of one piece takes. A caller waits for pieces that are being run, and to be
+// woken takes it about ten microseconds.
+constexpr std::uint64_t kWorkersSpin = 50'000;
+constexpr std::uint64_t kCallersSpin = 20'000;
 
 }  // namespace
 
 ThreadPool::ThreadPool(unsigned threads)
-    : wanted_workers_(std::max(threads, 1U) - 1), processors_(std::max(1U, std::thread::hardware_concurrency())) {
+    : wanted_workers_(std::max(threads, 1U) - 1), processors_(usable_processors()) {
   start_workers();
 }
 
 ThreadPool& ThreadPool::of_process(unsigned threads) {
   if (g_process_pool == nullptr) {
-    g_process_pool = new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+    g_process_pool = new ThreadPool(threads != 0 ? threads : usable_processors());
     static constexpr ForkHooks kHooks = {
         .prepare = [] { g_process_pool->mutex_.lock(); },
         .parent = [] { g_process_pool->mutex_.unlock(); },
@@ -125,8 +126,10 @@ void ThreadPool::forget_workers() {
 
 // ---- Workers -------------------------------------------------------------------------------------------------------
 
+// Threads that spin would keep others from working. A few callers more than there are processors do no harm.
 bool ThreadPool::is_crowded() const {
-  return workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed) > processors_;
+  const unsigned threads = workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed);
+  return threads > processors_ + processors_ / 8;
 }
 
 void ThreadPool::work(unsigned number) {
@@ -140,7 +143,7 @@ void ThreadPool::work(unsigned number) {
     }
     const auto is_cold = [this] { return hot_sequences_.load(std::memory_order_relaxed) == 0; };
     const auto has_news = [&] { return jobs_begun_.load(std::memory_order_acquire) != begun || is_cold(); };
-    if (is_cold() || is_crowded() || !spin_until(has_news)) {
+    if (is_cold() || is_crowded() || !spin_until(has_news, kWorkersSpin)) {
       sleep();
     }
   }
@@ -286,7 +289,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
 // Until the chunks that workers took are done.
 void ThreadPool::wait_for(Job& job, std::uint64_t done_by_workers) {
   const auto is_done = [&] { return job.done.load(std::memory_order_seq_cst) == done_by_workers; };
-  if (is_done() || (!is_crowded() && spin_until(is_done))) {
+  if (is_done() || (!is_crowded() && spin_until(is_done, kCallersSpin))) {
     return;
   }
   std::unique_lock lock(mutex_);

@@ -8,9 +8,9 @@
 //            it may read the rest of the job. A thread that comes too late reads a number that is not positive.
 // Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each begins when the job before it
 //            has ended, and sees everything that the earlier jobs wrote. Between two jobs of a sequence the workers
-//            spin, since waking a thread takes longer than a small step. They pause for some microseconds, then they
-//            offer their processor to others, and at last they sleep. They do not spin when no sequence is running, nor
-//            when the pool and its callers have more threads than there are processors.
+//            spin, since waking a thread takes longer than a small step. After some tens of microseconds they sleep.
+//            They do not spin when no sequence is running, nor when the workers and the callers are more than the
+//            processors.
 // Fairness   While several threads bring jobs, a worker takes one chunk of each job in turn. A job that is alone keeps
 //            its workers.
 //
@@ -45,8 +45,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // The pool of the process. The first call creates it with this many threads; 0: as many as the machine has. It
-  // passes through a fork. Called with the process mutex held.
+  // The pool of the process. The first call creates it with this many threads; 0: as many as the process has
+  // processors. It passes through a fork. Called with the process mutex held.
   static ThreadPool& of_process(unsigned threads);
 
   // Threads that can work on a job: the workers that could be created, and the caller.
