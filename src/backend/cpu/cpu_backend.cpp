@@ -224,6 +224,7 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
+  std::uint64_t temporary_bytes = 0;
 };
 
 namespace {
@@ -260,13 +261,14 @@ ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   return ready;
 }
 
-BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
+BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
+    compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
     std::vector<Step> together;
     std::ptrdiff_t ends = 0;  // of what goes from one of them to the next: each has two
-    const bool known = for_each_step(std::span(plan, words), [&](const Step& step) {
+    const bool known = for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
       if (step.family >= cpu::families().size() || step.operands.size() > kMaxOperands ||
           together.size() == kMostJoined) {
         return false;
@@ -343,6 +345,7 @@ constexpr BackendTable kTable = {
     .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
     .access = [](BackendDevice*, const void*) { return Access::direct; },
     .compile = compile,
+    .temporary_bytes = [](const BackendProgram* program) { return program->temporary_bytes; },
     .destroy = destroy,
     .create_queue = create_queue,
     .destroy_queue = [](BackendQueue*) {},
