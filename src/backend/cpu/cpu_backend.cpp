@@ -232,6 +232,7 @@ struct BackendProgram {
   // Several jobs for the threads follow each other.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null: no step needs any
+  std::uint64_t temporary_bytes = 0;
 };
 
 namespace {
@@ -284,11 +285,12 @@ void make_ready_for_threads(BackendProgram& program, ThreadPool& pool) {
   }
 }
 
-BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
+BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
+    compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
-    const bool known = for_each_work(std::span(plan, words), [&](std::span<const Step> steps) {
+    const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       std::size_t operands = 0;
       for (const Step& step : steps) {
         operands += step.operands.size();
@@ -385,6 +387,7 @@ constexpr BackendTable kTable = {
     .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
     .access = [](BackendDevice*, const void*) { return Access::direct; },
     .compile = compile,
+    .temporary_bytes = [](const BackendProgram* program) { return program->temporary_bytes; },
     .destroy = destroy,
     .create_queue = create_queue,
     .destroy_queue = [](BackendQueue*) {},
