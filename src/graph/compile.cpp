@@ -78,26 +78,38 @@ class Compiler {
       total = sum.value_or(0);
       return sum.has_value() && total >> 62 == 0;
     };
-    bool good = true;
+    const auto too_much = [](std::string_view what, std::uint64_t bytes) -> Error {
+      return {ErrorKind::out_of_memory,
+              format_text("{}: with its {} bytes the values of the graph have more than can be "
+                          "counted; expected less than 2^62 in all",
+                          what, bytes)};
+    };
     bool has_known = !graph_.constants.empty();
-    for (const GraphInput& input : graph_.inputs) {
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const GraphInput& input = graph_.inputs[i];
       has_known = has_known || input.owned;
-      good = good && (!input.owned || add(input.extent));
+      if (input.owned && !add(input.extent)) {
+        return too_much(format_text("input {}", i), input.extent.bytes);
+      }
     }
-    for (const Extent& constant : graph_.constants) {
-      good = good && add(constant);
+    for (std::size_t i = 0; i < graph_.constants.size(); ++i) {
+      if (!add(graph_.constants[i])) {
+        return too_much(format_text("constant {}", i), graph_.constants[i].bytes);
+      }
     }
     // An output of the graph is in the caller's memory, unless it can be made beforehand.
     ValueSet given(values_.count());
     for (const GraphSource& output : graph_.outputs) {
       given[values_.of(output)] = !has_known;
     }
-    for (std::uint32_t node = 0; node < graph_.nodes.size(); ++node) {
+    for (const std::uint32_t node : sorted_) {
       for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
-        good = good && (given[values_.of_node(node, output)] || add(graph_.nodes[node].outputs[output]));
+        if (!given[values_.of_node(node, output)] && !add(graph_.nodes[node].outputs[output])) {
+          return too_much(node_label(graph_, node), graph_.nodes[node].outputs[output].bytes);
+        }
       }
     }
-    return good ? Status() : Error{ErrorKind::out_of_memory, "the graph's values have more bytes than can be counted"};
+    return {};
   }
 
   void place_given() {
@@ -360,13 +372,12 @@ class Compiler {
   std::uint32_t steps_ = 0;  // of the plan made last
 };
 
-// A device may lack kernels for a family of operators.
-Status check_families(const Graph& graph, const DeviceTraits& device) {
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+// A device may lack kernels for a family of operators. Of these nodes, those that have nothing to do need none.
+Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, const DeviceTraits& device) {
+  for (const std::uint32_t i : nodes) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (!device.has_family(static_cast<std::uint32_t>(op.family->id))) {
-      return Error{ErrorKind::unsupported,
-                   format_text("{}: the device has no kernels for this operator yet", node_label(graph, i))};
+    if (!op.empty && !device.has_family(static_cast<std::uint32_t>(op.family->id))) {
+      return in_node(graph, i, {ErrorKind::unsupported, "the device has no kernels for this operator yet"});
     }
   }
   return {};
@@ -380,7 +391,6 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
   const auto expanded = expand(graph, device);
   ANYDML_TRY(expanded);
   const Graph& whole = expanded.value() ? *expanded.value() : graph;
-  ANYDML_TRY(check_families(whole, device));
   if (expanded.value()) {
     if (text != nullptr) {
       *text += "expanded\n" + graph_text(whole);
@@ -388,7 +398,9 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
     sorted = sorted_nodes(whole);
     ANYDML_TRY(sorted);
   }
-  return Compiler(whole, prune(whole, sorted.value()), device, text).compile();
+  std::vector<std::uint32_t> needed = prune(whole, sorted.value());
+  ANYDML_TRY(check_families(whole, needed, device));
+  return Compiler(whole, std::move(needed), device, text).compile();
 }
 
 }  // namespace anydml

@@ -27,7 +27,9 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
     const OpDesc& op = *graph.nodes[i].op;
     if (op.family->parts != nullptr && !op.empty) {
       auto parts = op.family->parts(op, device);
-      ANYDML_TRY(parts);
+      if (!parts) {
+        return in_node(graph, static_cast<std::uint32_t>(i), parts.error());
+      }
       all.any = all.any || !parts.value().empty();
       all.of_nodes[i] = std::move(parts.value());
     }
@@ -55,7 +57,12 @@ Graph expanded_once(const Graph& graph, const std::vector<std::vector<OpPart>>& 
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const bool is_last = k + 1 == parts.size();
       const TensorDesc& result = parts[k].op->output().tensor;
-      GraphNode part{.op = parts[k].op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number};
+      GraphNode part{.op = parts[k].op,
+                     .sources = {},
+                     .outputs = {},
+                     .name = node.name,
+                     .number = node.number,
+                     .alone = node.alone};
       part.outputs.push_back(is_last ? node.outputs.front()
                                      : Extent{.bytes = static_cast<std::uint64_t>(reach_of(result).end),
                                               .alignment = element_size(result.type)});
