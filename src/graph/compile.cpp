@@ -239,6 +239,15 @@ class Compiler {
     }
   }
 
+  static Home moved(const Home& home, std::int64_t bytes) {
+    return {.slot = home.slot, .offset = home.offset + static_cast<std::uint64_t>(bytes)};
+  }
+
+  // Where a tensor that is read from this source begins.
+  [[nodiscard]] Home home_of(const GraphSource& source) const {
+    return moved(homes_[values_.of(source)], source.offset);
+  }
+
   // What the node at this position reads comes from the nodes before it, if there are any.
   void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
     const GraphNode& node = graph_.nodes[group.nodes[position]];
@@ -250,7 +259,7 @@ class Compiler {
       tensors.push_back(!op.tensors[i].present      ? PlacedTensor{}
                         : is_input && position != 0 ? placed(tensor, Home{})
                         : is_input
-                            ? placed(tensor, homes_[values_.of(node.sources[i])])
+                            ? placed(tensor, home_of(node.sources[i]))
                             : placed(tensor, homes_[values_.of_node(group.nodes[position], i - op.input_count)]));
     }
     op.family->lower(op, device_, tensors, plan);
@@ -261,7 +270,7 @@ class Compiler {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
     std::vector<GroupOperand> loads;
-    std::vector<std::uint32_t> value_of_load;
+    std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
     // Loads have the first numbers, each node's result the next.
@@ -278,15 +287,13 @@ class Compiler {
         }
         const TensorDesc& view = views[i][input];
         std::size_t load = 0;
-        while (load < loads.size() &&
-               !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
-                 same_layout(loads[load].placed.tensor, view))) {
+        while (load < loads.size() && !(source_of_load[load] == source && loads[load].placed.tensor.type == view.type &&
+                                        same_layout(loads[load].placed.tensor, view))) {
           ++load;
         }
         if (load == loads.size()) {
-          loads.push_back(
-              {.value = static_cast<std::uint32_t>(load), .placed = placed(view, homes_[values_.of(source)])});
-          value_of_load.push_back(values_.of(source));
+          loads.push_back({.value = static_cast<std::uint32_t>(load), .placed = placed(view, home_of(source))});
+          source_of_load.push_back(source);
         }
         numbers[i].push_back(static_cast<std::uint32_t>(load));
       }

@@ -166,7 +166,8 @@ class Fuser {
         }
         const auto maker = std::ranges::find(nodes, node.sources[input].index);
         if (maker != nodes.end() &&
-            !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input])) {
+            (node.sources[input].offset != 0 ||
+             !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input]))) {
           return false;
         }
       }
@@ -176,7 +177,7 @@ class Fuser {
 
   // Values seen from outside: how many operands the step has.
   [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
-    std::vector<std::pair<std::uint32_t, const TensorDesc*>> loads;
+    std::vector<std::pair<GraphSource, const TensorDesc*>> loads;
     std::size_t stores = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
@@ -186,7 +187,7 @@ class Fuser {
             (source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end())) {
           continue;
         }
-        const std::pair load(values_.of(source), &views[i][input]);
+        const std::pair load(source, &views[i][input]);
         const bool known = std::ranges::any_of(loads, [&](const auto& other) {
           return other.first == load.first && other.second->type == load.second->type &&
                  same_layout(*other.second, *load.second);
@@ -324,7 +325,7 @@ class Fuser {
   void join_before(std::uint32_t node) {
     const GraphSource& source = graph_.nodes[node].sources[0];
     const std::uint32_t before = group_of(source);
-    if (before == kNoNumber || !groups_[before].open) {
+    if (before == kNoNumber || !groups_[before].open || source.offset != 0) {
       return;
     }
     const TensorDesc& made = views_[source.index].back();
@@ -367,7 +368,7 @@ class Fuser {
           continue;
         }
         const TensorDesc& read = views_[reader][input];
-        if (sources[input].index != node || read.type != made.type || !is_packed(read) ||
+        if (sources[input].index != node || sources[input].offset != 0 || read.type != made.type || !is_packed(read) ||
             element_count(read) != element_count(made)) {
           return;
         }

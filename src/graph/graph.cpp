@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-std::string source_text(const GraphSource& source) {
+std::string place_text(const GraphSource& source) {
   switch (source.kind) {
     case SourceKind::none:
       return "-";
@@ -25,6 +25,10 @@ std::string source_text(const GraphSource& source) {
       break;
   }
   return source.output == 0 ? format_text("%{}", source.index) : format_text("%{}.{}", source.index, source.output);
+}
+
+std::string source_text(const GraphSource& source) {
+  return source.offset == 0 ? place_text(source) : format_text("{}{:+}", place_text(source), source.offset);
 }
 
 std::string tensor_text(const OpTensor& tensor) {

@@ -22,6 +22,7 @@ struct GraphSource {
   SourceKind kind = SourceKind::none;
   std::uint32_t index = 0;   // of the input, the constant or the node
   std::uint32_t output = 0;  // of the node
+  std::int64_t offset = 0;   // in bytes: where the element at index 0 of the tensor that reads it is
 
   bool operator==(const GraphSource&) const = default;
 };

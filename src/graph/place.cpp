@@ -37,7 +37,8 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
         const auto& sources = graph.nodes[group.nodes[node]].sources;
         for (std::size_t input = 0; input < sources.size(); ++input) {
           if (sources[input].kind != SourceKind::none && values.of(sources[input]) == read &&
-              (!works_by_element(node) || !same_layout(group.views[node][input], written))) {
+              (sources[input].offset != 0 || !works_by_element(node) ||
+               !same_layout(group.views[node][input], written))) {
             return false;
           }
         }
