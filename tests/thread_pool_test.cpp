@@ -251,7 +251,7 @@ double milliseconds_while_idle() {
 }
 
 TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
-  constexpr double kMost = 60;
+  constexpr double kMost = 30;
   ThreadPool& pool = make_pool(std::max(2U, most_that_spin()));
   {
     ThreadPool::Sequence sequence(pool, Between::spin);
