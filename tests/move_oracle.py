@@ -6,6 +6,7 @@ any layout. The bytes between the elements of an output are compared too.
 usage: move_oracle.py LIBANYDML
 """
 import sys
+from functools import partial
 
 import numpy as np
 
@@ -74,11 +75,11 @@ class Checks:
             twin, copied = same_place(array, memory)
             twin[...] = answer
             expected.append(copied)
-        self.library.run(name, [array.view(self.dtype) for array in inputs],
+        self.library.run(name, [None if array is None else array.view(self.dtype) for array in inputs],
                          [array.view(self.dtype) for array, _ in placed], attributes)
         for number, ((array, memory), wanted) in enumerate(zip(placed, expected)):
             if not np.array_equal(memory, wanted):
-                sys.exit(f"{name} {self.dtype} of {[one.shape for one in inputs]} with {attributes}: output {number}, "
+                sys.exit(f"{name} {self.dtype} of {[None if one is None else one.shape for one in inputs]} with {attributes}: output {number}, "
                          f"{array.shape} by {array.strides}, is not as NumPy has it")
             self.elements += array.size
 
@@ -129,8 +130,84 @@ class Checks:
                                                ("InputWindowStrides", strides)))
 
 
-MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0),
-           "SLICE1": (Checks.slice1, 0)}  # with the least rank
+    def number(self):
+        """A number as it is given, and an array of it: NumPy's cast of a number that fits."""
+        value = int(self.random.integers(0, 100))
+        return value, np.full((), value, self.dtype).view(self.unsigned)
+
+    def padding(self, shape, name="PADDING"):
+        mode = str(self.random.choice(list(INDICES) + ["CONSTANT"]))
+        if mode != "CONSTANT":
+            shape = [max(1, size) for size in shape]
+        x, _ = self.draw(shape)
+        most = 3 if x.ndim > 4 or x.size > 10_000 else 15  # beyond the sizes, so that mirrors repeat
+        pads = [tuple(map(int, self.random.integers(0, most, 2) * (self.random.random(2) < 0.6))) for _ in shape]
+        if mode == "CONSTANT":
+            value, filler = self.number()
+            answer = np.pad(x, pads, constant_values=filler)
+        else:
+            value, answer = 7, x
+            for axis, (size, (before, after)) in enumerate(zip(shape, pads)):
+                answer = np.take(answer, INDICES[mode](np.arange(-before, size + after), size), axis)
+        starts, ends = zip(*pads) if pads else ((), ())
+        self.compare(name, [x], [answer], (("PaddingMode", mode), ("PaddingValue", value), ("StartPadding", starts),
+                                           ("EndPadding", ends)))
+
+    def padding1(self, shape):
+        self.padding(shape, "PADDING1")
+
+    def tile(self, shape):
+        x, _ = self.draw(shape)
+        repeats = tuple(int(self.random.integers(1, 4 if x.size < 10_000 else 2)) for _ in shape)
+        self.compare("TILE", [x], [np.tile(x, repeats)], (("Repeats", repeats),))
+
+    def blocks(self, shape, name="SPACE_TO_DEPTH"):
+        """Of four sizes; the others are left out."""
+        n, c, h, w = (shape + [1, 2, 3, 2])[:4]
+        block = int(self.random.integers(1, 5))
+        attributes, is_first = [("BlockSize", block)], False
+        if name.endswith("1"):
+            is_first = bool(self.random.integers(0, 2))
+            attributes.append(("Order", "COLUMN_ROW_DEPTH" if is_first else "DEPTH_COLUMN_ROW"))
+        if name.startswith("SPACE"):
+            x, _ = self.draw([n, c, h * block, w * block])
+            parts = x.reshape(n, c, h, block, w, block)
+            moved = parts.transpose(0, 1, 3, 5, 2, 4) if is_first else parts.transpose(0, 3, 5, 1, 2, 4)
+            answer = moved.reshape(n, c * block**2, h, w)
+        else:
+            x, _ = self.draw([n, c * block**2, h, w])
+            parts = x.reshape((n, c, block, block, h, w) if is_first else (n, block, block, c, h, w))
+            moved = parts.transpose(0, 1, 4, 2, 5, 3) if is_first else parts.transpose(0, 3, 4, 1, 5, 2)
+            answer = moved.reshape(n, c, h * block, w * block)
+        self.compare(name, [x], [answer], attributes)
+
+    def diagonal(self, shape, name="DIAGONAL_MATRIX"):
+        value, bits = self.number()
+        t = np.arange(shape[-1]) - np.arange(shape[-2])[:, None]
+        low, high = sorted(map(int, self.random.integers(-shape[-2] - 1, shape[-1] + 2, 2)))
+        if name.endswith("1"):
+            begin, end = (low, high) if self.random.random() < 0.6 else (high, low)
+            x = self.draw(shape)[0] if self.random.random() < 0.6 else None
+            fills = np.logical_xor(np.logical_xor(end >= begin, t >= begin), t < end)
+            base, inputs = (np.zeros(shape, self.unsigned) if x is None else x), [x]
+            attributes = (("Value", value), ("DiagonalFillBegin", begin), ("DiagonalFillEnd", end))
+        else:
+            fills, base, inputs = t == low, np.zeros(shape, self.unsigned), []
+            attributes = (("Offset", low), ("Value", value))
+        self.compare(name, inputs, [np.where(fills, bits, base)], attributes)
+
+
+# Which element of a dimension of `size` elements stands for one beyond it.
+INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
+           "REFLECTION": lambda i, size: size - 1 - np.abs(size - 1 - i % max(1, 2 * (size - 1))),
+           "SYMMETRIC": lambda i, size: np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size)),
+           "WRAP": lambda i, size: i % size}
+# With the least rank.
+MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
+           "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),
+           **{name: (partial(Checks.blocks, name=name), 0) for name in (
+               "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")},
+           **{name: (partial(Checks.diagonal, name=name), 2) for name in ("DIAGONAL_MATRIX", "DIAGONAL_MATRIX1")}}
 
 
 def many(library):
@@ -155,12 +232,12 @@ def main(path):
         for number, (_, dtype) in enumerate(TYPES.values()):
             checks = Checks(library, random, dtype)
             shapes = [draw_shape(random, low_rank) for _ in range(CASES)]
-            shapes += [shape for place, shape in enumerate(LARGE) if (place + number) % 3 == 0]
+            shapes += [shape for place, shape in enumerate(LARGE) if (place + number) % 3 == 0 and len(shape) >= low_rank]
             for shape in shapes:
                 run(checks, list(shape))
             cases += len(shapes)
             elements += checks.elements
-        print(f"  {name:8} {elements:9} elements, none different")
+        print(f"  {name:16} {elements:9} elements, none different")
         total += elements
     print(f"{total} elements of {cases} cases compared with NumPy, none different")
 

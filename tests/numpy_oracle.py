@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+from entries import read_entries  # noqa: E402
 from entry_oracles import ENTRIES, typed_entries  # noqa: E402
 
 TYPES = {
@@ -244,8 +246,7 @@ def check_sequences(library):
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are programs of their own.
-ELSEWHERE = {"REDUCE": "reduce_oracle.py", "ARGMIN": "reduce_oracle.py", "ARGMAX": "reduce_oracle.py",
-             "SPLIT": "move_oracle.py", "JOIN": "move_oracle.py", "SLICE": "move_oracle.py", "SLICE1": "move_oracle.py"}
+ELSEWHERE = {entry.operator: f"{entry.family}_oracle.py" for entry in read_entries() if entry.family in ("reduce", "move")}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
