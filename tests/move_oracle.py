@@ -79,8 +79,9 @@ class Checks:
                          [array.view(self.dtype) for array, _ in placed], attributes)
         for number, ((array, memory), wanted) in enumerate(zip(placed, expected)):
             if not np.array_equal(memory, wanted):
-                sys.exit(f"{name} {self.dtype} of {[None if one is None else one.shape for one in inputs]} with {attributes}: output {number}, "
-                         f"{array.shape} by {array.strides}, is not as NumPy has it")
+                shapes = [None if one is None else one.shape for one in inputs]
+                sys.exit(f"{name} {self.dtype} of {shapes} with {attributes}: output {number}, {array.shape} by "
+                         f"{array.strides}, is not as NumPy has it")
             self.elements += array.size
 
     def split(self, shape):
@@ -99,7 +100,7 @@ class Checks:
         x, _ = self.draw(shape)
         window = []
         for size in shape:
-            step = int(self.random.choice([0, 1, 1, 1, 2, 3, 5]))
+            step = int(self.random.choice([0, 1, 1, 1, 2, 3, 5])) if size else 1
             offset = int(self.random.integers(0, max(1, size)))
             count = 0 if size == 0 else int(self.random.integers(1, 5)) if step == 0 else int(
                 self.random.integers(0 if self.random.random() < 0.1 else 1, (size - 1 - offset) // step + 2))
@@ -144,7 +145,7 @@ class Checks:
         pads = [tuple(map(int, self.random.integers(0, most, 2) * (self.random.random(2) < 0.6))) for _ in shape]
         if mode == "CONSTANT":
             value, filler = self.number()
-            answer = np.pad(x, pads, constant_values=filler)
+            answer = np.pad(x, pads, constant_values=filler) if pads else x
         else:
             value, answer = 7, x
             for axis, (size, (before, after)) in enumerate(zip(shape, pads)):

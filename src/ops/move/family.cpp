@@ -16,11 +16,11 @@ namespace {
 
 struct MoveEntry {
   std::string_view name;
-  LowerMove lower;
+  moves::LowerMove lower;
 };
 
 constexpr MoveEntry kEntries[] = {
-#define ANYDML_MOVE_ENTRY(op, kind) {#op, lower_##kind},
+#define ANYDML_MOVE_ENTRY(op, kind) {#op, moves::lower_##kind},
 #include "ops/move/move.def"
 };
 
@@ -30,12 +30,12 @@ const MoveEntry* find_entry(const facts::Operator& op) {
 }
 
 Status check_number(const OpDesc& desc, std::string_view field) {
-  return move_numbers(desc, field).empty() ? invalid({desc.op->name, field}, "a number is missing") : Status();
+  return moves::numbers_of(desc, field).empty() ? invalid({desc.op->name, field}, "a number is missing") : Status();
 }
 
 Status check_padding(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[0];
-  const bool is_constant = move_numbers(desc, "PaddingMode").front().as<u32>() == 0;
+  const bool is_constant = moves::numbers_of(desc, "PaddingMode").front().as<u32>() == 0;
   if (!desc.empty && !is_constant && element_count(input.tensor) == 0) {
     return invalid(desc, input,
                    format_text("sizes are {}; expected an element to pad with, unless PaddingMode is CONSTANT",
@@ -47,7 +47,7 @@ Status check_padding(const OpDesc& desc) {
 // The documents divide, and do not say what becomes of a remainder.
 Status check_blocks(const OpDesc& desc) {
   const bool to_depth = desc.op->name.starts_with("SPACE");
-  const auto block = move_numbers(desc, "BlockSize").front().as<i64>();
+  const auto block = moves::numbers_of(desc, "BlockSize").front().as<i64>();
   for (const OpTensor& tensor : desc.tensors) {
     if (tensor.tensor.rank != 4) {
       return invalid(desc, tensor, format_text("has {} dimensions; expected 4", tensor.tensor.rank));
@@ -87,11 +87,11 @@ Status check_diagonal(const OpDesc& desc) {
 
 // The rules of the documents hold everything else.
 Status check(const OpDesc& desc) {
-  const LowerMove kind = find_entry(*desc.op)->lower;
-  return kind == lower_padding    ? check_padding(desc)
-         : kind == lower_blocks   ? check_blocks(desc)
-         : kind == lower_diagonal ? check_diagonal(desc)
-                                  : Status();
+  const moves::LowerMove kind = find_entry(*desc.op)->lower;
+  return kind == moves::lower_padding    ? check_padding(desc)
+         : kind == moves::lower_blocks   ? check_blocks(desc)
+         : kind == moves::lower_diagonal ? check_diagonal(desc)
+                                         : Status();
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
@@ -101,14 +101,6 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 }
 
 }  // namespace
-
-std::span<const Scalar> move_numbers(const OpDesc& desc, std::string_view field) {
-  const auto found = std::ranges::find(desc.op->fields, field, &facts::Field::name);
-  if (found == desc.op->fields.end()) {
-    return {};
-  }
-  return desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())].numbers;
-}
 
 extern const Family move_family;
 const Family move_family = {
@@ -128,8 +120,8 @@ const Family move_family = {
     .lower_together = nullptr,
     .joins = nullptr,
     .parts = nullptr,
-    .view_of_input = view_of_input,
-    .place_in_output = place_in_output,
+    .view_of_input = moves::view_of_input,
+    .place_in_output = moves::place_in_output,
 };
 
 }  // namespace anydml

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace anydml {
+namespace anydml::moves {
 namespace {
 
 // The strides of a tensor in bytes.
@@ -120,9 +120,9 @@ bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, cons
 // the last one first, so that each step copies what the steps before it made.
 void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const PlacedTensor& output = tensors[1];
-  const auto start = move_numbers(desc, "StartPadding");
-  const auto mode = static_cast<PaddingMode>(move_numbers(desc, "PaddingMode").front().as<u32>());
-  const std::uint64_t constant = bits_of(move_numbers(desc, "PaddingValue").front(), output.tensor.type);
+  const auto start = numbers_of(desc, "StartPadding");
+  const auto mode = static_cast<PaddingMode>(numbers_of(desc, "PaddingMode").front().as<u32>());
+  const std::uint64_t constant = bits_of(numbers_of(desc, "PaddingValue").front(), output.tensor.type);
   const ByteStrides strides(output.tensor);
   std::vector<Padded> padded;
   for (std::uint32_t i = 0; i < output.tensor.rank; ++i) {
@@ -161,7 +161,7 @@ void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, Co
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const ByteStrides from(tensors[0].tensor);
   const ByteStrides to(tensors[1].tensor);
-  const auto repeats = move_numbers(desc, "Repeats");
+  const auto repeats = numbers_of(desc, "Repeats");
   Movement movement{.element = to.bytes};
   for (std::uint32_t i = 0; i < tensors[1].tensor.rank; ++i) {
     const std::int64_t size = desc.tensors[0].tensor.sizes[i];
@@ -178,8 +178,8 @@ void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, Cop
   const PlacedTensor& depth = tensors[to_depth ? 1 : 0];
   const ByteStrides in_space(space.tensor);
   const ByteStrides in_depth(depth.tensor);
-  const auto block = move_numbers(desc, "BlockSize").front().as<i64>();
-  const auto order = move_numbers(desc, "Order");
+  const auto block = numbers_of(desc, "BlockSize").front().as<i64>();
+  const auto order = numbers_of(desc, "Order");
   const bool channels_first = !order.empty() && order.front().as<u32>() != 0;  // COLUMN_ROW_DEPTH
   const std::int64_t channels = space.tensor.sizes[1];
   Movement movement{.element = in_space.bytes};
@@ -273,13 +273,13 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
   }
   copies.finish();
   constexpr std::int64_t kFar = std::int64_t{1} << 62;
-  const std::uint64_t value = bits_of(move_numbers(desc, "Value").front(), output.tensor.type);
-  if (const auto offset = move_numbers(desc, "Offset"); !offset.empty()) {
+  const std::uint64_t value = bits_of(numbers_of(desc, "Value").front(), output.tensor.type);
+  if (const auto offset = numbers_of(desc, "Offset"); !offset.empty()) {
     fill_band(matrices, offset.front().as<i64>(), offset.front().as<i64>() + 1, value, copies);
     return;
   }
-  const auto begin = move_numbers(desc, "DiagonalFillBegin").front().as<i64>();
-  const auto end = move_numbers(desc, "DiagonalFillEnd").front().as<i64>();
+  const auto begin = numbers_of(desc, "DiagonalFillBegin").front().as<i64>();
+  const auto end = numbers_of(desc, "DiagonalFillEnd").front().as<i64>();
   if (begin <= end) {
     fill_band(matrices, begin, end, value, copies);
   } else {
@@ -288,4 +288,4 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
   }
 }
 
-}  // namespace anydml
+}  // namespace anydml::moves

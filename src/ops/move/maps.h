@@ -10,10 +10,10 @@
 #include "ops/move/copies.h"
 #include "ops/op_desc.h"
 
-namespace anydml {
+namespace anydml::moves {
 
 // The numbers that were given for a field; none if it is absent, or the operator has no such field.
-[[nodiscard]] std::span<const Scalar> move_numbers(const OpDesc& desc, std::string_view field);
+[[nodiscard]] std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field);
 
 // tensors: the inputs, then the outputs, and where they are. A tensor without an address needs no copy: it is made
 // where it belongs already, or nobody reads it.
@@ -31,4 +31,4 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 [[nodiscard]] std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output);
 [[nodiscard]] std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input);
 
-}  // namespace anydml
+}  // namespace anydml::moves

@@ -4,7 +4,7 @@
 
 #include "ops/move/maps.h"
 
-namespace anydml {
+namespace anydml::moves {
 namespace {
 
 // The elements of a tensor that are those of a smaller one: where they begin in each dimension, and their distance.
@@ -28,9 +28,9 @@ TensorView view_of(const TensorDesc& part, const TensorDesc& whole, const Window
 
 Window slice_window(const OpDesc& desc) {
   const bool is_signed = desc.op->name == "SLICE1";
-  const auto offsets = move_numbers(desc, is_signed ? "InputWindowOffsets" : "Offsets");
-  const auto sizes = move_numbers(desc, is_signed ? "InputWindowSizes" : "Sizes");
-  const auto strides = move_numbers(desc, is_signed ? "InputWindowStrides" : "Strides");
+  const auto offsets = numbers_of(desc, is_signed ? "InputWindowOffsets" : "Offsets");
+  const auto sizes = numbers_of(desc, is_signed ? "InputWindowSizes" : "Sizes");
+  const auto strides = numbers_of(desc, is_signed ? "InputWindowStrides" : "Strides");
   Window window;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     window.step[i] = strides[i].as<i64>();
@@ -41,7 +41,7 @@ Window slice_window(const OpDesc& desc) {
 
 Window padding_window(const OpDesc& desc) {
   Window window;
-  std::ranges::transform(move_numbers(desc, "StartPadding"), window.first,
+  std::ranges::transform(numbers_of(desc, "StartPadding"), window.first,
                          [](const Scalar& number) { return number.as<i64>(); });
   return window;
 }
@@ -59,7 +59,7 @@ Parts parts_along_axis(const OpDesc& desc) {
   return {.first = is_split ? desc.input_count : 0,
           .count = is_split ? desc.output_count : desc.input_count,
           .whole = is_split ? 0 : desc.input_count,
-          .axis = move_numbers(desc, "Axis").front().as<u32>()};
+          .axis = numbers_of(desc, "Axis").front().as<u32>()};
 }
 
 Window part_window(const OpDesc& desc, std::size_t number) {
@@ -100,6 +100,14 @@ void copy_in(const PlacedTensor& part, const PlacedTensor& whole, const Window& 
 }
 
 }  // namespace
+
+std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
+  const auto found = std::ranges::find(desc.op->fields, field, &facts::Field::name);
+  if (found == desc.op->fields.end()) {
+    return {};
+  }
+  return desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())].numbers;
+}
 
 void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const Parts parts = parts_along_axis(desc);
@@ -143,4 +151,4 @@ std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input)
                                               : std::nullopt;
 }
 
-}  // namespace anydml
+}  // namespace anydml::moves
