@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The sums of a strip and a panel are in registers: as many chains as hide the time of a multiply-add. A row's factor is
+// one number for all columns, so every k takes some vectors of B and one factor for each row.
+#include "ops/product/cpu/kernels.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "ops/product/step.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/product/cpu/kernels.cpp"
+#include "backend/cpu/each_target.h"
+#include "backend/cpu/loops.h"
+
+#if ANYDML_TARGET
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<f32>;
+using Vector = hn::Vec<Tag>;
+
+constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
+constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
+constexpr std::size_t kVectors = kPanel / kLanes;
+// 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
+constexpr std::size_t kStrip = HWY_TARGET == HWY_AVX3 ? 14 : 6;
+
+// The factors of one k, of which row `row` is wanted in all lanes.
+template <std::size_t kRows>
+struct Factors {
+#if HWY_TARGET == HWY_NEON
+  // Loads that give all lanes one number keep the units of arithmetic busy; multiply-adds by a lane do not.
+  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // where the second load begins
+
+  HWY_INLINE explicit Factors(const f32* a) {
+    const Tag d;
+    if constexpr (kRows >= kLanes) {
+      low = hn::LoadU(d, a);
+      high = kRows > kLanes ? hn::LoadU(d, a + kLast) : low;
+    } else {
+      from = a;
+    }
+  }
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    if constexpr (kRows < kLanes) {
+      return hn::Set(Tag(), from[kRow]);
+    } else if constexpr (kRow < kLanes) {
+      return hn::Broadcast<static_cast<int>(kRow)>(low);
+    } else {
+      return hn::Broadcast<static_cast<int>(kRow - kLast)>(high);
+    }
+  }
+  const f32* from = nullptr;
+  Vector low;
+  Vector high;
+#else
+  HWY_INLINE explicit Factors(const f32* a) : from(a) {}
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    return hn::Set(Tag(), from[kRow]);
+  }
+  const f32* from;
+#endif
+};
+
+template <std::size_t kRows, std::size_t... kRow>
+HWY_INLINE void add_products(const Factors<kRows>& factors, const Vector (&b)[kVectors],
+                             Vector (&sums)[kRows][kVectors], std::index_sequence<kRow...>) {
+  const auto add_row = [&]<std::size_t kOne>() HWY_ATTR {
+    const Vector factor = factors.template of<kOne>();
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sums[kOne][v] = hn::MulAdd(factor, b[v], sums[kOne][v]);
+    }
+  };
+  (add_row.template operator()<kRow>(), ...);
+}
+
+template <std::size_t kRows>
+void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
+               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
+  const Tag d;
+  Vector sums[kRows][kVectors];
+  for (auto& row : sums) {
+    for (Vector& sum : row) {
+      sum = hn::Zero(d);
+    }
+  }
+  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
+    Vector of_b[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      of_b[v] = hn::LoadU(d, b + v * kLanes);
+    }
+    add_products<kRows>(Factors<kRows>(a), of_b, sums, std::make_index_sequence<kRows>());
+  }
+  for (std::size_t row = 0; row < kRows; ++row, totals += totals_step) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      f32* const to = totals + v * kLanes;
+      hn::StoreU(is_first ? sums[row][v] : hn::Add(hn::LoadU(d, to), sums[row][v]), d, to);
+    }
+  }
+}
+
+HWY_INLINE f32 load(const std::byte* from) {
+  f32 value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+void scale_row(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
+               std::int64_t count, std::byte* to) noexcept {
+  const f32 alpha = scale.alpha;
+  const f32 beta = scale.beta;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+  if (c == nullptr) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = alpha * totals[i];
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  } else if (c_stride == kBytes) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 added = beta * load(c + i * kBytes);
+      const f32 value = alpha * totals[i] + added;
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = scale(totals[i], load(c + i * c_stride));
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  }
+}
+
+template <std::size_t... kRows>
+constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_sequence<kRows...>) {
+  return {add_block<kRows + 1>...};
+}
+
+}  // namespace
+
+const ProductKernels* kernels() {
+  static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
+  static constexpr ProductKernels kAll = {
+      .strip = kStrip, .panel = kPanel, .blocks = kBlocks.data(), .scale_row = scale_row};
+  return &kAll;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE
+
+namespace anydml {
+
+const ProductKernels* product_kernels([[maybe_unused]] cpu::Target target) {
+#if defined(__aarch64__)
+  if (target == cpu::Target::neon) {
+    return N_NEON::kernels();
+  }
+#elif defined(__x86_64__)
+  if (target == cpu::Target::avx512) {
+    return N_AVX3::kernels();
+  }
+  if (target == cpu::Target::avx2) {
+    return N_AVX2::kernels();
+  }
+#endif
+  return nullptr;
+}
+
+}  // namespace anydml
+
+#endif
