@@ -18,6 +18,11 @@ struct Home {
   std::uint64_t offset = 0;
 };
 
+// What goes from one step to the next has no memory but a number.
+constexpr Home kMadeByPrologue{.slot = kNoSlot, .offset = 1};
+constexpr Home kTakenByEpilogue{.slot = kNoSlot, .offset = 2};
+constexpr Home kAbsent{.slot = kAbsentSlot, .offset = 0};
+
 PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
   return {.tensor = tensor, .slot = home.slot, .offset = home.offset};
 }
@@ -180,7 +185,7 @@ class Compiler {
     ValueSet temporary(values_.count());
     for (const GraphGroup& group : groups) {
       for (const std::uint32_t value : group.writes) {
-        temporary[value] = homes_[value].slot == kNoSlot;
+        temporary[value] = values_.root(value) == value && homes_[value].slot == kNoSlot;
       }
     }
     std::vector<GraphGroup> ordered;
@@ -195,18 +200,43 @@ class Compiler {
       homes_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = placement.offsets[i]};
       plans_.temporary_values += alive[i].extent.bytes;
     }
+    for (std::uint32_t value = 0; value < values_.count(); ++value) {
+      if (const std::uint32_t root = values_.root(value); root != value) {
+        homes_[value] = moved(homes_[root], values_.offset_in_root(value));
+      }
+    }
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
       plan.begin_temporary(placement.bytes);  // what a step keeps for itself, the next may have
+      const std::size_t before = plan.words().size();
       lower(group, plan);
       say_group(group, name);
-      ++steps_;
+      steps_ += plan.words().size() != before ? 1U : 0U;
     }
     if (!nodes.empty()) {
       say(format_text("{}: {} step{}, {} bytes of temporary for {} bytes of values\n", name, steps_,
                       steps_ == 1 ? "" : "s", plan.temporary_bytes(), plans_.temporary_values));
     }
     return plan;
+  }
+
+  static Home moved(const Home& home, std::int64_t bytes) {
+    return {.slot = home.slot, .offset = home.offset + static_cast<std::uint64_t>(bytes)};
+  }
+
+  // Where a tensor that is read from this source begins.
+  [[nodiscard]] Home home_of(const GraphSource& source) const {
+    return moved(homes_[values_.of(source)], source.offset);
+  }
+
+  // Whether what comes from this source is a part of an output of this node, where its maker has put it.
+  [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
+    if (source.kind != SourceKind::node) {
+      return false;
+    }
+    const auto& inside = graph_.nodes[source.index].inside;
+    return source.output < inside.size() && inside[source.output].kind == SourceKind::node &&
+           inside[source.output].index == node;
   }
 
   void lower(const GraphGroup& group, Plan& plan) const {
@@ -219,27 +249,39 @@ class Compiler {
       return;
     }
     if (group.main > 0) {
+      plan.set_role(StepRole::prologue);
       lower_together(group, 0, group.main, plan);
+      plan.set_role(StepRole::main);
     }
     lower_one(group, group.main, plan);
     if (group.main + 1 < count) {
+      plan.set_role(StepRole::epilogue);
       lower_together(group, group.main + 1, count, plan);
+      plan.set_role(StepRole::main);
     }
   }
 
-  // What the node at this position reads comes from the nodes before it, if there are any.
+  // Nodes before this position make one input of the node there; nodes after it take one output.
   void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
     const GraphNode& node = graph_.nodes[group.nodes[position]];
     const OpDesc& op = *node.op;
     std::vector<PlacedTensor> tensors;
-    for (std::uint32_t i = 0; i < op.tensors.size(); ++i) {
-      const TensorDesc& tensor = op.tensors[i].tensor;
-      const bool is_input = i < op.input_count;
-      tensors.push_back(!op.tensors[i].present      ? PlacedTensor{}
-                        : is_input && position != 0 ? placed(tensor, Home{})
-                        : is_input
-                            ? placed(tensor, homes_[values_.of(node.sources[i])])
-                            : placed(tensor, homes_[values_.of_node(group.nodes[position], i - op.input_count)]));
+    const bool has_prologue = position != 0;
+    const bool has_epilogue = position + 1 < group.nodes.size();
+    for (std::uint32_t i = 0; i < op.input_count; ++i) {
+      const Home home = !op.tensors[i].present                                ? kAbsent
+                        : has_prologue && i == group.made_input               ? kMadeByPrologue
+                        : is_in_place(node.sources[i], group.nodes[position]) ? kAbsent
+                                                                              : home_of(node.sources[i]);
+      tensors.push_back(placed(op.tensors[i].tensor, home));
+    }
+    for (std::uint32_t i = 0; i < op.output_count; ++i) {
+      const std::uint32_t value = values_.of_node(group.nodes[position], i);
+      const bool is_written = std::ranges::find(group.writes, value) != group.writes.end();
+      const Home home = has_epilogue && i == group.handed_output ? kTakenByEpilogue
+                        : is_written                             ? homes_[value]
+                                                                 : kAbsent;
+      tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
     }
     op.family->lower(op, device_, tensors, plan);
   }
@@ -249,7 +291,7 @@ class Compiler {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
     std::vector<GroupOperand> loads;
-    std::vector<std::uint32_t> value_of_load;
+    std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
     // Loads have the first numbers, each node's result the next.
@@ -266,15 +308,16 @@ class Compiler {
         }
         const TensorDesc& view = views[i][input];
         std::size_t load = 0;
-        while (load < loads.size() &&
-               !(value_of_load[load] == values_.of(source) && loads[load].placed.tensor.type == view.type &&
-                 same_layout(loads[load].placed.tensor, view))) {
+        while (load < loads.size() && !(source_of_load[load] == source && loads[load].placed.tensor.type == view.type &&
+                                        same_layout(loads[load].placed.tensor, view))) {
           ++load;
         }
         if (load == loads.size()) {
-          loads.push_back(
-              {.value = static_cast<std::uint32_t>(load), .placed = placed(view, homes_[values_.of(source)])});
-          value_of_load.push_back(values_.of(source));
+          const bool is_handed = begin != 0 && source.kind == SourceKind::node &&
+                                 source.index == group.nodes[group.main] && source.output == group.handed_output;
+          loads.push_back({.value = static_cast<std::uint32_t>(load),
+                           .placed = placed(view, is_handed ? kTakenByEpilogue : home_of(source))});
+          source_of_load.push_back(source);
         }
         numbers[i].push_back(static_cast<std::uint32_t>(load));
       }
@@ -290,8 +333,9 @@ class Compiler {
       }
       const auto result = static_cast<std::uint32_t>(loads.size() + i);
       members.push_back({.desc = node.op.get(), .inputs = numbers[i], .result = result});
-      if (end == group.main && graph_.nodes[group.nodes[end]].sources[0].index == nodes[i]) {  // a prologue's result
-        stores.push_back({.value = result, .placed = placed(views[i].back(), Home{})});
+      if (end == group.main &&
+          graph_.nodes[group.nodes[end]].sources[group.made_input].index == nodes[i]) {  // a prologue's result
+        stores.push_back({.value = result, .placed = placed(views[i].back(), kMadeByPrologue)});
       }
       if (const std::uint32_t value = values_.of_node(nodes[i], 0);
           std::ranges::find(group.writes, value) != group.writes.end()) {
@@ -321,8 +365,9 @@ class Compiler {
     if (home.slot == plans_.temporary_slot()) {
       return format_text("temporary+{}", home.offset);
     }
-    return home.slot < plans_.inputs ? format_text("input{}", home.slot)
-                                     : format_text("output{}", home.slot - plans_.output_slot(0));
+    const std::string offset = home.offset != 0 ? format_text("+{}", home.offset) : std::string();
+    return home.slot < plans_.inputs ? format_text("input{}{}", home.slot, offset)
+                                     : format_text("output{}{}", home.slot - plans_.output_slot(0), offset);
   }
 
   void say_group(const GraphGroup& group, const char* name) {
@@ -361,10 +406,10 @@ class Compiler {
 };
 
 // A device may lack kernels for a family of operators.
-Status check_families(const Graph& graph, const DeviceTraits& device) {
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, const DeviceTraits& device) {
+  for (const std::uint32_t i : nodes) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (!device.has_family(static_cast<std::uint32_t>(op.family->id))) {
+    if (!op.empty && !device.has_family(static_cast<std::uint32_t>(op.family->id))) {
       return Error{ErrorKind::unsupported,
                    format_text("{}: the device has no kernels for this operator yet", node_label(graph, i))};
     }
@@ -380,7 +425,6 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
   const auto expanded = expand(graph, device);
   ANYDML_TRY(expanded);
   const Graph& whole = expanded.value() ? *expanded.value() : graph;
-  ANYDML_TRY(check_families(whole, device));
   if (expanded.value()) {
     if (text != nullptr) {
       *text += "expanded\n" + graph_text(whole);
@@ -388,7 +432,16 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
     sorted = sorted_nodes(whole);
     ANYDML_TRY(sorted);
   }
-  return Compiler(whole, prune(whole, sorted.value()), device, text).compile();
+  const std::vector<std::uint32_t> needed = prune(whole, sorted.value());
+  ANYDML_TRY(check_families(whole, needed, device));
+  const auto aliased = alias(whole, needed);
+  if (!aliased) {
+    return Compiler(whole, needed, device, text).compile();
+  }
+  if (text != nullptr) {
+    *text += "with views\n" + graph_text(*aliased);
+  }
+  return Compiler(*aliased, prune(*aliased, needed), device, text).compile();
 }
 
 }  // namespace anydml

@@ -125,9 +125,10 @@ Result<std::string> graph_dot(const Graph& graph, bool in_steps) {
   if (in_steps) {
     const auto expanded = expand(graph, kJoining);
     ANYDML_TRY(expanded);
-    if (expanded.value()) {
-      return Dot(*expanded.value()).draw(true);
-    }
+    const Graph& whole = expanded.value() ? *expanded.value() : graph;
+    const auto sorted = sorted_nodes(whole);
+    const auto aliased = sorted.ok() ? alias(whole, prune(whole, sorted.value())) : std::nullopt;
+    return Dot(aliased ? *aliased : whole).draw(true);
   }
   return Dot(graph).draw(in_steps);
 }

@@ -2,81 +2,140 @@
 #include <algorithm>
 
 #include "graph/passes.h"
+#include "ops/parts.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
 
-// As it was, or what stands for it now.
-GraphSource moved(GraphSource source, std::span<const std::uint32_t> new_numbers) {
-  if (source.kind == SourceKind::node) {
-    source.index = new_numbers[source.index];
-  }
-  return source;
-}
-
 // The parts of each node, and whether any node has some.
 struct AllParts {
-  std::vector<std::vector<OpPart>> of_nodes;
+  std::vector<OpParts> of_nodes;
   bool any = false;
 };
 
+// Which inputs of a node are known when the graph is initialised.
+KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
+  KnownInputs known;
+  for (const GraphSource& source : node.sources) {
+    known.push_back(source.kind == SourceKind::constant ||
+                    (source.kind == SourceKind::input && graph.inputs[source.index].owned) ||
+                    (source.kind == SourceKind::node && folded[source.index]));
+  }
+  return known;
+}
+
 Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
   AllParts all;
-  all.of_nodes.resize(graph.nodes.size());
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+  std::optional<NodeSet> folded;  // found when the first operator that may be composed asks
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (op.family->parts != nullptr && !op.empty) {
-      auto parts = op.family->parts(op, device);
-      ANYDML_TRY(parts);
-      all.any = all.any || !parts.value().empty();
+    if (op.family->parts == nullptr || op.empty) {
+      continue;
+    }
+    if (!folded) {
+      const auto sorted = sorted_nodes(graph);
+      ANYDML_TRY(sorted);
+      folded = fold(graph, sorted.value());
+    }
+    auto parts = op.family->parts(op, device, known_inputs(graph, *folded, graph.nodes[i]));
+    if (!parts) {
+      return Error{parts.error().kind, format_text("{}: {}", node_label(graph, i), parts.error().message)};
+    }
+    if (!parts.value().parts.empty()) {
+      all.of_nodes.resize(graph.nodes.size());
+      all.any = true;
       all.of_nodes[i] = std::move(parts.value());
     }
   }
   return all;
 }
 
-Graph expanded_once(const Graph& graph, const std::vector<std::vector<OpPart>>& parts_of) {
-  std::vector<std::uint32_t> new_numbers;  // of the node that makes the output now
-  std::uint32_t count = 0;
-  for (const std::vector<OpPart>& parts : parts_of) {
-    count += std::max(1U, static_cast<std::uint32_t>(parts.size()));
-    new_numbers.push_back(count - 1);
-  }
-  Graph made{.inputs = graph.inputs, .constants = graph.constants, .nodes = {}, .outputs = {}};
-  made.nodes.reserve(count);
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    GraphNode node = graph.nodes[i];
-    node.number = node.number.value_or(i);
-    for (GraphSource& source : node.sources) {
-      source = moved(source, new_numbers);
-    }
-    const std::vector<OpPart>& parts = parts_of[i];
-    const auto first = static_cast<std::uint32_t>(made.nodes.size());
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      const bool is_last = k + 1 == parts.size();
-      const TensorDesc& result = parts[k].op->output().tensor;
-      GraphNode part{.op = parts[k].op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number};
-      part.outputs.push_back(is_last ? node.outputs.front()
-                                     : Extent{.bytes = static_cast<std::uint64_t>(reach_of(result).end),
-                                              .alignment = element_size(result.type)});
-      for (const std::uint32_t source : parts[k].sources) {
-        part.sources.push_back(
-            source < node.op->input_count
-                ? node.sources[source]
-                : GraphSource{.kind = SourceKind::node, .index = first + source - node.op->input_count, .output = 0});
-      }
-      part.sources.resize(parts[k].op->input_count);
-      made.nodes.push_back(std::move(part));
-    }
-    if (parts.empty()) {
-      made.nodes.push_back(std::move(node));
+// Where each value of a node's parts is: the inputs of the whole, then the outputs of the parts.
+std::vector<GraphSource> values_of(const GraphNode& node, const OpParts& parts, std::uint32_t first_node) {
+  std::vector<GraphSource> values = node.sources;
+  for (std::uint32_t k = 0; k < parts.parts.size(); ++k) {
+    for (std::uint32_t output = 0; output < parts.parts[k].op->output_count; ++output) {
+      values.push_back({.kind = SourceKind::node, .index = first_node + k, .output = output});
     }
   }
-  for (const GraphSource& output : graph.outputs) {
-    made.outputs.push_back(moved(output, new_numbers));
-  }
-  return made;
+  return values;
 }
+
+class Expansion {
+ public:
+  Expansion(const Graph& graph, const std::vector<OpParts>& parts_of) : graph_(graph), parts_of_(parts_of) {
+    std::uint32_t count = 0;
+    for (const OpParts& parts : parts_of) {
+      first_.push_back(count);
+      count += std::max(1U, static_cast<std::uint32_t>(parts.parts.size()));
+    }
+    made_ = {.inputs = graph.inputs, .constants = graph.constants, .nodes = {}, .outputs = {}};
+    made_.nodes.reserve(count);
+  }
+
+  Graph make() {
+    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+      GraphNode node = graph_.nodes[i];
+      node.number = node.number.value_or(i);
+      for (GraphSource& source : node.sources) {
+        source = moved(source);
+      }
+      if (parts_of_[i].parts.empty()) {
+        made_.nodes.push_back(std::move(node));
+      } else {
+        add_parts(node, parts_of_[i], first_[i]);
+      }
+    }
+    for (const GraphSource& output : graph_.outputs) {
+      made_.outputs.push_back(moved(output));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  // As it was, or where the value is now. An output that is absent, which nobody reads, is the first one.
+  [[nodiscard]] GraphSource moved(const GraphSource& source) const {
+    if (source.kind != SourceKind::node) {
+      return source;
+    }
+    const OpParts& parts = parts_of_[source.index];
+    const std::uint32_t first = first_[source.index];
+    if (parts.parts.empty()) {
+      return {.kind = SourceKind::node, .index = first, .output = source.output, .offset = source.offset};
+    }
+    const std::uint32_t value = parts.outputs[source.output];
+    GraphSource now = value == kNoValue ? GraphSource{.kind = SourceKind::node, .index = first}
+                                        : values_of(graph_.nodes[source.index], parts, first)[value];
+    now.offset += source.offset;
+    return now;
+  }
+
+  void add_parts(const GraphNode& node, const OpParts& parts, std::uint32_t first) {
+    const std::vector<GraphSource> values = values_of(node, parts, first);
+    auto value = static_cast<std::uint32_t>(node.sources.size());
+    for (const OpPart& part : parts.parts) {
+      GraphNode made{.op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number};
+      for (const std::uint32_t source : part.sources) {
+        made.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
+      }
+      for (const OpTensor& output : part.op->outputs()) {
+        const auto whole = std::ranges::find(parts.outputs, value++);
+        made.outputs.push_back(!output.present ? Extent{}
+                               : whole != parts.outputs.end()
+                                   ? node.outputs[static_cast<std::size_t>(whole - parts.outputs.begin())]
+                                   : Extent{.bytes = static_cast<std::uint64_t>(output.reach.end),
+                                            .alignment = element_size(output.tensor.type)});
+      }
+      made_.nodes.push_back(std::move(made));
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<OpParts>& parts_of_;
+  std::vector<std::uint32_t> first_;  // the new number of each node, or of its first part
+  Graph made_;
+};
 
 }  // namespace
 
@@ -89,7 +148,8 @@ Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& devi
     if (!parts.value().any) {
       return made;
     }
-    made = expanded_once(now, parts.value().of_nodes);
+    Graph next = Expansion(now, parts.value().of_nodes).make();
+    made = std::move(next);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "graph/passes.h"
 
@@ -12,6 +13,26 @@ ValueNumbers::ValueNumbers(const Graph& graph) : inputs_(static_cast<std::uint32
   for (const GraphNode& node : graph.nodes) {
     nodes_.push_back(count_);
     count_ += static_cast<std::uint32_t>(node.outputs.size());
+  }
+  if (std::ranges::any_of(graph.nodes, [](const GraphNode& node) { return !node.inside.empty(); })) {
+    find_roots(graph);
+  }
+}
+
+void ValueNumbers::find_roots(const Graph& graph) {
+  roots_.resize(count_);
+  offsets_.resize(count_);
+  std::iota(roots_.begin(), roots_.end(), 0U);
+  for (std::uint32_t node = 0; node < graph.nodes.size(); ++node) {
+    for (std::uint32_t output = 0; output < graph.nodes[node].inside.size(); ++output) {
+      const std::uint32_t value = of_node(node, output);
+      for (GraphSource whole = graph.nodes[node].inside[output]; whole.kind != SourceKind::none;) {
+        roots_[value] = of(whole);
+        offsets_[value] += whole.offset;
+        const auto& next = graph.nodes[whole.index].inside;
+        whole = whole.output < next.size() ? next[whole.output] : GraphSource{};
+      }
+    }
   }
 }
 
@@ -74,7 +95,7 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
     for (const Extent& output : node.outputs) {
       made += output.bytes;
     }
-    folded[i] = has_input && known && (made <= kLittle || made <= read);
+    folded[i] = has_input && known && (node.op->prepares || made <= kLittle || made <= read);
   }
   return folded;
 }

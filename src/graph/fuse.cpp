@@ -68,6 +68,8 @@ class Fuser {
     bool open = false;       // others may join
     std::uint32_t seen = 0;  // by the search of this number
     std::uint32_t main = kNoPosition;
+    std::uint32_t made_input = 0;
+    std::uint32_t handed_output = 0;
   };
 
   [[nodiscard]] bool works_by_element(const GraphNode& node) const {
@@ -166,7 +168,8 @@ class Fuser {
         }
         const auto maker = std::ranges::find(nodes, node.sources[input].index);
         if (maker != nodes.end() &&
-            !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input])) {
+            (node.sources[input].offset != 0 ||
+             !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input]))) {
           return false;
         }
       }
@@ -176,7 +179,12 @@ class Fuser {
 
   // Values seen from outside: how many operands the step has.
   [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
-    std::vector<std::pair<std::uint32_t, const TensorDesc*>> loads;
+    struct Load {
+      std::uint32_t value;
+      std::int64_t offset;
+      const TensorDesc* view;
+    };
+    std::vector<Load> loads;
     std::size_t stores = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
@@ -186,10 +194,10 @@ class Fuser {
             (source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end())) {
           continue;
         }
-        const std::pair load(values_.of(source), &views[i][input]);
-        const bool known = std::ranges::any_of(loads, [&](const auto& other) {
-          return other.first == load.first && other.second->type == load.second->type &&
-                 same_layout(*other.second, *load.second);
+        const Load load{.value = values_.of(source), .offset = source.offset, .view = &views[i][input]};
+        const bool known = std::ranges::any_of(loads, [&](const Load& other) {
+          return other.value == load.value && other.offset == load.offset && other.view->type == load.view->type &&
+                 same_layout(*other.view, *load.view);
         });
         if (!known) {
           loads.push_back(load);
@@ -200,10 +208,17 @@ class Fuser {
     return loads.size() + stores;
   }
 
-  [[nodiscard]] bool is_stored(std::span<const std::uint32_t> nodes, std::uint32_t node) const {
-    return kept_[values_.of_node(node, 0)] || std::ranges::any_of(readers_[node], [&](std::uint32_t reader) {
-             return std::ranges::find(nodes, reader) == nodes.end();
+  [[nodiscard]] bool is_stored(std::span<const std::uint32_t> nodes, std::uint32_t node,
+                               std::uint32_t output = 0) const {
+    return kept_[values_.of_node(node, output)] || std::ranges::any_of(readers_[node], [&](std::uint32_t reader) {
+             return reads(reader, node, output) && std::ranges::find(nodes, reader) == nodes.end();
            });
+  }
+
+  [[nodiscard]] bool reads(std::uint32_t reader, std::uint32_t node, std::uint32_t output) const {
+    return std::ranges::any_of(graph_.nodes[reader].sources, [&](const GraphSource& source) {
+      return source.kind == SourceKind::node && source.index == node && source.output == output;
+    });
   }
 
   // Whether a group that these read from reads from one of them itself, by however many steps. A long search counts as
@@ -313,22 +328,33 @@ class Fuser {
       return;
     }
     const Joins joins = op.family->joins(op, device_);
-    if (joins.before) {
-      join_before(node);
+    for (std::uint32_t input = 0; input < op.input_count && joins.inputs >> input != 0; ++input) {
+      if ((joins.inputs >> input & 1) != 0 && join_before(node, input)) {
+        break;
+      }
     }
-    if (joins.after) {
-      join_after(node);
+    for (std::uint32_t output = 0; output < op.output_count && joins.outputs >> output != 0; ++output) {
+      if ((joins.outputs >> output & 1) != 0 && join_after(node, output)) {
+        break;
+      }
     }
   }
 
-  void join_before(std::uint32_t node) {
-    const GraphSource& source = graph_.nodes[node].sources[0];
+  bool join_before(std::uint32_t node, std::uint32_t input) {
+    const auto& sources = graph_.nodes[node].sources;
+    const GraphSource& source = sources[input];
     const std::uint32_t before = group_of(source);
-    if (before == kNoNumber || !groups_[before].open) {
-      return;
+    if (before == kNoNumber || !groups_[before].open || source.offset != 0) {
+      return false;
+    }
+    // What it reads besides must be there when the group begins.
+    for (std::uint32_t other = 0; other < sources.size(); ++other) {
+      if (other != input && group_of(sources[other]) == before) {
+        return false;
+      }
     }
     const TensorDesc& made = views_[source.index].back();
-    const TensorDesc& read = views_[node].front();
+    const TensorDesc& read = views_[node][input];
     const std::vector<std::uint32_t>& makers = groups_[before].nodes;
     std::vector<std::uint32_t> nodes = makers;
     nodes.push_back(node);
@@ -337,29 +363,41 @@ class Fuser {
     if (!is_packed(made) || element_size(made.type) != element_size(read.type) ||
         element_count(made) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
         count_operands(makers, views_of(makers)) + more > kMaxOperands) {
-      return;
+      return false;
     }
     const std::uint32_t groups[] = {before, group_of_[node]};
-    if (merge(groups, nodes)) {
-      groups_[before].open = false;
-      groups_[before].main = static_cast<std::uint32_t>(nodes.size() - 1);
+    if (!merge(groups, nodes)) {
+      return false;
     }
+    groups_[before].open = false;
+    groups_[before].main = static_cast<std::uint32_t>(nodes.size() - 1);
+    groups_[before].made_input = input;
+    return true;
   }
 
-  void join_after(std::uint32_t node) {
+  bool join_after(std::uint32_t node, std::uint32_t output) {
     const std::uint32_t own = group_of_[node];
-    const auto& readers = readers_[node];
-    if (kept_[values_.of_node(node, 0)] || readers.empty()) {
-      return;
+    std::uint32_t after = kNoNumber;
+    if (kept_[values_.of_node(node, output)]) {
+      return false;
     }
-    const std::uint32_t after = group_of_[readers.front()];
+    for (const std::uint32_t reader : readers_[node]) {
+      if (reads(reader, node, output)) {
+        if (after != kNoNumber && group_of_[reader] != after) {
+          return false;
+        }
+        after = group_of_[reader];
+      }
+    }
     std::vector<std::uint32_t> nodes = groups_[own].nodes;
-    const std::vector<std::uint32_t>& next = groups_[after].nodes;
-    if (!groups_[after].open || nodes.size() + next.size() > kMostOfGroup || !runs_along(next) ||
-        std::ranges::any_of(readers, [&](std::uint32_t reader) { return group_of_[reader] != after; })) {
-      return;
+    if (after == kNoNumber || after == own || !groups_[after].open) {
+      return false;
     }
-    const TensorDesc& made = views_[node].back();
+    const std::vector<std::uint32_t>& next = groups_[after].nodes;
+    if (nodes.size() + next.size() > kMostOfGroup || !runs_along(next)) {
+      return false;
+    }
+    const TensorDesc& made = views_[node][graph_.nodes[node].op->input_count + output];
     for (const std::uint32_t reader : next) {
       const auto& sources = graph_.nodes[reader].sources;
       for (std::size_t input = 0; input < sources.size(); ++input) {
@@ -367,18 +405,22 @@ class Fuser {
           continue;
         }
         const TensorDesc& read = views_[reader][input];
-        if (sources[input].index != node || read.type != made.type || !is_packed(read) ||
-            element_count(read) != element_count(made)) {
-          return;
+        if (sources[input].index != node || sources[input].output != output || sources[input].offset != 0 ||
+            read.type != made.type || !is_packed(read) || element_count(read) != element_count(made)) {
+          return false;
         }
       }
     }
     nodes.insert(nodes.end(), next.begin(), next.end());
     const auto main = static_cast<std::uint32_t>(groups_[own].nodes.size() - 1);
     const std::uint32_t groups[] = {own, after};
-    if (merge(groups, nodes)) {
-      groups_[own].main = main;
+    if (!merge(groups, nodes)) {
+      return false;
     }
+    groups_[own].open = false;
+    groups_[own].main = main;
+    groups_[own].handed_output = output;
+    return true;
   }
 
   [[nodiscard]] std::vector<Views> views_of(std::span<const std::uint32_t> nodes) const {
@@ -410,8 +452,22 @@ class Fuser {
     });
   }
 
+  // Whether an output of a main node that nobody outside reads needs no memory.
+  [[nodiscard]] bool is_left_out(const GraphGroup& group, std::uint32_t node, std::uint32_t output) const {
+    const OpDesc& op = *graph_.nodes[node].op;
+    const bool is_handed = group.main != kNoPosition && group.main + 1 < group.nodes.size() &&
+                           node == group.nodes[group.main] && output == group.handed_output;
+    return is_handed || (op.family->view_of_input != nullptr && op.family->view_of_input(op, output).has_value());
+  }
+
   [[nodiscard]] GraphGroup finished(Group& group) {
-    GraphGroup result{.nodes = std::move(group.nodes), .main = group.main, .views = {}, .reads = {}, .writes = {}};
+    GraphGroup result{.nodes = std::move(group.nodes),
+                      .main = group.main,
+                      .made_input = group.made_input,
+                      .handed_output = group.handed_output,
+                      .views = {},
+                      .reads = {},
+                      .writes = {}};
     for (const std::uint32_t node : result.nodes) {
       result.views.push_back(std::move(views_[node]));
       for (const GraphSource& source : graph_.nodes[node].sources) {
@@ -426,9 +482,13 @@ class Fuser {
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
-      const bool alone = result.nodes.size() == 1;  // then all that the operator makes is written
+      // Operators by element write only what somebody outside reads. Others write all that they make, but for an
+      // output that is handed on and for a view that nobody reads.
+      const bool is_main =
+          result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
       for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
-        if (of.outputs[output].bytes != 0 && (alone || is_stored(result.nodes, node))) {
+        if (of.outputs[output].bytes != 0 && of.op->outputs()[output].present &&
+            (is_stored(result.nodes, node, output) || (is_main && !is_left_out(result, node, output)))) {
           result.writes.push_back(values_.of_node(node, output));
         }
       }

@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-std::string source_text(const GraphSource& source) {
+std::string place_text(const GraphSource& source) {
   switch (source.kind) {
     case SourceKind::none:
       return "-";
@@ -25,6 +25,10 @@ std::string source_text(const GraphSource& source) {
       break;
   }
   return source.output == 0 ? format_text("%{}", source.index) : format_text("%{}.{}", source.index, source.output);
+}
+
+std::string source_text(const GraphSource& source) {
+  return source.offset == 0 ? place_text(source) : format_text("{}{:+}", place_text(source), source.offset);
 }
 
 std::string tensor_text(const OpTensor& tensor) {
@@ -72,7 +76,7 @@ std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unm
 Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs, std::vector<Extent> outputs) {
   Graph graph;
   graph.inputs = std::move(inputs);
-  GraphNode node{.op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}, .number = {}};
+  GraphNode node{.op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}};
   for (std::uint32_t i = 0; i < node.op->input_count; ++i) {
     node.sources.push_back(node.op->tensors[i].present ? GraphSource{.kind = SourceKind::input, .index = i}
                                                        : GraphSource{});

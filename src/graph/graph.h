@@ -22,7 +22,7 @@ struct GraphSource {
   SourceKind kind = SourceKind::none;
   std::uint32_t index = 0;   // of the input, the constant or the node
   std::uint32_t output = 0;  // of the node
-  std::uint64_t offset = 0;  // in bytes: where the element at index 0 of the tensor that reads it is
+  std::int64_t offset = 0;   // in bytes: where the element at index 0 of the tensor that reads it is
 
   bool operator==(const GraphSource&) const = default;
 };
@@ -37,6 +37,7 @@ struct GraphNode {
   std::shared_ptr<const OpDesc> op;
   std::vector<GraphSource> sources;          // of each input of op; none where it is absent
   std::vector<Extent> outputs;               // of each output of op; no bytes where it is absent
+  std::vector<GraphSource> inside = {};      // of each output: the value of whose memory it is a part; empty, or none
   std::string name;                          // may be empty
   std::optional<std::uint32_t> number = {};  // by which the caller knows it; nothing: its position among the nodes
 };

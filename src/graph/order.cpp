@@ -23,21 +23,25 @@ std::vector<Extent> extents_of(const Graph& graph, const ValueNumbers& values) {
   return extents;
 }
 
-std::vector<Lifetime> lifetimes_in(std::span<const Extent> extents, std::span<const GraphGroup> groups,
-                                   std::span<const std::uint32_t> order, const ValueSet& temporary) {
+std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const Extent> extents,
+                                   std::span<const GraphGroup> groups, std::span<const std::uint32_t> order,
+                                   const ValueSet& temporary) {
   std::vector<Lifetime> made;
   std::vector<std::uint32_t> number(temporary.size(), kNoNumber);
   for (std::uint32_t at = 0; at < order.size(); ++at) {
     const GraphGroup& group = groups[order[at]];
     for (const std::uint32_t value : group.reads) {
-      if (number[value] != kNoNumber) {
-        made[number[value]].last = at;
+      if (const std::uint32_t root = values.root(value); number[root] != kNoNumber) {
+        made[number[root]].last = at;
       }
     }
     for (const std::uint32_t value : group.writes) {
-      if (temporary[value]) {
-        number[value] = static_cast<std::uint32_t>(made.size());
-        made.push_back({.value = value, .extent = extents[value], .first = at, .last = at});
+      const std::uint32_t root = values.root(value);
+      if (temporary[root] && number[root] == kNoNumber) {
+        number[root] = static_cast<std::uint32_t>(made.size());
+        made.push_back({.value = root, .extent = extents[root], .first = at, .last = at});
+      } else if (temporary[root]) {
+        made[number[root]].last = at;
       }
     }
   }
@@ -135,7 +139,7 @@ std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values, 
                                 const ValueSet& temporary) {
   std::vector<std::uint32_t> as_given(groups.size());
   std::iota(as_given.begin(), as_given.end(), 0U);
-  return lifetimes_in(extents_of(graph, values), groups, as_given, temporary);
+  return lifetimes_in(values, extents_of(graph, values), groups, as_given, temporary);
 }
 
 std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
@@ -150,7 +154,7 @@ std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
   }
   std::vector<std::uint32_t> frugal = frugal_order(extents, groups, temporary);
   const auto peak = [&](std::span<const std::uint32_t> one) {
-    return peak_bytes(lifetimes_in(extents, groups, one, temporary));
+    return peak_bytes(lifetimes_in(values, extents, groups, one, temporary));
   };
   return peak(frugal) < peak(best) ? frugal : best;
 }

@@ -3,6 +3,7 @@
 //
 //   expand  operators that are made of others -> those others
 //   prune   which nodes an output needs
+//   alias   readers of views read what these are views of; what is joined is made in its place
 //   fold    which nodes run once, when the graph is initialised
 //   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
 //   order   the groups, so that little is alive at a time
@@ -31,11 +32,19 @@ class ValueNumbers {
   [[nodiscard]] std::uint32_t of_constant(std::uint32_t constant) const { return inputs_ + constant; }
   [[nodiscard]] std::uint32_t of_node(std::uint32_t node, std::uint32_t output) const { return nodes_[node] + output; }
   [[nodiscard]] std::uint32_t of(const GraphSource& source) const;
+  // The value of whose memory this one is a part, by however many steps; itself if it has memory of its own.
+  [[nodiscard]] std::uint32_t root(std::uint32_t value) const { return roots_.empty() ? value : roots_[value]; }
+  // Where it begins there, in bytes.
+  [[nodiscard]] std::int64_t offset_in_root(std::uint32_t value) const { return roots_.empty() ? 0 : offsets_[value]; }
 
  private:
+  void find_roots(const Graph& graph);
+
   std::uint32_t inputs_;
   std::vector<std::uint32_t> nodes_;
   std::uint32_t count_;
+  std::vector<std::uint32_t> roots_;  // empty: each value has memory of its own
+  std::vector<std::int64_t> offsets_;
 };
 
 inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a group
@@ -50,6 +59,12 @@ using ValueSet = std::vector<bool>;  // by value
 // Of the nodes, which are in order, those that an output comes from.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
+// The graph in which views cost nothing. A reader of a view (Family::view_of_input) reads the memory of which it is a
+// view, and a value that goes into a join (Family::place_in_output) is made inside the join's output
+// (GraphNode::inside), wherever strides describe it. Nothing: there is no such operator. order: the nodes that an
+// output needs.
+[[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
+
 // Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and what was folded
 // before. Not those that would make much of little, such as a broadcast.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
@@ -57,11 +72,13 @@ using ValueSet = std::vector<bool>;  // by value
 inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 
 // Nodes that are one step of a plan. Their tensors are seen at the sizes of the group. Where one of them does not work
-// by element, the ones before it are its prologue, which makes what it reads, and those after it its epilogue, which
-// takes what it makes; each has sizes of its own.
+// by element, the ones before it are its prologue, which makes one of its inputs, and those after it its epilogue,
+// which takes one of its outputs; each has sizes of its own.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after those that feed it
   std::uint32_t main = kNoPosition;            // the position of that one among them; kNoPosition: there is none
+  std::uint32_t made_input = 0;                // of the main one: the input that a prologue makes
+  std::uint32_t handed_output = 0;             // likewise: the output that an epilogue takes
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once
   std::vector<std::uint32_t> writes;           // values that somebody outside reads

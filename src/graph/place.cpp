@@ -18,6 +18,21 @@ struct Chain {
   std::uint32_t last = 0;
 };
 
+// Whether a node of the group is before its main one, that one, or after it: elements of one region meet, those of
+// different regions are read and written at different times.
+int region_of(const GraphGroup& group, std::size_t position) {
+  return group.main == kNoPosition || position == group.main ? 0 : position < group.main ? -1 : 1;
+}
+
+bool has_in_place(const OpDesc& op) {
+  for (std::size_t input = 0; input < op.input_count; ++input) {
+    if (may_be_in_place(op, input)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // For each lifetime the one whose bytes it may take over: a value that its group reads last, where every element of it
 // that the group reads is read for the element that is written there.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
@@ -29,15 +44,16 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
   std::vector<std::uint32_t> predecessors(lifetimes.size(), kNoNumber);
   for (std::uint32_t at = 0; at < groups.size(); ++at) {
     const GraphGroup& group = groups[at];
-    const auto works_by_element = [&](std::size_t node) {
-      return graph.nodes[group.nodes[node]].op->family->by_element;
-    };
-    const auto may_take = [&](std::uint32_t read, const TensorDesc& written) {
+    // Whether each reader of that value in the group reads an element before it, or the one that it makes of it, is
+    // written there.
+    const auto may_take = [&](std::uint32_t read, std::size_t writer, const TensorDesc& written) {
       for (std::size_t node = 0; node < group.nodes.size(); ++node) {
-        const auto& sources = graph.nodes[group.nodes[node]].sources;
-        for (std::size_t input = 0; input < sources.size(); ++input) {
-          if (sources[input].kind != SourceKind::none && values.of(sources[input]) == read &&
-              (!works_by_element(node) || !same_layout(group.views[node][input], written))) {
+        const GraphNode& of = graph.nodes[group.nodes[node]];
+        for (std::size_t input = 0; input < of.sources.size(); ++input) {
+          const GraphSource& source = of.sources[input];
+          if (source.kind != SourceKind::none && values.root(values.of(source)) == read &&
+              (values.of(source) != read || source.offset != 0 || region_of(group, node) != region_of(group, writer) ||
+               !may_be_in_place(*of.op, input) || !same_layout(group.views[node][input], written))) {
             return false;
           }
         }
@@ -51,15 +67,19 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
       }
     }
     for (std::size_t node = 0; node < group.nodes.size(); ++node) {
-      const std::uint32_t made = number[values.of_node(group.nodes[node], 0)];
-      if (made == kNoNumber || lifetimes[made].first != at || !works_by_element(node)) {
-        continue;
-      }
-      const auto taken = std::ranges::find_if(
-          free, [&](std::uint32_t one) { return may_take(lifetimes[one].value, group.views[node].back()); });
-      if (taken != free.end()) {
-        predecessors[made] = *taken;
-        free.erase(taken);
+      const GraphNode& of = graph.nodes[group.nodes[node]];
+      for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
+        const std::uint32_t made = number[values.of_node(group.nodes[node], output)];
+        if (made == kNoNumber || lifetimes[made].first != at || !has_in_place(*of.op)) {
+          continue;
+        }
+        const TensorDesc& written = group.views[node][of.op->input_count + output];
+        const auto taken = std::ranges::find_if(
+            free, [&](std::uint32_t one) { return may_take(lifetimes[one].value, node, written); });
+        if (taken != free.end()) {
+          predecessors[made] = *taken;
+          free.erase(taken);
+        }
       }
     }
   }

@@ -158,7 +158,15 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
 }
 
 bool may_be_in_place(const OpDesc& desc, std::size_t input) {
-  return desc.family->by_element && desc.tensors[input].present;
+  if (!desc.tensors[input].present) {
+    return false;
+  }
+  if (desc.family->in_place == nullptr) {
+    return desc.family->by_element;
+  }
+  const facts::InPlace documented = desc.op->in_place;
+  const bool allowed = documented == facts::InPlace::first_input ? input == 0 : documented != facts::InPlace::none;
+  return allowed && desc.family->in_place(desc, input);
 }
 
 std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels) {

@@ -105,6 +105,38 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   return true;
 }
 
+// Calls use(steps) for each piece of work of a plan: prologues, a main step, epilogues. False: use said not to go on,
+// or prologues at the end have no main step.
+template <class Use>
+bool for_each_work(std::span<const std::uint64_t> words, Use use) {
+  std::vector<Step> steps;
+  bool has_main = false;
+  const bool all = for_each_step(words, [&](const Step& step) {
+    if (has_main && step.role != StepRole::epilogue) {
+      if (!use(std::span<const Step>(steps))) {
+        return false;
+      }
+      steps.clear();
+    }
+    has_main = step.role == StepRole::main || (has_main && step.role == StepRole::epilogue);
+    steps.push_back(step);
+    return true;
+  });
+  return all && (steps.empty() || (has_main && use(std::span<const Step>(steps))));
+}
+
+// The operand of a main step whose elements a neighbour makes or takes; the number of its operands: there is none.
+[[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbour) {
+  for (const Operand& handed : neighbour.operands) {
+    for (std::size_t i = 0; handed.slot == kNoSlot && i < main.operands.size(); ++i) {
+      if (main.operands[i].slot == kNoSlot && main.operands[i].offset == handed.offset) {
+        return i;
+      }
+    }
+  }
+  return main.operands.size();
+}
+
 // A tensor, and where it is.
 struct PlacedTensor {
   TensorDesc tensor;

@@ -11,6 +11,43 @@ struct Run {
   std::int64_t stride;
 };
 
+// A dimension of a tensor, and the same of its view.
+struct SeenRun {
+  std::int64_t size;
+  std::int64_t stride;
+  std::int64_t seen;
+};
+
+// The dimensions of a tensor whose elements lie each at a place of its own, the largest stride first, so that a
+// distance in memory is one index in each. Neighbours that continue one another in both are one. Negative: there is no
+// such order.
+std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
+  std::ptrdiff_t count = 0;
+  for (std::uint32_t i = 0; i < made.rank; ++i) {
+    if (made.sizes[i] != 1) {
+      if (made.strides[i] <= 0) {
+        return -1;
+      }
+      runs[count++] = {.size = made.sizes[i], .stride = made.strides[i], .seen = view.strides[i]};
+    }
+  }
+  std::stable_sort(runs, runs + count, [](const SeenRun& a, const SeenRun& b) { return a.stride > b.stride; });
+  std::ptrdiff_t merged = 0;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const SeenRun next = runs[i];
+    SeenRun& last = runs[merged == 0 ? 0 : merged - 1];
+    if (merged != 0 && last.stride < next.size * next.stride) {
+      return -1;
+    }
+    if (merged != 0 && last.stride == next.size * next.stride && last.seen == next.size * next.seen) {
+      last = {.size = last.size * next.size, .stride = next.stride, .seen = next.seen};
+    } else {
+      runs[merged++] = next;
+    }
+  }
+  return merged;
+}
+
 }  // namespace
 
 std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes) {
@@ -54,6 +91,56 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
     result.strides[i] = stride;
     stride *= sizes[i];
     rest /= sizes[i];
+  }
+  return result;
+}
+
+std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset, const TensorDesc& made,
+                                       const TensorDesc& view) {
+  const auto bytes = static_cast<std::int64_t>(element_size(made.type));
+  SeenRun runs[kMaxRank];
+  const std::ptrdiff_t count = nested_runs(made, view, runs);
+  if (count < 0 || bytes != static_cast<std::int64_t>(element_size(read.type)) || offset % bytes != 0 ||
+      element_count(read) == 0 || element_count(made) == 0) {
+    return std::nullopt;
+  }
+  std::int64_t least[kMaxRank] = {};  // the index in each run, over all elements that are read
+  std::int64_t most[kMaxRank] = {};
+  // Takes a distance in the memory of `made`, that many times over, apart into indices; the same distance in the
+  // view's.
+  const auto follow = [&](std::int64_t distance, std::int64_t times) -> std::optional<std::int64_t> {
+    std::int64_t seen = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const std::int64_t index = distance / runs[i].stride;
+      distance -= index * runs[i].stride;
+      if (index != 0 && (index >= runs[i].size || index <= -runs[i].size || times >= runs[i].size)) {
+        return std::nullopt;  // outside
+      }
+      seen += index * runs[i].seen;
+      (index < 0 ? least[i] : most[i]) += index * times;
+    }
+    return distance == 0 ? std::optional(seen) : std::nullopt;
+  };
+  const auto begin = follow(offset / bytes, 1);
+  if (!begin || std::ranges::any_of(least, [](std::int64_t index) { return index < 0; })) {
+    return std::nullopt;
+  }
+  std::ranges::copy(most, least);
+  SeenTensor result{.tensor = read, .offset = *begin * bytes};
+  for (std::uint32_t i = 0; i < read.rank; ++i) {
+    if (read.sizes[i] == 1) {
+      continue;
+    }
+    const auto stride = follow(read.strides[i], read.sizes[i] - 1);
+    if (!stride) {
+      return std::nullopt;
+    }
+    result.tensor.strides[i] = *stride;
+  }
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    if (least[i] < 0 || most[i] >= runs[i].size) {
+      return std::nullopt;
+    }
   }
   return result;
 }

@@ -23,4 +23,15 @@ namespace anydml {
 // Whether the elements lie one after another, row-major.
 [[nodiscard]] bool is_packed(const TensorDesc& tensor);
 
+// A tensor over the memory of another, seen as a part of a third.
+struct SeenTensor {
+  TensorDesc tensor;
+  std::int64_t offset;  // in bytes, of its element at index 0
+};
+// `read` begins `offset` bytes after the element at index 0 of `made` and reads its memory. Each element of `made` is
+// also the element of `view` at the same index, in other memory. The result is where `read` finds its elements there.
+// Nothing: no strides describe it.
+[[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
+                                                     const TensorDesc& made, const TensorDesc& view);
+
 }  // namespace anydml

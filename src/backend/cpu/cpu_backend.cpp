@@ -131,6 +131,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->traits = {.threads = device->pool->threads(),
                   .joins_from = 1,
                   .near_bytes = second_level_cache_bytes(),
+                  .vector_bytes = cpu::vector_bytes(device->target),
                   .families = (std::uint64_t{1} << cpu::families().size()) - 1};
 }
 
@@ -228,35 +229,34 @@ struct BackendProgram {
 
 namespace {
 
-constexpr std::size_t kMostJoined = 3;  // steps
-
-// Steps that are one piece of work: one whose neighbours feed it or take what it makes, or one alone. Null as in
+// Steps that are one piece of work: a main step, and those that feed it or take what it makes. Null as in
 // Family::prepare.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   const auto families = cpu::families();
-  const auto family = [&](const Step& step) { return families[step.family]; };
-  // The neighbours are streams of elements; the step between them is not.
-  const auto main =
-      std::ranges::find_if(steps, [&](const Step& step) { return steps.size() == 1 || !family(step)->prepare_stream; });
+  const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
   if (main == steps.end()) {
     return {};
   }
   ReadyStep ready{nullptr, {main->operands.begin(), main->operands.end()}};
   cpu::Neighbours neighbours;
-  for (auto step = steps.begin(); step != steps.end(); ++step) {
-    if (step != main) {
-      cpu::Neighbour& neighbour = step < main ? neighbours.before : neighbours.after;
-      if (neighbour.stream != nullptr || family(*step)->prepare_stream == nullptr) {
-        return {};
-      }
-      neighbour = {family(*step)->prepare_stream(*step, machine), ready.operands.size()};
-      if (neighbour.stream == nullptr) {
-        return {};
-      }
-      ready.operands.insert(ready.operands.end(), step->operands.begin(), step->operands.end());
+  for (const Step& step : steps) {
+    if (step.role == StepRole::main) {
+      continue;
     }
+    cpu::Neighbour& neighbour = step.role == StepRole::prologue ? neighbours.before : neighbours.after;
+    const cpu::Family& family = *families[step.family];
+    if (neighbour.stream != nullptr || family.prepare_stream == nullptr) {
+      return {};
+    }
+    neighbour = {.stream = family.prepare_stream(step, machine),
+                 .first_operand = ready.operands.size(),
+                 .joined_operand = joined_operand(*main, step)};
+    if (neighbour.stream == nullptr || neighbour.joined_operand == main->operands.size()) {
+      return {};
+    }
+    ready.operands.insert(ready.operands.end(), step.operands.begin(), step.operands.end());
   }
-  ready.prepared = family(*main)->prepare(*main, machine, std::move(neighbours));
+  ready.prepared = families[main->family]->prepare(*main, machine, std::move(neighbours));
   return ready;
 }
 
@@ -264,27 +264,25 @@ BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uin
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
-    std::vector<Step> together;
-    std::ptrdiff_t ends = 0;  // of what goes from one of them to the next: each has two
-    const bool known = for_each_step(std::span(plan, words), [&](const Step& step) {
-      if (step.family >= cpu::families().size() || step.operands.size() > kMaxOperands ||
-          together.size() == kMostJoined) {
+    const bool known = for_each_work(std::span(plan, words), [&](std::span<const Step> steps) {
+      std::size_t operands = 0;
+      for (const Step& step : steps) {
+        operands += step.operands.size();
+        if (step.family >= cpu::families().size()) {
+          return false;
+        }
+      }
+      if (operands > kMaxStepOperands) {
         return false;
       }
-      together.push_back(step);
-      ends += std::ranges::count(step.operands, kNoSlot, &Operand::slot);
-      if (ends % 2 != 0) {
-        return true;
-      }
-      ReadyStep ready = make_ready(together, machine);
+      ReadyStep ready = make_ready(steps, machine);
       if (ready.prepared == nullptr) {
         return false;
       }
       compiled->steps.push_back(std::move(ready));
-      together.clear();
       return true;
     });
-    if (!known || !together.empty()) {
+    if (!known) {
       return {BackendCode::failed, "the plan asks for something that the CPU device has no kernel for"};
     }
     *program = compiled.release();
@@ -296,7 +294,7 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::Prepared* prepared;
-  std::byte* operands[kMostJoined * kMaxOperands];
+  std::byte* operands[kMaxStepOperands];
 };
 
 void run_piece(void* context, std::uint64_t piece) noexcept {
@@ -313,7 +311,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
       step_run.operands[next++] =
-          operand.slot == kNoSlot ? nullptr : static_cast<std::byte*>(addresses[operand.slot]) + operand.offset;
+          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
     pool.run(step.prepared->pieces(), run_piece, &step_run);
   }

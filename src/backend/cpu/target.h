@@ -25,6 +25,11 @@ inline constexpr std::size_t kTargets = 4;
   return "generic";
 }
 
+// The vectors for which kernels of a target want weights packed.
+[[nodiscard]] constexpr std::uint32_t vector_bytes(Target target) {
+  return target == Target::avx512 ? 64 : target == Target::avx2 ? 32 : 16;
+}
+
 // Those that this machine can run, the best first; the last is generic.
 [[nodiscard]] std::span<const Target> machine_targets();
 

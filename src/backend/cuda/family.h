@@ -91,7 +91,8 @@ class InlinedStep {
 // A step before or after another that is one piece of work with it. The operands of both are given together.
 struct Neighbour {
   std::unique_ptr<InlinedStep> step;  // null: there is none
-  std::size_t first_operand = 0;
+  std::size_t first_operand = 0;      // of its own, among all
+  std::size_t joined_operand = 0;     // of the main step: the one whose elements it makes or takes
 };
 struct Neighbours {
   Neighbour before;  // a class Before

@@ -9,40 +9,37 @@ namespace {
 
 constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
 
-// Steps that are one piece of work: one whose neighbours feed it or take what it makes, or one alone. Null, or why not.
+// Steps that are one piece of work: a main step, and those that feed it or take what it makes. Null, or why not.
 const char* place(std::span<const Step> steps, BackendProgram::PlacedStep& placed) {
-  const Step* main = nullptr;
+  const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
+  std::size_t operands = 0;
   for (const Step& step : steps) {
     const FamilyEntry entry = find_family(step.family);
     if (entry.family == nullptr) {
       return entry.missing;
     }
-    if (step.operands.size() > kMaxOperands) {
-      return "the CUDA backend runs steps of up to 16 operands";
-    }
-    // The neighbours are inlined; what is between them is not.
-    if (main == nullptr && (steps.size() == 1 || entry.family->prepare_inlined == nullptr)) {
-      main = &step;
-      placed.family = entry.family;
-    }
+    operands += step.operands.size();
   }
-  if (main == nullptr) {
+  if (main == steps.end() || operands > kMaxStepOperands) {
     return kUnknown;
   }
+  placed.family = find_family(main->family).family;
   placed.operands.assign(main->operands.begin(), main->operands.end());
   Neighbours neighbours;
   for (const Step& step : steps) {
-    if (&step == main) {
+    if (step.role == StepRole::main) {
       continue;
     }
-    const bool is_before = &step < main;
+    const bool is_before = step.role == StepRole::prologue;
     Neighbour& neighbour = is_before ? neighbours.before : neighbours.after;
     const Family& family = *find_family(step.family).family;
     if (neighbour.step != nullptr || family.prepare_inlined == nullptr) {
       return kUnknown;
     }
-    neighbour = {family.prepare_inlined(step, is_before ? "Before" : "After"), placed.operands.size()};
-    if (neighbour.step == nullptr) {
+    neighbour = {.step = family.prepare_inlined(step, is_before ? "Before" : "After"),
+                 .first_operand = placed.operands.size(),
+                 .joined_operand = joined_operand(*main, step)};
+    if (neighbour.step == nullptr || neighbour.joined_operand == main->operands.size()) {
       return kUnknown;
     }
     placed.operands.insert(placed.operands.end(), step.operands.begin(), step.operands.end());
@@ -56,20 +53,11 @@ const char* place(std::span<const Step> steps, BackendProgram::PlacedStep& place
 
 const char* prepare_steps(std::span<const std::uint64_t> plan, BackendProgram& program) {
   const char* why = nullptr;
-  std::vector<Step> together;
-  std::ptrdiff_t ends = 0;  // of what goes from one of them to the next: each has two
-  for_each_step(plan, [&](const Step& step) {
-    together.push_back(step);
-    ends += std::ranges::count(step.operands, kNoSlot, &Operand::slot);
-    if (together.size() > kMostJoined) {
-      why = kUnknown;
-    } else if (ends % 2 == 0) {
-      why = place(together, program.steps.emplace_back());
-      together.clear();
-    }
+  const bool all = for_each_work(plan, [&](std::span<const Step> steps) {
+    why = place(steps, program.steps.emplace_back());
     return why == nullptr;
   });
-  return why == nullptr && !together.empty() ? kUnknown : why;
+  return why == nullptr && !all ? kUnknown : why;
 }
 
 }  // namespace anydml::cuda

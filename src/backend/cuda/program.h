@@ -22,8 +22,6 @@ struct BackendProgram {
 
 namespace cuda {
 
-inline constexpr std::size_t kMostJoined = 3;  // steps that are one piece of work
-
 // Null, or why it cannot be run. May throw std::bad_alloc.
 [[nodiscard]] const char* prepare_steps(std::span<const std::uint64_t> plan, BackendProgram& program);
 

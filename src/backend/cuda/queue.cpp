@@ -94,11 +94,11 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
   for (const BackendProgram::PlacedStep& step : program->steps) {
     const PreparedStep& prepared = *step.prepared;
-    std::byte* bases[kMostJoined * kMaxOperands] = {};
+    std::byte* bases[kMaxStepOperands];
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
       bases[next++] =
-          operand.slot != kNoSlot ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
     SmallTask task;
     if (queue->owned && prepared.make_small_task(bases, task)) {

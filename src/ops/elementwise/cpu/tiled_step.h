@@ -41,16 +41,23 @@ class TiledStep : public cpu::Prepared, public cpu::ElementStream {
                   [&](const Block& block) { run_block(operands, block); });
   }
 
-  void run(std::int64_t first, std::int64_t count, std::byte* buffer, std::byte* const* operands) const noexcept final {
+  void run(const cpu::StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept final {
     std::byte* places[kMaxOperands];
     std::copy_n(operands, nest_.operands, places);
-    places[handed_] = buffer;
-    std::int64_t done = 0;
-    for_each_part(nest_, first, count, [&](Block& block) {
-      block.offsets[handed_] = done * nest_.innermost().strides[handed_];
-      run_block(places, block);
-      done += block.rows * block.columns;
-    });
+    const std::int64_t bytes = nest_.innermost().strides[handed_];
+    // Rows that follow one another, in the operand and in the buffer, are one.
+    const bool is_one = tile.row_step == tile.columns && tile.buffer_row_step == tile.columns * bytes;
+    const std::int64_t rows = is_one ? 1 : tile.rows;
+    const std::int64_t columns = is_one ? tile.rows * tile.columns : tile.columns;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      places[handed_] = buffer + row * tile.buffer_row_step;
+      std::int64_t done = 0;
+      for_each_part(nest_, tile.first + row * tile.row_step, columns, [&](Block& block) {
+        block.offsets[handed_] = done * bytes;
+        run_block(places, block);
+        done += block.rows * block.columns;
+      });
+    }
   }
 
   // As a stream: which operand has no slot.

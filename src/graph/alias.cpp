@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Views cost nothing: whoever reads a slice reads the memory that it is a slice of, and whoever makes an input of a
+// join writes it where the join would have copied it.
+#include <algorithm>
+
+#include "graph/passes.h"
+#include "plan/reshape.h"
+
+namespace anydml {
+namespace {
+
+// An operator with another layout of one of its tensors.
+std::shared_ptr<const OpDesc> with_tensor(const OpDesc& op, std::size_t position, const TensorDesc& tensor) {
+  auto changed = std::make_shared<OpDesc>(op);
+  changed->tensors[position].tensor = tensor;
+  changed->tensors[position].reach = reach_of(tensor);
+  return changed;
+}
+
+// The bytes that follow one another in the memory of a tensor, from its last dimension on.
+std::int64_t contiguous_bytes(const TensorDesc& tensor) {
+  auto elements = std::int64_t{1};
+  for (std::uint32_t i = tensor.rank; i-- > 0;) {
+    if (tensor.sizes[i] != 1) {
+      if (tensor.strides[i] != elements) {
+        break;
+      }
+      elements *= tensor.sizes[i];
+    }
+  }
+  return elements * static_cast<std::int64_t>(element_size(tensor.type));
+}
+
+class Aliaser {
+ public:
+  Aliaser(Graph graph, std::vector<std::uint32_t> sorted) : graph_(std::move(graph)), sorted_(std::move(sorted)) {}
+
+  // Each view in turn, so that a view of a view has its reader read the first memory.
+  void read_through_views() {
+    find_readers();
+    for (const std::uint32_t node : sorted_) {
+      const OpDesc& op = *graph_.nodes[node].op;
+      for (std::uint32_t output = 0; op.family->view_of_input != nullptr && output < op.output_count; ++output) {
+        if (op.outputs()[output].present && !op.empty) {
+          read_through(node, output);
+        }
+      }
+    }
+  }
+
+  // The last join first, so that what goes into a join that goes into another finds its place in the last.
+  void write_into_joins(const NodeSet& folded) {
+    find_readers();
+    for (std::size_t i = sorted_.size(); i-- > 0;) {
+      const std::uint32_t node = sorted_[i];
+      const OpDesc& op = *graph_.nodes[node].op;
+      for (std::uint32_t input = 0; op.family->place_in_output != nullptr && input < op.input_count; ++input) {
+        const GraphSource& source = graph_.nodes[node].sources[input];
+        if (source.kind == SourceKind::node && !folded[source.index] && !op.empty) {
+          write_into(node, input);
+        }
+      }
+    }
+  }
+
+  Graph take() { return std::move(graph_); }
+
+ private:
+  struct Reader {
+    std::uint32_t node;
+    std::uint32_t input;
+  };
+
+  void find_readers() {
+    readers_.assign(graph_.nodes.size(), {});
+    for (const std::uint32_t node : sorted_) {
+      const auto& sources = graph_.nodes[node].sources;
+      for (std::uint32_t input = 0; input < sources.size(); ++input) {
+        if (sources[input].kind == SourceKind::node) {
+          readers_[sources[input].index].push_back({.node = node, .input = input});
+        }
+      }
+    }
+  }
+
+  void read_through(std::uint32_t node, std::uint32_t output) {
+    const OpDesc& op = *graph_.nodes[node].op;
+    const auto view = op.family->view_of_input(op, output);
+    if (!view) {
+      return;
+    }
+    const TensorDesc made = op.outputs()[output].tensor;
+    const GraphSource from = graph_.nodes[node].sources[view->of];
+    std::vector<Reader> left;
+    for (const Reader& reader : readers_[node]) {
+      GraphNode& other = graph_.nodes[reader.node];
+      GraphSource& source = other.sources[reader.input];
+      const auto seen = source.output == output
+                            ? seen_through(other.op->tensors[reader.input].tensor, source.offset, made, view->tensor)
+                            : std::nullopt;
+      if (!seen) {
+        left.push_back(reader);
+        continue;
+      }
+      source = from;
+      source.offset += view->offset + seen->offset;
+      other.op = with_tensor(*other.op, reader.input, seen->tensor);
+      if (from.kind == SourceKind::node) {
+        readers_[from.index].push_back(reader);
+      }
+    }
+    readers_[node] = std::move(left);
+  }
+
+  [[nodiscard]] bool is_output(const GraphSource& value) const {
+    return std::ranges::any_of(graph_.outputs, [&](const GraphSource& output) {
+      return output.index == value.index && output.output == value.output;
+    });
+  }
+
+  void write_into(std::uint32_t join, std::uint32_t input) {
+    constexpr std::int64_t kShort =
+        64;  // bytes: shorter pieces are better collected by the join, a cache line at a time
+    const OpDesc& op = *graph_.nodes[join].op;
+    const auto place = op.family->place_in_output(op, input);
+    const GraphSource source = graph_.nodes[join].sources[input];
+    GraphNode& maker = graph_.nodes[source.index];
+    if (!place || is_output(source) || maker.op->empty ||
+        (source.output < maker.inside.size() && maker.inside[source.output].kind != SourceKind::none)) {
+      return;
+    }
+    const TensorDesc& read = op.tensors[input].tensor;
+    const TensorDesc& made = maker.op->outputs()[source.output].tensor;
+    const auto written = seen_through(made, -source.offset, read, place->tensor);
+    if (!written || element_count(made) != element_count(read) || made.type == DataType::unknown ||
+        (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
+      return;
+    }
+    // Everybody else who reads it reads it there.
+    struct Change {
+      Reader reader;
+      SeenTensor seen;
+    };
+    std::vector<Change> changes;
+    for (const Reader& reader : readers_[source.index]) {
+      const GraphNode& other = graph_.nodes[reader.node];
+      const GraphSource& from = other.sources[reader.input];
+      if (from.output != source.output) {
+        continue;
+      }
+      if (reader.node == join) {
+        if (reader.input != input) {
+          return;  // it is there twice
+        }
+        continue;
+      }
+      const auto seen =
+          seen_through(other.op->tensors[reader.input].tensor, from.offset - source.offset, read, place->tensor);
+      if (!seen) {
+        return;
+      }
+      changes.push_back({reader, *seen});
+    }
+    for (const Change& change : changes) {
+      GraphNode& other = graph_.nodes[change.reader.node];
+      other.sources[change.reader.input].offset = change.seen.offset - written->offset;
+      other.op = with_tensor(*other.op, change.reader.input, change.seen.tensor);
+    }
+    maker.inside.resize(maker.outputs.size());
+    maker.inside[source.output] = {
+        .kind = SourceKind::node, .index = join, .output = place->of, .offset = place->offset + written->offset};
+    maker.op = with_tensor(*maker.op, maker.op->input_count + source.output, written->tensor);
+  }
+
+  Graph graph_;
+  const std::vector<std::uint32_t> sorted_;
+  std::vector<std::vector<Reader>> readers_;  // of each node
+};
+
+bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {
+  return std::ranges::any_of(nodes, [&](std::uint32_t node) {
+    const Family& family = *graph.nodes[node].op->family;
+    return family.view_of_input != nullptr || family.place_in_output != nullptr;
+  });
+}
+
+}  // namespace
+
+std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order) {
+  if (order.size() < 2 || !has_views(graph, order)) {
+    return std::nullopt;
+  }
+  const std::vector<std::uint32_t> sorted(order.begin(), order.end());
+  Aliaser views(graph, sorted);
+  views.read_through_views();
+  Graph seen = views.take();
+  // A node that was only a view is gone, or copies for an output.
+  std::vector<std::uint32_t> left = prune(seen, sorted);
+  const NodeSet folded = fold(seen, left);
+  Aliaser joins(std::move(seen), std::move(left));
+  joins.write_into_joins(folded);
+  return joins.take();
+}
+
+}  // namespace anydml
