@@ -70,40 +70,39 @@ struct Factors {
 #endif
 };
 
-template <std::size_t kRows, std::size_t... kRow>
-HWY_INLINE void add_products(const Factors<kRows>& factors, const Vector (&b)[kVectors],
-                             Vector (&sums)[kRows][kVectors], std::index_sequence<kRow...>) {
-  const auto add_row = [&]<std::size_t kOne>() HWY_ATTR {
-    const Vector factor = factors.template of<kOne>();
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[kOne][v] = hn::MulAdd(factor, b[v], sums[kOne][v]);
-    }
-  };
-  (add_row.template operator()<kRow>(), ...);
+// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in registers;
+// with loops, even with short ones, they write them to memory in every turn.
+template <std::size_t kCount, class Use>
+HWY_INLINE void for_each_index(Use use) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR {
+    (use.template operator()<kIndex>(), ...);
+  }(std::make_index_sequence<kCount>());
 }
 
 template <std::size_t kRows>
 void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
                f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
+  constexpr std::size_t kSums = kRows * kVectors;
   const Tag d;
-  Vector sums[kRows][kVectors];
-  for (auto& row : sums) {
-    for (Vector& sum : row) {
-      sum = hn::Zero(d);
-    }
-  }
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
   for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
+    const Factors<kRows> factors(a);
     Vector of_b[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      of_b[v] = hn::LoadU(d, b + v * kLanes);
-    }
-    add_products<kRows>(Factors<kRows>(a), of_b, sums, std::make_index_sequence<kRows>());
+    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      sums[kSum] = hn::MulAdd(factors.template of<kSum / kVectors>(), of_b[kSum % kVectors], sums[kSum]);
+    });
   }
-  for (std::size_t row = 0; row < kRows; ++row, totals += totals_step) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      f32* const to = totals + v * kLanes;
-      hn::StoreU(is_first ? sums[row][v] : hn::Add(hn::LoadU(d, to), sums[row][v]), d, to);
-    }
+  const auto place = [&](std::size_t sum) HWY_ATTR {
+    return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
+  };
+  if (is_first) {
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
+  } else {
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum));
+    });
   }
 }
 
