@@ -241,7 +241,8 @@ def check_sequences(library):
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are a program of their own.
-ELSEWHERE = {"REDUCE": "reduce_oracle.py", "ARGMIN": "reduce_oracle.py", "ARGMAX": "reduce_oracle.py"}
+ELSEWHERE = {"REDUCE": "reduce_oracle.py", "ARGMIN": "reduce_oracle.py", "ARGMAX": "reduce_oracle.py",
+             "GEMM": "product_oracle.py"}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
