@@ -168,6 +168,9 @@ EXAMPLES: dict[str, Example] = {
     "FILL_VALUE_SEQUENCE": Example((), i32(7, 5, 3, 1).shaped(2, 2), {"ValueStart": 7, "ValueDelta": -2}),
     "REDUCE": Example((_SQUARE,), f32(9, 13).shaped(2, 1), {"Function": "SUM", "Axes": [1]}),
     "ARGMIN": Example((_SQUARE,), u32(0, 0).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+    "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
+                    f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
+                    {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
     "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
 }
 

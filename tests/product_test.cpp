@@ -90,7 +90,8 @@ Floats expected_product(const Shape& shape, const Floats& a, const Floats& b, co
 // All NaN are one value, +0 and -0 are two.
 std::string difference(const Floats& actual, const Floats& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (std::memcmp(&actual[i], &expected[i], sizeof(float)) != 0 && !(std::isnan(actual[i]) && std::isnan(expected[i]))) {
+    if (std::memcmp(&actual[i], &expected[i], sizeof(float)) != 0 &&
+        !(std::isnan(actual[i]) && std::isnan(expected[i]))) {
       return "output " + std::to_string(i) + " is " + std::to_string(actual[i]) + ", expected " +
              std::to_string(expected[i]);
     }
@@ -125,9 +126,9 @@ void expect_product(const Shape& shape, unsigned form, Given given_b, std::mt199
   const anydml_tensor output = form_c.tensor(out.data());
   const auto attributes = attributes_of(transposed_a, transposed_b, alpha, beta);
   if (given_b == Given::each_time) {
-    ASSERT_EQ(anydml_run(nullptr, "GEMM", inputs.data(), inputs.size(), &output, 1, attributes.data(),
-                         attributes.size()),
-              ANYDML_OK)
+    ASSERT_EQ(
+        anydml_run(nullptr, "GEMM", inputs.data(), inputs.size(), &output, 1, attributes.data(), attributes.size()),
+        ANYDML_OK)
         << anydml_last_error();
   } else {
     inputs[1].type |= ANYDML_CONSTANT;
@@ -172,8 +173,8 @@ TEST(Product, EveryNumberOfRowsAndColumns) {
 // Several tiles, shared by threads.
 TEST(Product, LargeMatrices) {
   std::mt19937 random(7);
-  for (const Shape& shape : {Shape{200, 530, 600}, Shape{1, 3000, 1000}, Shape{5, 1000, 700}, Shape{1500, 3, 500},
-                             Shape{100, 100, 2000}}) {
+  for (const Shape& shape :
+       {Shape{200, 530, 600}, Shape{1, 3000, 1000}, Shape{5, 1000, 700}, Shape{1500, 3, 500}, Shape{100, 100, 2000}}) {
     for (const unsigned form : {0U, 1U, 2U, 15U}) {
       expect_product(shape, form, Given::as_constant, random);
       expect_product(shape, form, Given::each_time, random);
@@ -190,8 +191,11 @@ Bytes bytes_of(const Floats& values) {
 // Bias, residual and activation of a layer, which join the product; and values in between that are outputs too.
 TEST(Product, InAGraphWithItsNeighbours) {
   std::mt19937 random(8);
-  for (const auto& [batch, shape] : {std::pair{int64_t{1}, Shape{9, 20, 30}}, {2, {50, 70, 300}}, {3, {200, 300, 40}},
-                                     {4, {1, 64, 64}}, {1, {100, 2, 50}}}) {
+  for (const auto& [batch, shape] : {std::pair{int64_t{1}, Shape{9, 20, 30}},
+                                     {2, {50, 70, 300}},
+                                     {3, {200, 300, 40}},
+                                     {4, {1, 64, 64}},
+                                     {1, {100, 2, 50}}}) {
     for (unsigned how = 0; how < 8; ++how) {
       const Form a(ANYDML_FLOAT32, {batch, shape.rows, shape.depth});
       const Form b(ANYDML_FLOAT32, {batch, shape.depth, shape.columns}, {0, shape.columns, 1});

@@ -18,7 +18,8 @@ extern const Family product_family;
 namespace {
 
 constexpr std::size_t kMemoryBytes = 24 << 20;  // of each operand
-constexpr std::int64_t kSides[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 60, 63, 64, 65, 66, 100, 127, 128, 129, 130, 200};
+constexpr std::int64_t kSides[] = {1,  2,  3,  4,  5,  7,   8,   9,   31,  32,  33,
+                                   60, 63, 64, 65, 66, 100, 127, 128, 129, 130, 200};
 constexpr std::int64_t kDepths[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 100, 255, 256, 257, 300, 511, 512, 513, 777};
 constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
@@ -189,9 +190,8 @@ class ProductCheck {
     if (++different <= 20) {
       std::printf("  product %lld x %lld x %lld, %lld at a time, output %lld, %lld: %a, expected %a\n",
                   static_cast<long long>(step.rows), static_cast<long long>(step.columns),
-                  static_cast<long long>(step.depth), static_cast<long long>(step.batches),
-                  static_cast<long long>(row), static_cast<long long>(column), static_cast<f64>(found),
-                  static_cast<f64>(expected));
+                  static_cast<long long>(step.depth), static_cast<long long>(step.batches), static_cast<long long>(row),
+                  static_cast<long long>(column), static_cast<f64>(found), static_cast<f64>(expected));
     }
   }
 

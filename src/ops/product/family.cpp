@@ -71,13 +71,13 @@ const schema::Described* fused_activation(const OpDesc& desc) {
 Status check(const OpDesc& desc) {
   const TensorDesc& output = desc.output().tensor;
   if (output.rank < 2) {
-    return invalid(desc, desc.output(),
-                   format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
+    return invalid(
+        desc, desc.output(),
+        format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
   }
   for (const std::string_view field : {"TransA", "TransB"}) {
     if (const u64 transform = number_of(desc, field).as<u64>(); transform > 1) {
-      return invalid({desc.op->name, field},
-                     format_text("is {}; expected a value of DML_MATRIX_TRANSFORM", transform));
+      return invalid({desc.op->name, field}, format_text("is {}; expected a value of DML_MATRIX_TRANSFORM", transform));
     }
   }
   if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
@@ -115,9 +115,8 @@ void set_batches(const TensorDesc& like, ProductStep& step) {
       continue;
     }
     const std::uint32_t next = step.batch_rank;
-    if (next != 0 && std::ranges::all_of(all, [&](const MatrixStrides* one) {
-          return one->batch[next - 1] == size * one->batch[i];
-        })) {
+    if (next != 0 && std::ranges::all_of(
+                         all, [&](const MatrixStrides* one) { return one->batch[next - 1] == size * one->batch[i]; })) {
       step.batch_sizes[next - 1] *= size;
       for (MatrixStrides* one : all) {
         one->batch[next - 1] = one->batch[i];
@@ -211,8 +210,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
-  const bool hands_on =
-      desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
+  const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 
@@ -279,8 +277,8 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
   }
-  std::uint32_t value = list.add_internal(kProduct, {a, b, c}, std::span(&result, 1),
-                                          std::as_bytes(std::span(&parameters, 1)));
+  std::uint32_t value =
+      list.add_internal(kProduct, {a, b, c}, std::span(&result, 1), std::as_bytes(std::span(&parameters, 1)));
   if (is_half && fused == nullptr) {
     list.add_output("CAST", {value}, 0);
   } else if (fused != nullptr) {

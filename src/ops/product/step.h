@@ -31,10 +31,10 @@ struct ProductStep {
   std::uint32_t panel;  // columns of a panel of B; 0: B is not packed, and no kernel needs it so
   std::uint32_t batch_rank;
   ProductScale scale;
-  std::int64_t rows;     // of A and the output
-  std::int64_t columns;  // of B and the output
-  std::int64_t depth;    // columns of A and rows of B
-  std::int64_t batches;  // the product of the next
+  std::int64_t rows;                     // of A and the output
+  std::int64_t columns;                  // of B and the output
+  std::int64_t depth;                    // columns of A and rows of B
+  std::int64_t batches;                  // the product of the next
   std::int64_t batch_sizes[kBatchRank];  // row-major
   MatrixStrides a;
   MatrixStrides b;  // of a packed one, the batches alone mean something

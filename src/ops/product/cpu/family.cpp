@@ -17,7 +17,7 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMostRows = 96;      // of a tile: with a block of factors they fill a part of the second-level cache
+constexpr std::int64_t kMostRows = 96;  // of a tile: with a block of factors they fill a part of the second-level cache
 constexpr std::int64_t kMostColumns = 256;  // of a tile
 constexpr std::int64_t kMostPanel = 32;
 constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
@@ -196,8 +196,7 @@ class ProductRun final : public cpu::Prepared {
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      const f32 value =
-          c == nullptr ? step_.scale(totals[i]) : step_.scale(totals[i], load(c + i * step_.c.column));
+      const f32 value = c == nullptr ? step_.scale(totals[i]) : step_.scale(totals[i], load(c + i * step_.c.column));
       std::memcpy(to + i * kBytes, &value, sizeof(value));
     }
   }
@@ -255,8 +254,7 @@ class PackRun final : public cpu::Prepared {
     for (std::int64_t number = first; number < end; ++number) {
       const std::int64_t batch = number / step_.panels();
       const std::int64_t column = number % step_.panels() * width;
-      std::byte* const to =
-          operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
+      std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
       pack_panel(operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column, step_.b.row,
                  step_.b.column, step_.depth, std::min(width, step_.columns - column), width,
                  reinterpret_cast<f32*>(to));
@@ -284,8 +282,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.panel != 0 && (kernels == nullptr || kernels->panel != step.panel)) {
     return nullptr;
   }
-  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
-                          machine.threads);
+  const Tiles tiles =
+      cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, machine.threads);
   return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
                                       std::move(neighbours.after));
 }

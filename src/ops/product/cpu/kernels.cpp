@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel are in registers: as many chains as hide the time of a multiply-add. A row's factor is
-// one number for all columns, so every k takes some vectors of B and one factor for each row.
+// The sums of a strip and a panel are in registers: as many chains as hide the time of a multiply-add. A row's factor
+// is one number for all columns, so every k takes some vectors of B and one factor for each row.
 #include "ops/product/cpu/kernels.h"
 
 #include <array>
@@ -70,13 +70,12 @@ struct Factors {
 #endif
 };
 
-// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in registers;
-// with loops, even with short ones, they write them to memory in every turn.
+// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in
+// registers; with loops, even with short ones, they write them to memory in every turn.
 template <std::size_t kCount, class Use>
 HWY_INLINE void for_each_index(Use use) {
-  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR {
-    (use.template operator()<kIndex>(), ...);
-  }(std::make_index_sequence<kCount>());
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }
+  (std::make_index_sequence<kCount>());
 }
 
 template <std::size_t kRows>
@@ -100,9 +99,8 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   if (is_first) {
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
   } else {
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum));
-    });
+    for_each_index<kSums>([&]<std::size_t kSum>()
+                              HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
   }
 }
 

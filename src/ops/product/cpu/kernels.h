@@ -16,8 +16,8 @@ using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, s
                               std::int64_t totals_step, bool is_first) noexcept;
 
 struct ProductKernels {
-  std::int64_t strip;  // the most rows of a strip
-  std::int64_t panel;  // columns of a panel
+  std::int64_t strip;          // the most rows of a strip
+  std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // by the rows of the strip, less 1
   // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
   // be the totals. to and c are at any alignment.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A product's step as kernels see it: a kernel's parameter. Nothing of the host's, so that kernels can be compiled while
-// a program runs.
+// A product's step as kernels see it: a kernel's parameter. Nothing of the host's, so that kernels can be compiled
+// while a program runs.
 #pragma once
 
 #include "backend/cuda/fast_divisor.h"
@@ -9,9 +9,9 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kTileStep = 8;       // values of k that are in shared memory at a time; a divisor of kProductBlock
-inline constexpr u32 kThreadSide = 8;     // rows and columns of a thread's outputs
-inline constexpr u32 kLargeTile = 128;    // rows and columns of a block of threads
+inline constexpr u32 kTileStep = 8;     // values of k that are in shared memory at a time; a divisor of kProductBlock
+inline constexpr u32 kThreadSide = 8;   // rows and columns of a thread's outputs
+inline constexpr u32 kLargeTile = 128;  // rows and columns of a block of threads
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kProductBatchRank = 6;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products by tiles. A block of threads has a square tile of outputs and each thread 8 x 8 of them. Factors come through
-// shared memory, 8 values of k at a time, the next ones while these are multiplied. The sums of a block of 256 and the
-// totals are in registers.
+// Products by tiles. A block of threads has a square tile of outputs and each thread 8 x 8 of them. Factors come
+// through shared memory, 8 values of k at a time, the next ones while these are multiplied. The sums of a block of 256
+// and the totals are in registers.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -198,7 +198,8 @@ __global__ void __launch_bounds__(product_threads(kTile))
   const u32 columns = launch.b.side;
   const std::byte* const c =
       launch.c.at == nullptr ? nullptr : launch.c.at + batch_offset(launch, batch, launch.c.batch);
-  std::byte* const output = launch.output.at + (kIsHandedOn<After> ? 0 : batch_offset(launch, batch, launch.output.batch));
+  std::byte* const output =
+      launch.output.at + (kIsHandedOn<After> ? 0 : batch_offset(launch, batch, launch.output.batch));
 #pragma unroll
   for (u32 i = 0; i < kThreadSide; ++i) {
     const u32 row = first_row + place_of<kTile>(down, i);
