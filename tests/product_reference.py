@@ -20,7 +20,7 @@ def fused(a, b, c):
 
 def product(a, b, block=BLOCK):
     """The matrix product of FLOAT32: chains of at most 256, whose sums are added in order."""
-    total = np.zeros(np.broadcast_shapes(a[..., :1].shape, b[..., :1, :].shape), np.float32)
+    total = np.zeros(np.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1])), np.float32)
     for first in range(0, a.shape[-1], block):
         chain = np.zeros_like(total)
         for k in range(first, min(first + block, a.shape[-1])):

@@ -269,8 +269,8 @@ def test_what_is_wrong_is_named():
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
             # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^GEMM: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("GEMM", X, X, TransA=None, FusedActivation="RELU")),
+            (NotImplementedError, "^LSTM: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("LSTM", X, X, Direction=None, ActivationDescs="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "ops/op_desc.h"
 #include "ops/parts.h"
@@ -74,11 +75,6 @@ Status check(const OpDesc& desc) {
     return invalid(
         desc, desc.output(),
         format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
-  }
-  for (const std::string_view field : {"TransA", "TransB"}) {
-    if (const u64 transform = number_of(desc, field).as<u64>(); transform > 1) {
-      return invalid({desc.op->name, field}, format_text("is {}; expected a value of DML_MATRIX_TRANSFORM", transform));
-    }
   }
   if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
     return Error{ErrorKind::unsupported,
@@ -203,6 +199,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   std::size_t count = 0;
   for (const PlacedTensor& tensor : tensors) {
     operands[count++] = tensor.operand();
+  }
+  if (desc.op == &kProduct && parameters_of(desc).exchanged != 0) {
+    std::swap(operands[kA], operands[kB]);
   }
   plan.add(static_cast<std::uint32_t>(FamilyId::product), std::span(operands, count),
            std::as_bytes(std::span(&step, 1)));

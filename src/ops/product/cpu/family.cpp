@@ -152,8 +152,8 @@ class ProductRun final : public cpu::Prepared {
       const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
       for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
         const std::int64_t rows = std::min(kernels_->strip, place.rows - row);
-        pack_panel(at(operands, kA, step_.a, place.batch, place.row + row, first), step_.a.column, step_.a.row, depth,
-                   rows, rows, of_a + row * depth);
+        pack_panel(kernels_, at(operands, kA, step_.a, place.batch, place.row + row, first), step_.a.column,
+                   step_.a.row, depth, rows, rows, of_a + row * depth);
       }
       for (std::int64_t column = 0; column < place.columns; column += kernels_->panel) {
         const Panel panel = panel_of(place, operands, place.column + column, first, depth, of_b);
@@ -186,7 +186,7 @@ class ProductRun final : public cpu::Prepared {
     if (columns == kernels_->panel && step_.b.column == kBytes && is_aligned) {
       return {.first = reinterpret_cast<const f32*>(from), .step = step_.b.row / kBytes};
     }
-    pack_panel(from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
+    pack_panel(kernels_, from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
     return {.first = buffer, .step = kernels_->panel};
   }
 
@@ -242,9 +242,10 @@ class ProductRun final : public cpu::Prepared {
 
 class PackRun final : public cpu::Prepared {
  public:
-  explicit PackRun(const ProductStep& step, std::int64_t panels)
+  PackRun(const ProductStep& step, const ProductKernels* kernels, std::int64_t panels)
       : Prepared(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
         step_(step),
+        kernels_(kernels),
         panels_(panels) {}
 
   void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
@@ -255,7 +256,7 @@ class PackRun final : public cpu::Prepared {
       const std::int64_t batch = number / step_.panels();
       const std::int64_t column = number % step_.panels() * width;
       std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
-      pack_panel(operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column, step_.b.row,
+      pack_panel(kernels_, operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column, step_.b.row,
                  step_.b.column, step_.depth, std::min(width, step_.columns - column), width,
                  reinterpret_cast<f32*>(to));
     }
@@ -267,18 +268,19 @@ class PackRun final : public cpu::Prepared {
 
  private:
   ProductStep step_;
+  const ProductKernels* kernels_;
   std::int64_t panels_;  // of a piece
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const ProductKernels* const kernels = product_kernels(machine.target);
   if (step.kind == ProductKind::pack) {
     constexpr std::int64_t kElementsOfPiece = 1 << 16;
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
-    return std::make_unique<PackRun>(step, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
+    return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
-  const ProductKernels* const kernels = product_kernels(machine.target);
   if (step.panel != 0 && (kernels == nullptr || kernels->panel != step.panel)) {
     return nullptr;
   }

@@ -3,6 +3,7 @@
 // is one number for all columns, so every k takes some vectors of B and one factor for each row.
 #include "ops/product/cpu/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -15,6 +16,13 @@
 #include "backend/cpu/loops.h"
 
 #if ANYDML_TARGET
+
+#undef ANYDML_UNROLLED
+#if defined(__clang__)
+#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(4)")
+#else
+#define ANYDML_UNROLLED _Pragma("GCC unroll 4")
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
@@ -85,6 +93,7 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   const Tag d;
   Vector sums[kSums];
   for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
   for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
     const Factors<kRows> factors(a);
     Vector of_b[kVectors];
@@ -101,6 +110,41 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   } else {
     for_each_index<kSums>([&]<std::size_t kSum>()
                               HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
+  }
+}
+
+// Four by four elements, by vectors of four whatever the target's are.
+HWY_INLINE void transpose_square(const std::byte* from, std::int64_t stride, f32* to, std::int64_t width) {
+  const hn::Full128<f32> d;
+  const hn::Repartition<u8, decltype(d)> d_bytes;  // which may lie anywhere
+  const auto load = [&](std::int64_t i) HWY_ATTR {
+    return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from + i * stride)));
+  };
+  const auto first = load(0);
+  const auto second = load(1);
+  const auto third = load(2);
+  const auto fourth = load(3);
+  const auto low_even = hn::InterleaveLower(d, first, third);
+  const auto high_even = hn::InterleaveUpper(d, first, third);
+  const auto low_odd = hn::InterleaveLower(d, second, fourth);
+  const auto high_odd = hn::InterleaveUpper(d, second, fourth);
+  hn::StoreU(hn::InterleaveLower(d, low_even, low_odd), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, low_even, low_odd), d, to + width);
+  hn::StoreU(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * width);
+  hn::StoreU(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * width);
+}
+
+void transpose(const std::byte* from, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
+               f32* to) noexcept {
+  constexpr std::int64_t kSide = kTransposedSide;
+  for (std::int64_t k = 0; k < depth; k += kSide) {
+    // The last squares begin earlier, and write some elements again.
+    const std::int64_t at = std::min(k, depth - kSide);
+    for (std::int64_t i = 0; i < count; i += kSide) {
+      const std::int64_t column = std::min(i, count - kSide);
+      transpose_square(from + column * stride + at * static_cast<std::int64_t>(sizeof(f32)), stride,
+                       to + at * width + column, width);
+    }
   }
 }
 
@@ -146,7 +190,7 @@ constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_seque
 const ProductKernels* kernels() {
   static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
   static constexpr ProductKernels kAll = {
-      .strip = kStrip, .panel = kPanel, .blocks = kBlocks.data(), .scale_row = scale_row};
+      .strip = kStrip, .panel = kPanel, .blocks = kBlocks.data(), .scale_row = scale_row, .transpose = transpose};
   return &kAll;
 }
 

@@ -19,8 +19,8 @@ void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth,
 
 }  // namespace
 
-void pack_panel(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
-                std::int64_t count, std::int64_t width, f32* to) noexcept {
+void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept {
   if (count < width) {
     for (std::int64_t k = 0; k < depth; ++k) {
       std::fill(to + k * width + count, to + (k + 1) * width, 0.0F);
@@ -38,6 +38,10 @@ void pack_panel(const std::byte* from, std::int64_t k_stride, std::int64_t strid
     for (std::int64_t k = 0; k < depth; ++k) {
       std::memcpy(to + k * width, from + k * k_stride, static_cast<std::size_t>(count * kBytes));
     }
+    return;
+  }
+  if (kernels != nullptr && k_stride == kBytes && count >= kTransposedSide && depth >= kTransposedSide) {
+    kernels->transpose(from, stride, depth, count, width, to);
     return;
   }
   // So many that what is written stays in the first-level cache while each column adds its elements.
