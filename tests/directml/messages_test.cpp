@@ -178,13 +178,29 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     buffer->Unmap(0, nullptr);
     EXPECT_EQ(count_of(captured.end(), "ID3D12Resource::Unmap: the resource is not mapped"), 1);
   }
+  {  // whatever the log leaves out: refusals that programs ask for, and what comes again
+    Captured captured;
+    UINT nothing = 0;
+    EXPECT_TRUE(FAILED(device->CheckFeatureSupport(number_as<D3D12_FEATURE>(998), &nothing, sizeof(nothing))));
+    for (int i = 0; i < 5; ++i) {
+      ComPtr<ID3D12Heap> heap;
+      const D3D12_HEAP_DESC desc{};
+      EXPECT_EQ(device->CreateHeap(&desc, IID_PPV_ARGS(&heap)), E_INVALIDARG);
+    }
+    const std::string text = captured.end();
+    EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CheckFeatureSupport"), 1) << text;
+    EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0"), 5) << text;
+  }
   {  // DirectML's own, by the same way
     ComPtr<IDMLDevice> dml;
     ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
     Captured captured;
     ComPtr<IDMLOperator> op;
     EXPECT_EQ(dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
-    EXPECT_EQ(count_of(captured.end(), "IDMLDevice::CreateOperator: desc is null"), 1);
+    EXPECT_TRUE(FAILED(dml->CheckFeatureSupport(number_as<DML_FEATURE>(98), 0, nullptr, 0, nullptr)));
+    const std::string text = captured.end();
+    EXPECT_EQ(count_of(text, "IDMLDevice::CreateOperator: desc is null"), 1);
+    EXPECT_EQ(count_of(text, "IDMLDevice::CheckFeatureSupport"), 1) << text;
   }
   ComPtr<ID3D12InfoQueue1> messages;
   ASSERT_EQ(device.As(&messages), S_OK);

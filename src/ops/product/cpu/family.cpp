@@ -17,9 +17,10 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMostRows = 96;  // of a tile: with a block of factors they fill a part of the second-level cache
-constexpr std::int64_t kMostColumns = 256;  // of a tile
-constexpr std::int64_t kMostPanel = 32;
+// Of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed once for
+// all of its columns.
+constexpr std::int64_t kMostRows = 96;
+constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
 
 constexpr std::size_t kA = 0;
@@ -75,22 +76,41 @@ f32 load(const std::byte* from) {
   return value;
 }
 
+// What a thread needs beside the operands, in elements of FLOAT32.
+struct Scratch {
+  std::int64_t totals = 0;
+  std::int64_t of_a = 0;  // factors of a block, packed
+  std::int64_t of_b = 0;
+
+  Scratch(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
+      : totals(tiles.rows * tiles.columns) {
+    if (kernels != nullptr) {
+      const std::int64_t depth = std::min(kProductBlock, step.depth);
+      of_a = tiles.rows * depth;
+      of_b = step.panel == 0 ? kernels->panel * depth : 0;
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>((totals + of_a + of_b) * kBytes); }
+};
+
 class ProductRun final : public cpu::Prepared {
  public:
   // kernels: null where the definition computes.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
              const cpu::Machine& machine, cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches)),
+      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
+                 Scratch(step, kernels, tiles).bytes()),
         step_(step),
         kernels_(kernels),
         tiles_(tiles),
+        scratch_(step, kernels, tiles),
         after_(std::move(after)),
         target_(machine.target),
         has_c_(has_c) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const Place place = place_of(static_cast<std::int64_t>(piece));
-    alignas(64) f32 totals[kMostRows * kMostColumns];
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const Place place = place_of(static_cast<std::int64_t>(piece.number));
+    auto* const totals = reinterpret_cast<f32*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
       compute_by_definition(place, operands, totals);
     } else {
@@ -133,21 +153,35 @@ class ProductRun final : public cpu::Prepared {
     return operands[operand] + batch_offset(step_, strides, batch) + row * strides.row + column * strides.column;
   }
 
+  // Where the factors of a column of B are, and how far those of one k are from the next.
+  struct Column {
+    const std::byte* first;
+    std::int64_t k_stride;
+  };
+  [[nodiscard]] Column column_of(std::int64_t batch, std::byte* const* operands, std::int64_t column) const {
+    if (step_.panel == 0) {
+      return {.first = at(operands, kB, step_.b, batch, 0, column), .k_stride = step_.b.row};
+    }
+    const auto panel = static_cast<std::int64_t>(step_.panel);
+    const std::int64_t offset = column / panel * panel * step_.depth + column % panel;
+    return {.first = operands[kB] + batch_offset(step_, step_.b, batch) + offset * kBytes, .k_stride = panel * kBytes};
+  }
+
   void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
     for (std::int64_t row = 0; row < place.rows; ++row) {
       for (std::int64_t column = 0; column < place.columns; ++column) {
         const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
-        const std::byte* const b = at(operands, kB, step_.b, place.batch, 0, place.column + column);
+        const Column b = column_of(place.batch, operands, place.column + column);
         totals[row * tiles_.columns + column] = sum_of_products(
             step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
-            [&](std::int64_t k) { return load(b + k * step_.b.row); });
+            [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
       }
     }
   }
 
   void compute(const Place& place, std::byte* const* operands, f32* totals) const {
-    alignas(64) f32 of_a[kMostRows * kProductBlock];
-    alignas(64) f32 of_b[kMostPanel * kProductBlock];
+    f32* const of_a = totals + scratch_.totals;
+    f32* const of_b = of_a + scratch_.of_a;
     for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
       for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
@@ -235,6 +269,7 @@ class ProductRun final : public cpu::Prepared {
   ProductStep step_;
   const ProductKernels* kernels_;
   Tiles tiles_;
+  Scratch scratch_;
   cpu::Neighbour after_;
   cpu::Target target_;
   bool has_c_;
@@ -248,8 +283,8 @@ class PackRun final : public cpu::Prepared {
         kernels_(kernels),
         panels_(panels) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t first = static_cast<std::int64_t>(piece) * panels_;
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * panels_;
     const std::int64_t end = std::min(first + panels_, step_.batches * step_.panels());
     const auto width = static_cast<std::int64_t>(step_.panel);
     for (std::int64_t number = first; number < end; ++number) {
@@ -281,7 +316,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
     return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
-  if (step.panel != 0 && (kernels == nullptr || kernels->panel != step.panel)) {
+  if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
     return nullptr;
   }
   const Tiles tiles =

@@ -23,7 +23,6 @@ constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
 constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are numbered in 32 bits
 constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kEnoughTiles = 128;  // about as many as a large GPU has multiprocessors
 constexpr std::size_t kObjectAlignment = 16;
 constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with a neighbour's object
 
@@ -49,11 +48,11 @@ constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with a neigh
 
 class ProductRun final : public PreparedStep {
  public:
-  ProductRun(const ProductStep& step, bool has_c, Neighbour after)
+  ProductRun(const ProductStep& step, const Machine& machine, bool has_c, Neighbour after)
       : step_(step),
         after_(std::move(after)),
         has_c_(has_c),
-        tile_(tiles_of(step, kLargeTile) >= kEnoughTiles ? kLargeTile : kSmallTile),
+        tile_(tiles_of(step, kLargeTile) >= machine.multiprocessors ? kLargeTile : kSmallTile),
         blocks_(static_cast<u32>(tiles_of(step, tile_))) {
     static_assert(kProductBatchRank == kBatchRank);
     launch_.a = factor(step.a, step.a.row, step.a.column, step.rows);
@@ -72,7 +71,7 @@ class ProductRun final : public PreparedStep {
   }
 
   // Compiles the kernel that is one with the step after it. Null, or why it cannot be.
-  [[nodiscard]] const char* join() {
+  [[nodiscard]] const char* join(const Machine& machine) {
     if (after_.step == nullptr) {
       return nullptr;
     }
@@ -87,11 +86,11 @@ class ProductRun final : public PreparedStep {
     source.text.append("static_assert(sizeof(JoinedProduct<After>) == ").append(std::to_string(bytes));
     source.text.append(");\n}  // namespace anydml::cuda\n");
     source.kernels.push_back("anydml::cuda::product_tiles<" + std::to_string(tile_) + "u, anydml::cuda::After>");
-    joined_ = find_runtime_kernels(source);
+    joined_ = find_runtime_kernels(source, machine);
     return joined_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     ProductLaunch launch = launch_;
     set_factor(launch.a, bases[kA], step_.a);
     set_factor(launch.b, bases[kB], step_.b);
@@ -104,10 +103,8 @@ class ProductRun final : public PreparedStep {
     std::memcpy(parameter, &launch, sizeof(launch));
     after_.step->make(bases + after_.first_operand, parameter + after_at_);
     void* parameters[] = {parameter};
-    return joined_->launch(0, blocks_, product_threads(tile_), parameters, stream);
+    return joined_->launch(0, {.blocks = {.x = blocks_}, .threads = {.x = product_threads(tile_)}}, parameters, stream);
   }
-
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "%stiles of %u x %u", joined_ != nullptr ? "joined, " : "", tile_, tile_);
@@ -160,7 +157,8 @@ class ProductRun final : public PreparedStep {
 
 extern const Family product_family;
 const Family product_family = {
-    .prepare = [](const Step& flat, Neighbours neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.kind != ProductKind::product || step.panel != 0) {
@@ -172,16 +170,14 @@ const Family product_family = {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }
-      auto run = std::make_unique<ProductRun>(step, flat.operands[kC].slot != kAbsentSlot, std::move(neighbours.after));
-      *why = run->join();
+      auto run = std::make_unique<ProductRun>(step, machine, flat.operands[kC].slot != kAbsentSlot,
+                                              std::move(neighbours.after));
+      *why = run->join(machine);
       if (*why != nullptr) {
         return nullptr;
       }
       return run;
     },
-    .prepare_inlined = nullptr,
-    .launch_at_once = nullptr,
-    .launch_in_waves = nullptr,
 };
 
 }  // namespace anydml::cuda
