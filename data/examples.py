@@ -194,6 +194,9 @@ EXAMPLES: dict[str, Example] = {
     "DIAGONAL_MATRIX": Example((), f32(0, 1, 0, 0, 0, 1).shaped(2, 3), {"Offset": 1, "Value": 1}),
     "DIAGONAL_MATRIX1": Example((_SQUARE,), f32(0, 0, 3, 2, 0, 0).shaped(2, 3),
                                 {"Value": 0, "DiagonalFillBegin": 0, "DiagonalFillEnd": 2}),
+    "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
+                    f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
+                    {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
     "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
 }
 

@@ -11,14 +11,14 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity",
-           "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
-           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softplus",
-           "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh",
-           "threshold", "thresholded_relu", "tile"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1",
+           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce",
+           "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish",
+           "tan", "tanh", "threshold", "thresholded_relu", "tile"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -871,6 +871,30 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     [0.0, 0.0, 0.0, 3.0]
     """
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
+
+
+def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's GEMM: FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C).
+
+    Types in DirectML: ``a``, ``b`` and ``c`` float16 and float32.
+    ``a``, ``b`` and ``c`` must have one type.
+    ``trans_a``: 'NONE' or 'TRANSPOSE'.
+    ``trans_b``: 'NONE' or 'TRANSPOSE'.
+    ``alpha``: a number.
+    ``beta``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``a``, ``b`` or ``c``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([[1, 2], [3, 4]])
+    >>> b = np.float32([[5, 6], [7, 8]])
+    >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
+    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1, shape=(2, 2)).tolist()
+    [[19.5, 22.5], [42.5, 49.5]]
+    """
+    return _run("GEMM", a, b, c, TransA=trans_a, TransB=trans_b, Alpha=alpha, Beta=beta,
+                **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
 def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device=None):

@@ -15,14 +15,14 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity",
-           "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
-           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softplus",
-           "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh",
-           "threshold", "thresholded_relu", "tile"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1",
+           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce",
+           "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish",
+           "tan", "tanh", "threshold", "thresholded_relu", "tile"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -518,6 +518,29 @@ def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
                      device: str | None = None) -> _Library: ...
 @overload
 def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex, trans_b: str | SupportsIndex,
+         alpha: _Number, beta: _Number, fused_activation: Operator | None = None, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, c: _Typed[_Element] | float, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gemm(a: _NumPys, b: _NumPys, /, c: _NumPys | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Library | _Array | float, b: _Library | _Array | float, /, c: _Library | _Array | float | None = None, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Library: ...
+@overload
+def gemm(a: _Operand, b: _Operand, /, c: _Operand | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def reduce(input: _Typed[_Element], /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex],

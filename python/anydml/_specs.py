@@ -61,6 +61,7 @@ SPECS = {
     "ACTIVATION_SOFTSIGN": Spec(1, [Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_TANH": Spec(1, [Output("output", like=(0,), sizes=(0,))]),
     "ACTIVATION_THRESHOLDED_RELU": Spec(1, [Output("output", like=(0,), sizes=(0,))]),
+    "GEMM": Spec(3, [Output("output", like=(0, 1, 2), sizes=(2,))], same=[(0, 1, 2)]),
     "REDUCE": Spec(1, [Output("output", like=(0,))]),
     "SLICE": Spec(1, [Output("output", like=(0,))]),
     "CAST": Spec(1, [Output("output", sizes=(0,))]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CUDA kernels against the scalar definitions, by bits. Every entry, layout and program, small tasks and fills are
-// compared with the host (kernels_entries.cpp), reductions (kernels_reduce.cpp) and copies (kernels_move.cpp) too, the
-// tuned kernels with generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no
+// compared with the host (kernels_entries.cpp), reductions, copies and products too (kernels_reduce.cpp,
+// kernels_move.cpp, kernels_product.cpp), the tuned kernels with generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no
 // device. --quick: few elements, for tools that watch every access.
 #include <cinttypes>
 #include <cstdio>
@@ -60,6 +60,7 @@ int run_all() {
   check_modulus();
   check_reductions();
   check_moves();
+  check_products();
   std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
   return g_failures == 0 ? 0 : 1;
 }

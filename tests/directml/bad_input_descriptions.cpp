@@ -181,15 +181,14 @@ std::function<HRESULT(Program&)> creating_fused(Fill fill) {
 std::vector<Case> rule_cases() {
   return {
       // An operator that is not built is refused by name, before anything is said of its fields.
-      {"a right operator that is not built", kUnsupported, "GEMM: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_GEMM, DML_GEMM_OPERATOR_DESC>([](Program& p, auto& desc) {
-         resize(p.a, {2, 3});
-         resize(p.b, {3, 4});
-         resize(p.out, {2, 4});
-         desc.ATensor = &p.a.desc;
-         desc.BTensor = &p.b.desc;
-         desc.OutputTensor = &p.out.desc;
-       })},
+      {"a right operator that is not built", kUnsupported,
+       "LOCAL_RESPONSE_NORMALIZATION: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION, DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>(
+           [](Program& p, auto& desc) {
+             resize(p.a, {1, 3, 4, 4});
+             resize(p.out, {1, 3, 4, 4});
+             desc = {&p.a.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
+           })},
       {"one that is not built, with too many dimensions", kUnsupported,
        "ACTIVATION_SOFTMAX: an operator of DirectML that is not built here yet",
        creating_other<DML_OPERATOR_ACTIVATION_SOFTMAX, DML_ACTIVATION_SOFTMAX_OPERATOR_DESC>(

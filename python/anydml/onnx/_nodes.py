@@ -2,8 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _reductions as reductions
-from . import _shapes as shapes
+from . import _elements as elements, _functions as functions, _layers as layers, _products as products
+from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
 
@@ -122,6 +122,9 @@ _NODES = {
     "ReduceProd": reductions.reduction("MULTIPLY"),
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # products of matrices
+    "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
+    "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
     "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
