@@ -241,7 +241,9 @@ def check_sequences(library):
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are a program of their own.
-ELSEWHERE = {"REDUCE": "reduce_oracle.py", "ARGMIN": "reduce_oracle.py", "ARGMAX": "reduce_oracle.py"}
+ELSEWHERE = {**dict.fromkeys(("REDUCE", "ARGMIN", "ARGMAX"), "reduce_oracle.py"),
+             **dict.fromkeys((f"ACTIVATION_{name}{axes}" for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX")
+                              for axes in ("", "1")), "softmax_oracle.py")}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))

@@ -69,6 +69,8 @@ CASES = {
     "REDUCE": ((X.reshape(2, 2),), {"function": "sum", "axes": [1]}, {"shape": (2, 1), "dtype": X.dtype}),
     "ARGMIN": ((X.reshape(2, 2),), {"axes": [1], "axis_direction": "increasing"}, {"shape": (2, 1), "dtype": "int64"}),
     "ARGMAX": ((X.reshape(2, 2),), {"axes": [0], "axis_direction": "decreasing"}, {"shape": (1, 2), "dtype": "int64"}),
+    **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
+       for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }
 # Where a short name is not the operator's own, and why.
 RENAMED = {
