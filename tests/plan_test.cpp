@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "ops/elementwise/step.h"
 #include "ops/op_desc.h"
 #include "plan/overlap.h"
+#include "plan/reshape.h"
 #include "plan/tiling.h"
 #include "schema/words.h"
 #include "support/distributions.h"
@@ -385,6 +388,90 @@ TEST(OpDesc, BroadcastsAsNumpyDoes) {
   EXPECT_EQ(std::vector<i64>(b.sizes, b.sizes + 3), (std::vector<i64>{2, 3, 4}));
   EXPECT_EQ(std::vector<i64>(b.strides, b.strides + 3), (std::vector<i64>{0, 1, 0}));
   EXPECT_FALSE(desc.empty);
+}
+
+// Calls use(offset in elements) for each element, in row-major order.
+template <class Use>
+void for_each_offset(const TensorDesc& tensor, Use use) {
+  std::vector<i64> index(tensor.rank);
+  for (i64 left = element_count(tensor); left > 0; --left) {
+    i64 offset = 0;
+    for (u32 i = 0; i < tensor.rank; ++i) {
+      offset += index[i] * tensor.strides[i];
+    }
+    use(offset);
+    for (u32 i = tensor.rank; i-- > 0 && ++index[i] == tensor.sizes[i];) {
+      index[i] = 0;
+    }
+  }
+}
+
+TEST(Reshape, SeesAReaderThroughAView) {
+  // The second half of each row of a matrix of 4 by 6, which was made packed, 4 by 3.
+  const TensorDesc made = packed({4, 3});
+  const TensorDesc view = tensor({4, 3}, {6, 1});
+  const auto columns = seen_through(tensor({3, 4}, {1, 3}), 0, made, view);  // read transposed
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->tensor.strides[0], 1);
+  EXPECT_EQ(columns->tensor.strides[1], 6);
+  const auto last = seen_through(packed({2, 3}), 2 * 3 * 4, made, view);  // the last two rows
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->offset, 2 * 6 * 4);
+  EXPECT_EQ(last->tensor.strides[0], 6);
+  EXPECT_FALSE(seen_through(packed({12}), 0, made, view));  // no stride goes through a gap
+  EXPECT_FALSE(seen_through(packed({4, 3}), 4, made, view));
+  EXPECT_FALSE(seen_through(packed({4, 3}, DataType::FLOAT64), 0, made, view));
+  EXPECT_TRUE(seen_through(packed({12}), 0, made, packed({4, 3})));
+}
+
+// Random readers of random views: where the answer is yes, every element is the one that it should be.
+TEST(Reshape, SeesTheSameElements) {
+  std::mt19937 random(27);
+  const auto upto = [&](i64 most) { return static_cast<i64>(random() % static_cast<u64>(most + 1)); };
+  int seen_count = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const auto rank = static_cast<std::size_t>(1 + upto(3));
+    std::vector<i64> sizes(rank);
+    std::vector<i64> made_strides(rank);
+    std::vector<i64> view_strides(rank);
+    i64 stride = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      sizes[i] = 1 + upto(4);
+      made_strides[i] = stride;
+      stride *= sizes[i] + (upto(3) == 0 ? 1 : 0);
+      view_strides[i] = upto(40) - 10;
+    }
+    const TensorDesc made = tensor(sizes, made_strides);
+    const TensorDesc view = tensor(sizes, view_strides);
+    std::map<i64, i64> place;  // from the memory of made to the view's
+    std::vector<i64> from;
+    for_each_offset(made, [&](i64 offset) { from.push_back(offset); });
+    std::size_t next = 0;
+    for_each_offset(view, [&](i64 offset) { place[from[next++]] = offset; });
+    std::vector<i64> read_sizes(static_cast<std::size_t>(1 + upto(2)));
+    std::vector<i64> read_strides(read_sizes.size());
+    for (std::size_t i = 0; i < read_sizes.size(); ++i) {
+      read_sizes[i] = 1 + upto(4);
+      read_strides[i] =
+          upto(1) == 0 ? made_strides[static_cast<std::size_t>(upto(static_cast<i64>(rank) - 1))] : upto(12) - 4;
+    }
+    const TensorDesc read = tensor(read_sizes, read_strides);
+    const i64 begin = upto(1) == 0 ? 0 : upto(8);
+    const auto seen = seen_through(read, begin * 4, made, view);
+    if (!seen) {
+      continue;
+    }
+    ++seen_count;
+    std::vector<i64> wanted;
+    for_each_offset(read, [&](i64 offset) {
+      const auto found = place.find(begin + offset);
+      ASSERT_NE(found, place.end()) << "an element outside of what was made";
+      wanted.push_back(found->second);
+    });
+    std::size_t at = 0;
+    for_each_offset(seen->tensor, [&](i64 offset) { EXPECT_EQ(seen->offset / 4 + offset, wanted[at++]); });
+  }
+  EXPECT_GT(seen_count, 2000);
 }
 
 TEST(Plan, IsOneStepWithoutTemporary) {

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
@@ -15,6 +18,16 @@ namespace anydml {
 // What a backend's failure is to the rest.
 [[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
   return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device;
+}
+
+// A backend's answer as ours; `who` begins the message.
+[[nodiscard]] inline Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
+  if (status.code == BackendCode::ok) {
+    return {};
+  }
+  std::string message(who);
+  message.append(": device ").append(backend.name).append(": ").append(status.message);
+  return Error{kind_of(status.code), std::move(message)};
 }
 
 struct CoreDevice {

@@ -6,7 +6,6 @@
 
 #include "base/checked.h"
 #include "capi/run.h"
-#include "graph/compile.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
@@ -202,19 +201,19 @@ Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc&
   Plan plan(1, 1);
   add_copy(plan, {.tensor = copy, .slot = plan.input_slot(0)}, {.tensor = tensor, .slot = plan.output_slot(0)});
   const BackendTable& backend = *cpu.value()->backend;
-  BackendProgram* program = nullptr;
-  ANYDML_TRY(from_backend(label, backend,
-                          backend.compile(cpu.value()->handle, plan.words().data(), plan.words().size(), &program)));
+  BackendProgram* compiled = nullptr;
+  const BackendPlan flat = backend_plan(plan);
+  ANYDML_TRY(from_backend(label, backend, backend.compile(cpu.value()->handle, &flat, &compiled)));
+  const DeviceProgram program(backend, compiled);
   Run run(*cpu.value(), label);
   Status status = run.begin();
   if (status) {
     void* const addresses[] = {from, to};
-    status = run.run(program, addresses);
+    status = run.run(program.get(), addresses);
   }
   if (status) {
     status = run.finish();
   }
-  backend.destroy(program);
   return status;
 }
 
@@ -374,13 +373,13 @@ bool has_own_memory(const anydml_compiled& compiled, const OperandSet& copied) {
 }  // namespace
 
 Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
-  log_dispatch(*device_.backend, compiled.program, [&](std::string_view kernels) {
+  log_dispatch(*device_.backend, compiled.program.get(), [&](std::string_view kernels) {
     return compiled.desc ? dispatch_text(*compiled.desc, device_.info.name, kernels)
                          : format_text("dispatch graph of {} nodes in {} steps on {}: {}", compiled.graph->nodes,
                                        compiled.graph->steps, device_.info.name, kernels);
   });
   if (!compiled.graph) {
-    return run(compiled.program, addresses.data());
+    return run(compiled.program.get(), addresses.data());
   }
   // The slots of a graph's plan have its own memory after the temporary.
   const std::size_t count = compiled.surface.tensors.size() + 1;
@@ -388,23 +387,20 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   std::copy_n(addresses.data(), count, slots.data());
   slots[count] = compiled.graph->persistent;
   slots[count + 1] = compiled.graph->constants;
-  return run(compiled.program, slots.data());
+  return run(compiled.program.get(), slots.data());
 }
 
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc) {
   auto compiled = std::make_unique<anydml_compiled>(device);
   compiled->desc = std::make_shared<const OpDesc>(std::move(desc));
   const OpDesc& kept = *compiled->desc;
-  const auto plans = compile_graph(graph_of(compiled->desc), device.info.traits);
-  ANYDML_TRY(plans);
-  const Plan& plan = plans.value().run;
-  compiled->is_one_step = plans.value().steps == 1;
+  auto programs = compile_programs(graph_of(compiled->desc), device.core, kept.op->name);
+  ANYDML_TRY(programs);
+  compiled->is_one_step = programs.value().plans.steps == 1;
   compiled->surface = {
       .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
-  compiled->temporary_bytes = plan.temporary_bytes();
-  ANYDML_TRY(from_backend(
-      kept.op->name, *device.backend,
-      device.backend->compile(device.handle, plan.words().data(), plan.words().size(), &compiled->program)));
+  compiled->program = std::move(programs.value().run);
+  compiled->temporary_bytes = compiled->program.temporary_bytes();
   return compiled;
 }
 

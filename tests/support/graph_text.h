@@ -3,9 +3,11 @@
 //
 //   a = input 16              of 16 bytes; "owned 16" and "constant 16" likewise
 //   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
-//   out x
+//   s = SPLIT x:f32[4] -> f32[1] -> f32[3] Axis=0
+//   out s.1
 //
-// An operator's name may lack ELEMENT_WISE_; strides follow a slash; "-" is an input that is absent.
+// An operator's name may lack ELEMENT_WISE_; strides follow a slash; "-" is a tensor that is absent. An array of
+// tensors has all that the other fields leave. An output beyond the first has its number after a dot.
 #pragma once
 
 #include <map>
@@ -34,31 +36,42 @@ inline std::vector<std::int64_t> take_strides(std::string& tensor) {
   return strides;
 }
 
-inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std::vector<std::string>& tensors,
-                                              const std::string& attributes) {
+// The inputs and the outputs, each in the order of the operator's fields.
+inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std::vector<std::string>& inputs,
+                                              const std::vector<std::string>& outputs, const std::string& attributes) {
   const facts::Operator* op = facts::find_operator("ELEMENT_WISE_" + name);
   op = op != nullptr ? op : facts::find_operator(name);
   if (op == nullptr) {
     throw std::invalid_argument("no operator: " + name);
   }
   std::string text(op->name);
-  std::map<std::size_t, std::vector<std::int64_t>> strides;  // by field
-  std::size_t next = 0;
+  std::map<std::size_t, std::vector<std::vector<std::int64_t>>> strides;  // by field
+  std::size_t next_input = 0;
+  std::size_t next_output = 0;
   for (std::size_t i = 0; i < op->fields.size(); ++i) {
-    if (facts::is_attribute(op->fields[i].kind)) {
+    const facts::FieldKind kind = op->fields[i].kind;
+    if (facts::is_attribute(kind)) {
       continue;
     }
-    std::string tensor = tensors.at(next++);
-    if (tensor != "-") {
-      strides[i] = take_strides(tensor);
-      text += " " + std::string(op->fields[i].name) + "=" + tensor;
+    const std::vector<std::string>& tensors = facts::is_input(kind) ? inputs : outputs;
+    std::size_t& next = facts::is_input(kind) ? next_input : next_output;
+    std::string field;
+    for (bool first = true; first || (facts::is_array(kind) && next < tensors.size()); first = false) {
+      std::string tensor = tensors.at(next++);
+      if (tensor != "-") {
+        strides[i].push_back(take_strides(tensor));
+        field += (field.empty() ? "" : "|") + tensor;
+      }
     }
+    text += field.empty() ? "" : " " + std::string(op->fields[i].name) + "=" + field;
   }
   schema::Described described = parse_described(text + attributes);
-  for (const auto& [field, list] : strides) {
-    schema::GivenTensor& tensor = described.arguments[field].tensors.front();
-    tensor.has_strides = !list.empty();
-    std::ranges::copy(list, tensor.strides);
+  for (const auto& [field, lists] : strides) {
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      schema::GivenTensor& tensor = described.arguments[field].tensors[i];
+      tensor.has_strides = !lists[i].empty();
+      std::ranges::copy(lists[i], tensor.strides);
+    }
   }
   auto made = make_op_desc(described, Judged::not_yet);
   if (!made.ok()) {
@@ -93,23 +106,30 @@ inline Graph parse_graph(std::string_view text) {
       continue;
     }
     GraphNode node;
-    std::vector<std::string> tensors;
+    std::vector<std::string> inputs;
+    std::vector<std::string> outputs;
     std::string attributes;
     for (std::size_t i = 3; i < words.size(); ++i) {
       const std::string_view word = words[i];
       if (word == "->") {
-        tensors.emplace_back(words[++i]);
+        outputs.emplace_back(words[++i]);
       } else if (word == "-" || word.find(':') != std::string_view::npos) {
         node.sources.push_back(known.at(std::string(word.substr(0, word.find(':')))));
-        tensors.emplace_back(word.substr(std::min(word.find(':') + 1, word.size() - 1)));
+        inputs.emplace_back(word.substr(std::min(word.find(':') + 1, word.size() - 1)));
       } else {
         attributes += " " + std::string(word);
       }
     }
-    node.op = parse_op(std::string(words[2]), tensors, attributes);
-    const OpTensor& output = node.op->output();
-    node.outputs.push_back({.bytes = (static_cast<std::uint64_t>(output.reach.end) + 3) / 4 * 4, .alignment = 1});
+    node.op = parse_op(std::string(words[2]), inputs, outputs, attributes);
     source = {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(graph.nodes.size())};
+    for (std::uint32_t i = 0; i < node.op->output_count; ++i) {
+      const OpTensor& output = node.op->outputs()[i];
+      node.outputs.push_back({.bytes = (static_cast<std::uint64_t>(output.reach.end) + 3) / 4 * 4, .alignment = 1});
+      if (i != 0) {
+        known[std::string(words[0]) + "." + std::to_string(i)] = {
+            .kind = SourceKind::node, .index = source.index, .output = i};
+      }
+    }
     graph.nodes.push_back(std::move(node));
   }
   return graph;
