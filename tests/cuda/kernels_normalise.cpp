@@ -266,13 +266,13 @@ class NormaliseCheck {
   bool launch(const NormaliseStep& step) {
     const char* why = nullptr;
     const Step flat{.operands = {}, .parameters = std::as_bytes(std::span(&step, 1))};
-    const auto prepared = normalise_family.prepare(flat, {}, &why);
+    const auto prepared = normalise_family.prepare(flat, machine_of_tests(), {}, &why);
     if (prepared == nullptr) {
       complain(why);
       return false;
     }
     std::byte* const bases[] = {device_input_, device_output_};
-    CHECK(prepared->launch(bases, nullptr));
+    CHECK(prepared->launch(bases, nullptr, nullptr));
     char text[64];
     prepared->explain(text, sizeof(text));
     explained_ = text;

@@ -3,9 +3,9 @@
 // has widen_halves and narrow_halves already: compilers do those badly.
 // No lambdas and no calls of templates from elsewhere that are not inlined: those would not be the target's.
 //
-// A row is read three times: for its greatest element, for the exponentials and their sum, and for the results. Rows of
-// up to a stage stay in the first-level cache meanwhile, and short ones are taken several at a time, so that their
-// exponentials are computed together. Of a longer row the exponentials wait in the output if they can lie there, and
+// A row is gone through three times: for its greatest element, for the exponentials and their sum, and for the results.
+// Rows of up to a stage stay in the first-level cache meanwhile, and several are taken at a time if they are shorter.
+// The exponentials of a longer row wait in the output if they can lie there, in scratch memory if that has room, and
 // are computed twice otherwise.
 
 template <class T>
@@ -19,9 +19,10 @@ using Elements = typename Unaligned<f32>::type;
 inline constexpr std::int64_t kPowersTogether = 16;  // elements whose instructions are mixed
 inline constexpr std::int64_t kShortRow = 64;        // elements: shorter ones are taken together
 inline constexpr std::int64_t kMostRows = 256;
-inline constexpr std::size_t kBufferSize = static_cast<std::size_t>(kNormaliseStage + kPowersTogether);
+inline constexpr std::int64_t kHalvesTogether = 256;
+static_assert(kPowersTogether <= kNormalisePadding);
 
-// EXP(x) of each element. Some more than `count` are computed; the buffer has room for them.
+// EXP(x) of each element. Their number is rounded up to a multiple of kPowersTogether.
 ANYDML_FLATTEN void powers_in_place(f32* values, std::int64_t count) {
   for (std::int64_t first = 0; first < count; first += kPowersTogether) {
     for (std::int64_t i = first; i < first + kPowersTogether; ++i) {
@@ -141,34 +142,49 @@ inline f32 finished_total(f32 sum) {
 // Elements in memory to FLOAT32 that lie beside each other, and back.
 template <class T>
 inline void gather(const std::byte* from, std::int64_t stride, std::int64_t count, f32* to) {
-  if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    if constexpr (std::is_same_v<T, f16>) {
+  if constexpr (std::is_same_v<T, f16>) {
+    if (stride == sizeof(f16)) {
       widen_halves(from, count, to);
-    } else {
-      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
+      return;
     }
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    T element;
-    std::memcpy(&element, from + i * stride, sizeof(T));
-    to[i] = widen(element);
+    f16 some[kHalvesTogether];
+    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
+      const std::int64_t part = std::min(kHalvesTogether, count - first);
+      for (std::int64_t i = 0; i < part; ++i) {
+        std::memcpy(some + i, from + (first + i) * stride, sizeof(f16));
+      }
+      widen_halves(reinterpret_cast<const std::byte*>(some), part, to + first);
+    }
+  } else if (stride == sizeof(f32)) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i, from + i * stride, sizeof(f32));
+    }
   }
 }
 
 template <class T>
 inline void scatter(const f32* from, std::int64_t count, std::byte* to, std::int64_t stride) {
-  if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    if constexpr (std::is_same_v<T, f16>) {
+  if constexpr (std::is_same_v<T, f16>) {
+    if (stride == sizeof(f16)) {
       narrow_halves(from, count, to);
-    } else {
-      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
+      return;
     }
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T element = narrow<T>(from[i]);
-    std::memcpy(to + i * stride, &element, sizeof(T));
+    f16 some[kHalvesTogether];
+    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
+      const std::int64_t part = std::min(kHalvesTogether, count - first);
+      narrow_halves(from + first, part, reinterpret_cast<std::byte*>(some));
+      for (std::int64_t i = 0; i < part; ++i) {
+        std::memcpy(to + (first + i) * stride, some + i, sizeof(f16));
+      }
+    }
+  } else if (stride == sizeof(f32)) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * stride, from + i, sizeof(f32));
+    }
   }
 }
 
@@ -212,6 +228,7 @@ class AlongRows {
       buffer += runs.length();
     }
   }
+  [[nodiscard]] bool reads() const { return reads_; }
   [[nodiscard]] bool writes() const { return writes_; }
   [[nodiscard]] LoopWalk walk(std::int64_t row) const { return {loops_.kept, loops_.kept_rank, row}; }
 
@@ -225,9 +242,10 @@ class AlongRows {
 
 // Rows of a stage at most, as many as a stage holds.
 template <class T, NormaliseFunction kFunction>
-void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows) {
-  alignas(64) f32 gathered[kBufferSize];
-  alignas(64) f32 made[kBufferSize];
+void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,
+                f32* scratch) {
+  f32* const gathered = scratch;
+  f32* const made = scratch + kNormaliseStage + kNormalisePadding;
   const Elements* x[kMostRows];
   f32 greatest[kMostRows];
   const std::int64_t count = loops.count;
@@ -257,36 +275,53 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
 }
 
 template <class T, NormaliseFunction kFunction>
-void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row) {
-  alignas(64) f32 gathered[kBufferSize];
-  alignas(64) f32 made[kBufferSize];
+void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, bool has_room, f32* scratch) {
   static_assert(kNormaliseStage == kReduceBlock);
+  constexpr bool kIsSoftmax = kFunction == NormaliseFunction::softmax;
+  f32* const made = scratch;
+  f32* const held = scratch + kNormaliseStage + kNormalisePadding;  // a whole row, or a block of one
+  const std::int64_t step = has_room ? 1 : 0;
   f32 greatest = kLeastElement;
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
-    greatest = greatest_of(rows.load(row, first, count, gathered), count, greatest);
+    greatest = greatest_of(rows.load(row, first, count, held + step * first), count, greatest);
   }
-  const bool kept = kFunction == NormaliseFunction::softmax && rows.writes();  // in the output
+  const bool loads = rows.reads() || !has_room;  // otherwise the row is in scratch memory now
   BlockTree<f32> tree;
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
-    Elements* const to = kept ? rows.place(row, first, made) : made;
-    powers(rows.load(row, first, count, gathered), greatest, count, to);
+    f32* const own = held + step * first;
+    const Elements* const x = loads ? rows.load(row, first, count, own) : own;
+    Elements* const to = !kIsSoftmax ? made : rows.writes() ? rows.place(row, first, made) : has_room ? own : made;
+    if (x == to) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        own[i] -= greatest;
+      }
+      std::fill_n(own + count, (kPowersTogether - count % kPowersTogether) % kPowersTogether, 0.0F);
+      powers_in_place(own, count);
+    } else {
+      powers(x, greatest, count, to);
+    }
     tree.add(sum_block(to, count, loops.has_lanes != 0), added);
   }
   const f32 total = finished_total<kFunction>(tree.total(added));
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
+    f32* const own = held + step * first;
     Elements* const to = rows.place(row, first, made);
-    if (kept) {
+    if (kIsSoftmax && rows.writes()) {
       finish<kFunction>(to, to, greatest, total, count, to);
       continue;
     }
-    const Elements* const x = rows.load(row, first, count, gathered);
-    if (kFunction == NormaliseFunction::softmax) {
-      powers(x, greatest, count, made);
+    const Elements* x = own;
+    if (kIsSoftmax ? !has_room : loads) {
+      x = rows.load(row, first, count, own);
     }
-    finish<kFunction>(x, made, greatest, total, count, to);
+    if (kIsSoftmax && !has_room) {
+      powers(x, greatest, count, made);
+      x = made;
+    }
+    finish<kFunction>(x, x, greatest, total, count, to);
     rows.store(row, first, count, made);
   }
 }
@@ -300,8 +335,7 @@ ANYDML_FLATTEN bool has_nan(const Elements* x, std::int64_t count) {
 }
 
 template <class T>
-void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row) {
-  alignas(64) f32 buffer[kBufferSize];
+void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, f32* buffer) {
   f32 greatest = kLeastElement;
   std::int64_t block = 0;  // that has the first of the greatest
   for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
@@ -336,23 +370,23 @@ void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWal
 }
 
 template <class T, NormaliseFunction kFunction>
-void run_along(const NormaliseStep& step, const NormaliseCut&, std::int64_t first, std::int64_t end,
-               const std::byte* input, std::byte* output) noexcept {
+void run_along(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t first, std::int64_t end,
+               const std::byte* input, std::byte* output, f32* scratch) noexcept {
   const AxisLoops& loops = step.loops;
   const AlongRows<T> rows(loops, input, output);
   LoopWalk row = rows.walk(first);
   if constexpr (kFunction == NormaliseFunction::hardmax) {
     for (; first < end; ++first, row.next()) {
-      hardmax_row<T>(loops, rows, row);
+      hardmax_row<T>(loops, rows, row, scratch);
     }
   } else if (loops.count > kNormaliseStage) {
     for (; first < end; ++first, row.next()) {
-      long_row<T, kFunction>(loops, rows, row);
+      long_row<T, kFunction>(loops, rows, row, cut.has_room, scratch);
     }
   } else {
     const std::int64_t most = std::min(kMostRows, kNormaliseStage / loops.count);
     for (; first < end; first += most) {
-      short_rows<T, kFunction>(loops, rows, row, std::min(most, end - first));
+      short_rows<T, kFunction>(loops, rows, row, std::min(most, end - first), scratch);
     }
   }
 }
@@ -421,18 +455,6 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, co
   }
 }
 
-// The exponentials of some lines, to `made`.
-template <class T>
-void powers_of_lines(const Tile<T>& tile, LoopWalk& line, std::int64_t lines, const f32* greatest, f32* made) {
-  alignas(64) f32 gathered[kMostColumns];
-  const std::int64_t all = lines * tile.width;
-  for (std::int64_t i = 0; i < lines; ++i, line.next()) {
-    subtract_columns(tile.load(line, gathered), greatest, tile.width, made + i * tile.width);
-  }
-  std::fill_n(made + all, kPowersTogether, 0.0F);
-  powers_in_place(made, all);
-}
-
 // Lanes of columns, by halves.
 ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t width) {
   for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
@@ -442,27 +464,71 @@ ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t wid
   }
 }
 
-// The totals of a tile, and the exponentials of its last lines in `made`. kept: all of them go to the output too.
+// The lines of a tile: packed in scratch memory if that has room for all of them, and where they are otherwise.
 template <class T>
-void sum_tile(const Tile<T>& tile, const f32* greatest, bool kept, f32* made, f32* totals) {
+struct Lines {
+  const Tile<T>& tile;
+  f32* packed;  // null: there is no room
+  LoopWalk line;
+  std::int64_t number = 0;
+
+  Lines(const Tile<T>& of, f32* room) : tile(of), packed(room), line(of.walk()) {}
+
+  const Elements* load(f32* buffer) const { return packed != nullptr ? own() : tile.load(line, buffer); }
+  [[nodiscard]] f32* own() const { return packed + number * tile.width; }
+  void next() {
+    line.next();
+    ++number;
+  }
+};
+
+// The exponentials of some lines, to `made`, which may be where the lines are packed. Their number is a multiple of
+// kPowersTogether, or they are the last.
+template <class T>
+void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* made) {
+  alignas(64) f32 gathered[kMostColumns];
+  const std::int64_t width = lines.tile.width;
+  const bool is_last = lines.number + count == lines.tile.loops.count;
+  for (std::int64_t i = 0; i < count; ++i, lines.next()) {
+    subtract_columns(lines.load(gathered), greatest, width, made + i * width);
+  }
+  if (is_last) {
+    std::fill_n(made + count * width, kPowersTogether, 0.0F);
+  }
+  powers_in_place(made, count * width);
+}
+
+inline std::int64_t lines_at_once(std::int64_t width) {
+  return kNormaliseStage / width / kPowersTogether * kPowersTogether;
+}
+
+// The totals of a tile. The exponentials stay where packed lines were if `replaces` says so, and go to the output too
+// if `kept` does.
+template <class T>
+void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32* stage, f32* totals) {
   alignas(64) f32 sums[kReduceLanes * kMostLaneColumns];
-  static_assert(kMostColumns <= kReduceLanes * kMostLaneColumns);
+  static_assert(kMostColumns * kFewElements <= kReduceLanes * kMostLaneColumns);
   BlockTree<f32> trees[kMostTreeColumns];
+  const Tile<T>& tile = lines.tile;
   const std::int64_t count = tile.loops.count;
   const std::int64_t width = tile.width;
-  const std::int64_t lanes = tile.loops.has_lanes != 0 ? kReduceLanes : 1;
-  LoopWalk line = tile.walk();
+  std::int64_t lanes = 1;
+  while (tile.loops.has_lanes != 0 && lanes < count && lanes < kReduceLanes) {
+    lanes *= 2;
+  }
+  const std::int64_t at_once = lines_at_once(width);
   for (std::int64_t block = 0; block < count; block += kReduceBlock) {
     const std::int64_t of_block = std::min(kReduceBlock, count - block);
     std::fill_n(sums, lanes * width, kNothing<f32>);
-    for (std::int64_t first = 0; first < of_block; first += kNormaliseStage / width) {
-      const std::int64_t lines = std::min(kNormaliseStage / width, of_block - first);
-      LoopWalk written = line;
-      powers_of_lines(tile, line, lines, greatest, made);
-      for (std::int64_t i = 0; i < lines; ++i) {
+    for (std::int64_t first = 0; first < of_block; first += at_once) {
+      const std::int64_t some = std::min(at_once, of_block - first);
+      f32* const made = replaces ? lines.own() : stage;
+      LoopWalk written = lines.line;
+      powers_of_lines(lines, some, greatest, made);
+      for (std::int64_t i = 0; i < some; ++i) {
         add_columns(made + i * width, width, sums + (first + i) % lanes * width);
       }
-      for (std::int64_t i = 0; kept && i < lines; ++i, written.next()) {
+      for (std::int64_t i = 0; kept && i < some; ++i, written.next()) {
         std::memcpy(tile.place(written, nullptr), made + i * width, static_cast<std::size_t>(width) * sizeof(f32));
       }
     }
@@ -481,38 +547,47 @@ void sum_tile(const Tile<T>& tile, const f32* greatest, bool kept, f32* made, f3
 }
 
 template <class T, NormaliseFunction kFunction>
-void normalise_tile(const Tile<T>& tile) {
+void normalise_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
+  constexpr bool kIsSoftmax = kFunction == NormaliseFunction::softmax;
   alignas(64) f32 gathered[kMostColumns];
   alignas(64) f32 greatest[kMostColumns];
   alignas(64) f32 totals[kMostColumns];
-  alignas(64) f32 made[kBufferSize];
+  f32* const stage = scratch;
+  f32* const packed = has_room ? scratch + kNormaliseStage + kNormalisePadding : nullptr;
   const std::int64_t count = tile.loops.count;
   const std::int64_t width = tile.width;
   std::fill_n(greatest, width, kLeastElement);
-  LoopWalk line = tile.walk();
-  for (std::int64_t i = 0; i < count; ++i, line.next()) {
-    take_greater(tile.load(line, gathered), width, greatest);
+  const Lines<T> all(tile, packed);
+  for (Lines<T> lines = all; lines.number < count; lines.next()) {
+    if (has_room) {
+      gather<T>(tile.input + lines.line.input(), tile.input_stride, width, lines.own());
+    }
+    take_greater(lines.load(gathered), width, greatest);
   }
-  const bool is_softmax = kFunction == NormaliseFunction::softmax;
-  const bool is_whole = count * width <= kNormaliseStage && kReduceBlock >= count;  // `made` has all exponentials
-  const bool kept = is_softmax && !is_whole && tile.writes();
-  sum_tile(tile, greatest, kept, made, totals);
+  const bool replaces = kIsSoftmax && has_room;
+  const bool kept = kIsSoftmax && !has_room && tile.writes();
+  sum_tile(all, greatest, replaces, kept, stage, totals);
   for (std::int64_t i = 0; i < width; ++i) {
     totals[i] = finished_total<kFunction>(totals[i]);
   }
-  line = tile.walk();
-  LoopWalk ahead = line;
-  for (std::int64_t first = 0; first < count; first += kNormaliseStage / width) {
-    const std::int64_t lines = std::min(kNormaliseStage / width, count - first);
-    if (is_softmax && !is_whole && !kept) {
-      powers_of_lines(tile, ahead, lines, greatest, made);
+  const std::int64_t at_once = lines_at_once(width);
+  Lines<T> ahead = all;
+  Lines<T> lines = all;
+  for (std::int64_t first = 0; first < count; first += at_once) {
+    const std::int64_t some = std::min(at_once, count - first);
+    if (kIsSoftmax && !replaces && !kept) {
+      powers_of_lines(ahead, some, greatest, stage);
     }
-    for (std::int64_t i = 0; i < lines; ++i, line.next()) {
-      f32* const own = made + i * width;
-      Elements* const to = tile.place(line, own);
-      const Elements* const x = is_softmax ? own : tile.load(line, gathered);
-      finish_columns<kFunction>(x, kept ? to : own, greatest, totals, width, to);
-      tile.store(line, own);
+    for (std::int64_t i = 0; i < some; ++i, lines.next()) {
+      Elements* const to = tile.place(lines.line, gathered);
+      const Elements* x = nullptr;
+      if constexpr (kIsSoftmax) {
+        x = replaces ? lines.own() : kept ? to : stage + i * width;
+      } else {
+        x = lines.load(gathered);
+      }
+      finish_columns<kFunction>(x, x, greatest, totals, width, to);
+      tile.store(lines.line, gathered);
     }
   }
 }
@@ -549,7 +624,7 @@ void hardmax_tile(const Tile<T>& tile) {
 
 template <class T, NormaliseFunction kFunction>
 void run_across(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t first, std::int64_t end,
-                const std::byte* input, std::byte* output) noexcept {
+                const std::byte* input, std::byte* output, f32* scratch) noexcept {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   for (; first < end; ++first) {
@@ -564,7 +639,7 @@ void run_across(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t
     if constexpr (kFunction == NormaliseFunction::hardmax) {
       hardmax_tile<T>(tile);
     } else {
-      normalise_tile<T, kFunction>(tile);
+      normalise_tile<T, kFunction>(tile, cut.has_room, scratch);
     }
   }
 }

@@ -44,7 +44,7 @@ class NormaliseRun final : public PreparedStep {
                                            : NormaliseKernel::blocks;
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     NormaliseLaunch launch = launch_;
     launch.input = bases[0] + input_offset_;
     launch.output = bases[1] + output_offset_;
@@ -61,8 +61,6 @@ class NormaliseRun final : public PreparedStep {
     }
     return start_hardmax(type_, kernel_, launch, stream);
   }
-
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     const char* const names[] = {"rows in warps", "rows in blocks", "rows across, lanes", "rows across"};
@@ -92,7 +90,7 @@ class NormaliseRun final : public PreparedStep {
 
 extern const Family normalise_family;
 const Family normalise_family = {
-    .prepare = [](const Step& flat, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       NormaliseStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
@@ -101,9 +99,6 @@ const Family normalise_family = {
       }
       return std::make_unique<NormaliseRun>(step);
     },
-    .prepare_inlined = nullptr,
-    .launch_at_once = nullptr,
-    .launch_in_waves = nullptr,
 };
 
 }  // namespace anydml::cuda
