@@ -87,6 +87,8 @@ CASES = {
     "DIAGONAL_MATRIX": ((), {"offset": -1, "value": 3}, {"shape": (3, 2), "dtype": "int16"}),
     "DIAGONAL_MATRIX1": ((X.reshape(2, 2),), {"value": 3, "diagonal_fill_begin": 1, "diagonal_fill_end": -1},
                          {"shape": (2, 2)}),
+    **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
+       for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }
 # Where a short name is not the operator's own, and why.
 RENAMED = {
