@@ -129,6 +129,18 @@ void check_moves() {
   }
   finish("transposed copies");
 
+  for (int round = 0; round < (g_quick ? 10 : 200); ++round) {
+    test::DrawnStep step;
+    std::vector<std::int64_t> widths(1 + random() % 6);
+    for (std::int64_t& width : widths) {
+      width = static_cast<std::int64_t>(1 + random() % 50);
+    }
+    check.draw.parts(static_cast<std::int64_t>(1 + random() % 1000), widths, kElements[random() % 4], round % 3 != 0,
+                     step);
+    check.run(step);
+  }
+  finish("parts beside each other");
+
   test::DrawnStep many;
   for (int copy = 0; copy < (g_quick ? 200 : 3000); ++copy) {
     const auto size = static_cast<std::int64_t>(1 + random() % (copy % 500 == 0 ? 100'000 : 40));
