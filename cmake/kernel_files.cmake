@@ -34,21 +34,3 @@ function(anydml_entry_files result target def)
   target_compile_definitions(${target} PRIVATE ANYDML_ENTRY_FILES=${file_count})
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
-
-# anydml_cuda_kernel_files(TARGET): writes the CUDA files that compile the element-wise kernels, and adds them to TARGET.
-# src/ops/elementwise/cuda/kernel_file.cuh deals the variants of the entries to them.
-function(anydml_cuda_kernel_files target)
-  set(file_count 12)
-  math(EXPR last_file "${file_count} - 1")
-  foreach(number RANGE ${last_file})
-    set(path ${CMAKE_CURRENT_BINARY_DIR}/ops/elementwise/cuda/kernels_${number}.cu)
-    file(CONFIGURE OUTPUT ${path} @ONLY CONTENT
-"// The build wrote this file (cmake/kernel_files.cmake).
-#include \"ops/elementwise/cuda/kernel_file.cuh\"
-
-template const anydml::cuda::KernelSet* anydml::cuda::find_in_file<@number@>(EntryId, bool, std::uint32_t) noexcept;
-")
-    target_sources(${target} PRIVATE ${path})
-  endforeach()
-  target_compile_definitions(${target} PRIVATE ANYDML_CUDA_KERNEL_FILES=${file_count})
-endfunction()

@@ -71,6 +71,10 @@ def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
     return Example((x,), _single(*results), attributes)
 
 
+# The exponentials of these differ by a factor of 2, or by far more.
+_ROWS = _single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
+_LOGARITHMS = _single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
+
 # Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
 _UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
 _FUNCTIONS: dict[str, Example] = {
@@ -194,7 +198,16 @@ EXAMPLES: dict[str, Example] = {
     "DIAGONAL_MATRIX": Example((), f32(0, 1, 0, 0, 0, 1).shaped(2, 3), {"Offset": 1, "Value": 1}),
     "DIAGONAL_MATRIX1": Example((_SQUARE,), f32(0, 0, 3, 2, 0, 0).shaped(2, 3),
                                 {"Value": 0, "DiagonalFillBegin": 0, "DiagonalFillEnd": 2}),
+    "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
+                    f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
+                    {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
     "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+    "ACTIVATION_SOFTMAX": Example((_ROWS,), _single(0.25, 0.25, 0.5, 1, 0, 0).shaped(2, 3)),
+    "ACTIVATION_SOFTMAX1": Example((_ROWS,), _single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
+    "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
+    "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
+    "ACTIVATION_HARDMAX": Example((_SQUARE,), f32(0, 1, 0, 0, 0, 1).shaped(2, 3)),
+    "ACTIVATION_HARDMAX1": Example((_SQUARE,), f32(0, 1, 0, 1, 0, 1).shaped(2, 3), {"Axes": [0]}),
 }
 
 

@@ -101,7 +101,7 @@ bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) 
   } search{row, step, count, test, false};
   pool().run(
       static_cast<std::uint64_t>((count + kChunk - 1) / kChunk),
-      [](void* context, std::uint64_t chunk) noexcept {
+      [](void* context, std::uint64_t chunk, unsigned) noexcept {
         Search& all = *static_cast<Search*>(context);
         const npy_intp start = static_cast<npy_intp>(chunk) * kChunk;
         if (!all.found.load(std::memory_order_relaxed) &&
@@ -219,7 +219,7 @@ int faults_of_row(Faults of, const Row& row) {
   } search{of, row, faults_of_chunk, 0};
   pool().run(
       static_cast<std::uint64_t>((row.count + kChunk - 1) / kChunk),
-      [](void* context, std::uint64_t chunk) noexcept {
+      [](void* context, std::uint64_t chunk, unsigned) noexcept {
         Search& all = *static_cast<Search*>(context);
         const npy_intp start = static_cast<npy_intp>(chunk) * kChunk;
         all.found.fetch_or(all.chunk(all.of, all.row.part(start, std::min(kChunk, all.row.count - start))),

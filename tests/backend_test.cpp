@@ -9,16 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cinttypes>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
-#include <thread>
 
 #include "backend/cpu/cpu_backend.h"
-#include "backend/cpu/thread_pool.h"
 #include "base/process.h"
 #include "ops/elementwise/cpu/kernels.h"
 #include "ops/scalar/scalars.h"
@@ -218,79 +212,8 @@ TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
   EXPECT_EQ(memory, nullptr);
 }
 
-// Pools are never destroyed; this keeps them in sight of the leak checker.
-ThreadPool& make_pool(unsigned threads) {
-  static auto& pools = *new std::vector<ThreadPool*>;
-  return *pools.emplace_back(new ThreadPool(threads));
-}
-
-struct Counted {
-  std::vector<std::atomic<int>> chunks;
-  static void count(void* context, u64 chunk) noexcept { ++static_cast<Counted*>(context)->chunks[chunk]; }
-  void expect_once() const {
-    for (const auto& chunk : chunks) {
-      ASSERT_EQ(chunk.load(), 1);
-    }
-  }
-};
-
-TEST(ThreadPool, RunsEachChunkOnce) {
-  for (const unsigned threads : {1U, 2U, 5U}) {
-    ThreadPool& pool = make_pool(threads);
-    EXPECT_EQ(pool.threads(), threads);
-    for (const std::size_t chunks : {0U, 1U, 2U, 3U, 17U, 1000U}) {
-      Counted counted{std::vector<std::atomic<int>>(chunks)};
-      pool.run(chunks, Counted::count, &counted);
-      counted.expect_once();
-    }
-  }
-}
-
-TEST(ThreadPool, ServesManyCallersAtOnce) {
-  ThreadPool& pool = make_pool(3);
-  std::vector<std::thread> callers;
-  for (int i = 0; i < 8; ++i) {
-    callers.emplace_back([&pool] {
-      for (int round = 0; round < 200; ++round) {
-        Counted counted{std::vector<std::atomic<int>>(static_cast<std::size_t>(round % 9))};
-        pool.run(counted.chunks.size(), Counted::count, &counted);
-        counted.expect_once();
-      }
-    });
-  }
-  for (std::thread& caller : callers) {
-    caller.join();
-  }
-}
-
-// A worker that took a signal would run the host's handler, or die of a signal the host waits for elsewhere.
-TEST(ThreadPool, WorkersTakeNoSignals) {
-  sigset_t before;
-  pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  make_pool(4);
-  sigset_t after;
-  pthread_sigmask(SIG_SETMASK, nullptr, &after);
-  EXPECT_EQ(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
-  int workers = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream status(task.path() / "status");
-    std::string name;
-    std::string blocked;
-    for (std::string line; std::getline(status, line);) {
-      (line.starts_with("Name:") ? name : line.starts_with("SigBlk:") ? blocked : line) = line;
-    }
-    if (name == "Name:\tanydml") {
-      ++workers;
-      const u64 mask = std::stoull(blocked.substr(8), nullptr, 16);
-      EXPECT_NE(mask & u64{1} << (SIGUSR1 - 1), 0U) << blocked;
-      EXPECT_NE(mask & u64{1} << (SIGTERM - 1), 0U) << blocked;
-    }
-  }
-  EXPECT_GE(workers, 3);
-}
-
 // A forked child has lost the workers and must still finish its jobs.
-TEST(ThreadPool, WorksInAForkedChild) {
+TEST(CpuBackend, WorksInAForkedChild) {
   if (kThreadSanitizer) {
     GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
   }

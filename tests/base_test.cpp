@@ -1,22 +1,75 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "base/checked.h"
 #include "base/environment.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/processors.h"
 #include "base/quoted.h"
 #include "base/scalar.h"
 #include "support/bits.h"
 #include "support/oracle.h"
 
+namespace {
+bool g_nothing_is_written = false;
+int g_writes = 0;
+}  // namespace
+
+// In place of the C library's, for the log.
+extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
+  ++g_writes;
+  if (!g_nothing_is_written) {
+    return syscall(SYS_writev, file, pieces, count);
+  }
+  if (g_writes < 1000) {
+    return 0;
+  }
+  errno = EIO;  // so that a loop ends too
+  return -1;
+}
+
 namespace anydml::test {
 namespace {
+
+// A file may take nothing and name no error.
+TEST(Log, AWriteOfNothingIsNotTriedAgain) {
+  g_nothing_is_written = true;
+  g_writes = 0;
+  show_line(LogLevel::error, "a line");
+  g_nothing_is_written = false;
+  EXPECT_EQ(g_writes, 1);
+}
+
+TEST(Log, AFunctionTakesTheLines) {
+  std::vector<std::string> lines;
+  const auto take = [](void* context, int level, const char* line) {
+    static_cast<std::vector<std::string>*>(context)->push_back(std::to_string(level) + " " + line);
+  };
+  set_log_function(take, &lines, LogLevel::info);
+  EXPECT_TRUE(log_line(LogLevel::error, "one", " line", " of three"));
+  EXPECT_TRUE(log_line(LogLevel::info, "another"));
+  EXPECT_FALSE(log_line(LogLevel::graph, "not asked for"));
+  EXPECT_TRUE(log_failure("again"));
+  EXPECT_TRUE(log_failure("again"));
+  EXPECT_TRUE(log_failure("again"));
+  show_line(LogLevel::info, std::string(5000, 'x'));
+  set_log_function(nullptr, nullptr, LogLevel::none);
+  EXPECT_FALSE(log_line(LogLevel::error, "to nobody"));
+  EXPECT_EQ(lines, (std::vector<std::string>{"1 one line of three", "2 another", "1 again", "1 again", "1 again",
+                                             "2 " + std::string(5000, 'x')}));
+}
 
 TEST(Float16, WidensEveryValueExactly) {
   for (u32 bits = 0; bits <= 0xffff; ++bits) {
@@ -132,8 +185,8 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
             "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph or dispatch");
 }
 
-// A root with the files that say how much memory there is.
-class MemoryFiles : public testing::Test {
+// A root with the files that say how much memory and how many processors there are.
+class MachineFiles : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(root_); }
 
@@ -143,17 +196,17 @@ class MemoryFiles : public testing::Test {
     std::ofstream(file) << text;
   }
 
-  const std::string root_ = testing::TempDir() + "anydml_memory_" + std::to_string(getpid());
+  const std::string root_ = testing::TempDir() + "anydml_machine_" + std::to_string(getpid());
 };
 
-TEST_F(MemoryFiles, TheMachinesOwnWithoutGroups) {
+TEST_F(MachineFiles, TheMachinesOwnWithoutGroups) {
   write("/proc/meminfo", "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n");
   const MemoryState state = read_memory_state(root_);
   EXPECT_EQ(state.limit, 1000U * 1024);
   EXPECT_EQ(state.available, 600U * 1024);
 }
 
-TEST_F(MemoryFiles, TheTightestGroupCounts) {
+TEST_F(MachineFiles, TheTightestGroupCounts) {
   write("/proc/meminfo", "MemTotal:  1000 kB\nMemAvailable:  600 kB\n");
   write("/proc/self/cgroup", "0::/outer/inner\n");
   write("/sys/fs/cgroup/outer/inner/memory.max", "max\n");
@@ -166,7 +219,7 @@ TEST_F(MemoryFiles, TheTightestGroupCounts) {
   EXPECT_EQ(state.available, 160'000U);  // what the page cache holds can go
 }
 
-TEST_F(MemoryFiles, GroupsOfTheFirstVersion) {
+TEST_F(MachineFiles, GroupsOfTheFirstVersion) {
   write("/proc/meminfo", "MemTotal:  1000 kB\nMemAvailable:  600 kB\n");
   write("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/box\n");
   write("/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "200000\n");
@@ -174,6 +227,31 @@ TEST_F(MemoryFiles, GroupsOfTheFirstVersion) {
   const MemoryState state = read_memory_state(root_);
   EXPECT_EQ(state.limit, 200'000U);
   EXPECT_EQ(state.available, 0U);
+}
+
+// A container's share of processor time counts in whole processors; without a limit all of them do.
+TEST_F(MachineFiles, ProcessorsOfTheTightestGroup) {
+  const unsigned all = std::max(1U, std::thread::hardware_concurrency());
+  EXPECT_EQ(usable_processors(root_), all);
+  write("/proc/self/cgroup", "0::/outer/inner\n");
+  write("/sys/fs/cgroup/outer/inner/cpu.max", "max 100000\n");
+  EXPECT_EQ(usable_processors(root_), all);
+  write("/sys/fs/cgroup/outer/cpu.max", "150000 100000\n");
+  EXPECT_EQ(usable_processors(root_), std::min(all, 2U));
+  write("/sys/fs/cgroup/outer/inner/cpu.max", "50000 100000\n");
+  EXPECT_EQ(usable_processors(root_), 1U);
+  write("/sys/fs/cgroup/outer/inner/cpu.max", "nonsense");
+  EXPECT_EQ(usable_processors(root_), std::min(all, 2U));
+}
+
+TEST_F(MachineFiles, ProcessorsOfGroupsOfTheFirstVersion) {
+  const unsigned all = std::max(1U, std::thread::hardware_concurrency());
+  write("/proc/self/cgroup", "6:cpuset:/set\n5:cpu,cpuacct:/x\n4:memory:/box\n");
+  write("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+  write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(usable_processors(root_), all);
+  write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "100000\n");
+  EXPECT_EQ(usable_processors(root_), 1U);
 }
 
 TEST(Memory, OfThisMachine) {

@@ -343,8 +343,8 @@ TEST(Programs, WithTooManyLiveValuesAreRefused) {
   const std::uint16_t stored[] = {sum};
   add_elementwise(plan, program, tensors, stored);
   BackendProgram* compiled = nullptr;
-  EXPECT_EQ(cpu_backend().compile(cpu_of_tests(), plan.words().data(), plan.words().size(), &compiled).code,
-            BackendCode::failed);
+  const BackendPlan flat = backend_plan(plan);
+  EXPECT_EQ(cpu_backend().compile(cpu_of_tests(), &flat, &compiled).code, BackendCode::failed);
   EXPECT_EQ(compiled, nullptr);
 }
 

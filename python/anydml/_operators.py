@@ -11,14 +11,15 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity",
-           "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
-           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softplus",
-           "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh",
-           "threshold", "thresholded_relu", "tile"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
+           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -641,6 +642,21 @@ def elu(input, /, *, alpha, out=None, device=None):
     return _run("ACTIVATION_ELU", input, Alpha=alpha, out=out, device=device)
 
 
+def hardmax(input, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_HARDMAX: 1 at the first maximum of each row, 0 elsewhere.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.hardmax(x).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return _run("ACTIVATION_HARDMAX", input, out=out, device=device)
+
+
 def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
     """DirectML's ACTIVATION_HARD_SIGMOID: max(0, min(Alpha * input + Beta, 1)).
 
@@ -704,6 +720,22 @@ def linear(input, /, *, alpha, beta, out=None, device=None):
     [-4.0, 0.0, 4.0, 7.0]
     """
     return _run("ACTIVATION_LINEAR", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def log_softmax(input, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_LOG_SOFTMAX: ln(exp(x_i) / sum_j(exp(x_j)))   along the last dimension of the effective
+    2-D tensor.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[0.0, 0.0, 0.6931471824645996], [200.0, 0.0, 0.0]])
+    >>> anydml.log_softmax(x).tolist()
+    [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
+    """
+    return _run("ACTIVATION_LOG_SOFTMAX", input, out=out, device=device)
 
 
 def parameterized_relu(input, slope, /, *, out=None, device=None):
@@ -807,6 +839,22 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
     """
 
 
+def softmax(input, /, *, out=None, device=None):
+    """DirectML's ACTIVATION_SOFTMAX: exp(x_i) / sum_j(exp(x_j))   along the last dimension of the effective 2-D
+    tensor.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[0.0, 0.0, 0.6931471824645996], [200.0, 0.0, 0.0]])
+    >>> anydml.softmax(x).tolist()
+    [[0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]
+    """
+    return _run("ACTIVATION_SOFTMAX", input, out=out, device=device)
+
+
 def softplus(input, /, *, steepness, out=None, device=None):
     """DirectML's ACTIVATION_SOFTPLUS: ln(1 + exp(Steepness * input)) / Steepness.
 
@@ -871,6 +919,30 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     [0.0, 0.0, 0.0, 3.0]
     """
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
+
+
+def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's GEMM: FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C).
+
+    Types in DirectML: ``a``, ``b`` and ``c`` float16 and float32.
+    ``a``, ``b`` and ``c`` must have one type.
+    ``trans_a``: 'NONE' or 'TRANSPOSE'.
+    ``trans_b``: 'NONE' or 'TRANSPOSE'.
+    ``alpha``: a number.
+    ``beta``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``a``, ``b`` or ``c``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([[1, 2], [3, 4]])
+    >>> b = np.float32([[5, 6], [7, 8]])
+    >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
+    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1, shape=(2, 2)).tolist()
+    [[19.5, 22.5], [42.5, 49.5]]
+    """
+    return _run("GEMM", a, b, c, TransA=trans_a, TransB=trans_b, Alpha=alpha, Beta=beta,
+                **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
 def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device=None):
@@ -1775,6 +1847,55 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     >>> anydml.gelu(x).tolist()
     [-0.015524162910878658, -0.1542687714099884, 1.3997892141342163, 2.995950222015381]
     """
+
+
+def softmax1(input, /, *, axes, out=None, device=None):
+    """DirectML's ACTIVATION_SOFTMAX1: exp(x_i) / sum_j(exp(x_j))   j over all elements of Axes.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[0.0, 0.0, 0.6931471824645996], [200.0, 0.0, 0.0]])
+    >>> anydml.softmax1(x, axes=[0]).tolist()
+    [[0.0, 0.5, 0.6666666865348816], [1.0, 0.5, 0.3333333432674408]]
+    """
+    return _run("ACTIVATION_SOFTMAX1", input, Axes=axes, out=out, device=device)
+
+
+def log_softmax1(input, /, *, axes, out=None, device=None):
+    """DirectML's ACTIVATION_LOG_SOFTMAX1: ln(exp(x_i) / sum_j(exp(x_j)))   j over all elements of Axes.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[0.0, 0.0, 0.6931471824645996], [200.0, 0.0, 0.0]])
+    >>> anydml.log_softmax1(x, axes=[1]).tolist()
+    [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
+    """
+    return _run("ACTIVATION_LOG_SOFTMAX1", input, Axes=axes, out=out, device=device)
+
+
+def hardmax1(input, /, *, axes, out=None, device=None):
+    """DirectML's ACTIVATION_HARDMAX1: out[c] = (argmax(input over Axes, first wins) == index of c within Axes) ? 1 :
+    0.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.hardmax1(x, axes=[0]).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    """
+    return _run("ACTIVATION_HARDMAX1", input, Axes=axes, out=out, device=device)
 
 
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,

@@ -15,14 +15,15 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish", "is_infinity",
-           "is_nan", "join", "leaky_relu", "linear", "log", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
-           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softplus",
-           "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh",
-           "threshold", "thresholded_relu", "tile"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
+           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -389,6 +390,15 @@ def elu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | N
 def elu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def hardmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def hardmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def hardmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def hardmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def hard_sigmoid(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
                  device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -432,6 +442,15 @@ def linear(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = Non
            device: str | None = None) -> _Library: ...
 @overload
 def linear(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def log_softmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def log_softmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def log_softmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def log_softmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def parameterized_relu(input: float, slope: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -495,6 +514,15 @@ def scaled_tanh(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out,
 sigmoid: _UfuncOfOne
 
 @overload
+def softmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def softmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def softmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def softmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def softplus(input: _Typed[_Element], /, *, steepness: _Number, out: None = None,
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -518,6 +546,29 @@ def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
                      device: str | None = None) -> _Library: ...
 @overload
 def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex, trans_b: str | SupportsIndex,
+         alpha: _Number, beta: _Number, fused_activation: Operator | None = None, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, c: _Typed[_Element] | float, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gemm(a: _NumPys, b: _NumPys, /, c: _NumPys | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Library | _Array | float, b: _Library | _Array | float, /, c: _Library | _Array | float | None = None, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Library: ...
+@overload
+def gemm(a: _Operand, b: _Operand, /, c: _Operand | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def reduce(input: _Typed[_Element], /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex],
@@ -1097,6 +1148,43 @@ def negate(input: _Library, /, *, out: None = None, device: str | None = None) -
 def negate(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 gelu: _UfuncOfOne
+
+@overload
+def softmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def softmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> _Array: ...
+@overload
+def softmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> _Library: ...
+@overload
+def softmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def log_softmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+                 device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def log_softmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+                 device: str | None = None) -> _Array: ...
+@overload
+def log_softmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+                 device: str | None = None) -> _Library: ...
+@overload
+def log_softmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out,
+                 device: str | None = None) -> _Out: ...
+
+@overload
+def hardmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def hardmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> _Array: ...
+@overload
+def hardmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+             device: str | None = None) -> _Library: ...
+@overload
+def hardmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,

@@ -16,7 +16,12 @@
 
 namespace anydml {
 
-enum class BackendCode : std::uint32_t { ok, out_of_memory, failed };
+enum class BackendCode : std::uint32_t {
+  ok,
+  out_of_memory,
+  failed,
+  not_joined,  // by compile alone: steps that the plan joins cannot be joined, but may run apart
+};
 
 struct BackendStatus {
   BackendCode code;
@@ -56,6 +61,20 @@ enum class Access : std::uint32_t {
   none,
 };
 
+// A plan as it crosses to a backend.
+struct BackendPlan {
+  const std::uint64_t* words;  // they need not live longer than the call
+  std::uint64_t word_count;
+  std::uint64_t temporary_bytes;  // that the steps use at the temporary slot
+  std::uint32_t temporary_slot;   // its address is a multiple of kTemporaryAlignment
+};
+[[nodiscard]] inline BackendPlan backend_plan(const Plan& plan) {
+  return {.words = plan.words().data(),
+          .word_count = plan.words().size(),
+          .temporary_bytes = plan.temporary_bytes(),
+          .temporary_slot = plan.temporary_slot()};
+}
+
 struct BackendDevice;   // opaque, the backend's own
 struct BackendProgram;  // a compiled plan; immutable, may run many times at once
 struct BackendQueue;
@@ -80,9 +99,10 @@ struct BackendTable {
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
   Access (*access)(BackendDevice* device, const void* address);
 
-  // The words of a plan, which need not live longer than the call.
-  BackendStatus (*compile)(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words,
-                           BackendProgram** program);
+  BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
+  // What a run needs at the plan's temporary slot: the plan's own bytes, and behind them the workspace of the kernels
+  // that were chosen for it.
+  std::uint64_t (*temporary_bytes)(const BackendProgram* program);
   void (*destroy)(BackendProgram* program);
 
   // stream: what the device's own API calls a queue (a cudaStream_t), which stays the caller's, and on which work lies

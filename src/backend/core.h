@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
@@ -17,6 +20,16 @@ namespace anydml {
   return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device;
 }
 
+// A backend's answer as ours; `who` begins the message.
+[[nodiscard]] inline Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
+  if (status.code == BackendCode::ok) {
+    return {};
+  }
+  std::string message(who);
+  message.append(": device ").append(backend.name).append(": ").append(status.message);
+  return Error{kind_of(status.code), std::move(message)};
+}
+
 struct CoreDevice {
   const BackendTable* backend;
   BackendDevice* handle;
@@ -27,9 +40,11 @@ struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
   std::uint32_t (*device_count)();                   // 0: there are none, and why has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  void (*report)(const char* message);               // to anydml_last_error of this thread, and to log_failure
-  // For a refusal that a program asks for, or was told of before: to the log only where ANYDML_LOG asks for it.
-  void (*report_answer)(const char* message);
+  // To anydml_last_error of this thread, and to log_failure. Says whether the log showed it.
+  bool (*report)(const char* message);
+  // For a refusal that a program asks for, or was told of before: to the log only where somebody asks for it.
+  bool (*report_answer)(const char* message);
+  LogState* log;  // where lines go
 };
 
 }  // namespace anydml
@@ -43,6 +58,7 @@ namespace anydml {
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {
+    share_log_state(*core->log);
     return core;
   }
   show_errors();

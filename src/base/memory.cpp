@@ -9,6 +9,8 @@
 #include <limits>
 #include <string_view>
 
+#include "base/control_group.h"
+
 namespace anydml {
 namespace {
 
@@ -34,32 +36,19 @@ std::uint64_t read_reclaimable(const std::string& path) {
   return sum;
 }
 
-struct GroupFiles {
-  std::string_view mount;
-  std::string_view limit;
-  std::string_view usage;
-};
-constexpr GroupFiles kVersion2{"/sys/fs/cgroup", "/memory.max", "/memory.current"};
-constexpr GroupFiles kVersion1{"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes"};
-
-// The group's own limit and those of the groups around it: the least counts.
-void apply_group(MemoryState& state, const std::string& root, const GroupFiles& files, std::string group) {
-  for (;;) {
-    const std::string folder = root + std::string(files.mount) + (group == "/" ? "" : group);
-    const std::uint64_t limit = read_number(folder + std::string(files.limit));
-    const std::uint64_t usage = read_number(folder + std::string(files.usage));
-    if (limit != kNoLimit) {
-      state.limit = std::min(state.limit, limit);
-      if (usage != kNoLimit) {
-        // The page cache counts as used and goes when it must.
-        const std::uint64_t held = usage - std::min(usage, read_reclaimable(folder + "/memory.stat"));
-        state.available = std::min(state.available, limit - std::min(limit, held));
-      }
-    }
-    if (group.empty() || group == "/") {
-      return;
-    }
-    group.resize(group.rfind('/'));
+// The limit of one group.
+void apply_group(MemoryState& state, const std::string& folder, GroupVersion version) {
+  const bool is_second = version == GroupVersion::second;
+  const std::uint64_t limit = read_number(folder + (is_second ? "/memory.max" : "/memory.limit_in_bytes"));
+  const std::uint64_t usage = read_number(folder + (is_second ? "/memory.current" : "/memory.usage_in_bytes"));
+  if (limit == kNoLimit) {
+    return;
+  }
+  state.limit = std::min(state.limit, limit);
+  if (usage != kNoLimit) {
+    // The page cache counts as used and goes when it must.
+    const std::uint64_t held = usage - std::min(usage, read_reclaimable(folder + "/memory.stat"));
+    state.available = std::min(state.available, limit - std::min(limit, held));
   }
 }
 
@@ -83,22 +72,9 @@ MemoryState read_memory_state(const std::string& root) {
       state.available = bytes;
     }
   }
-  // Lines "hierarchy:controllers:path"; version 2 has one, with an empty list.
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first == std::string::npos ? first : first + 1);
-    if (second == std::string::npos) {
-      continue;
-    }
-    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    if (controllers.empty()) {
-      apply_group(state, root, kVersion2, path);
-    } else if (controllers.find("memory") != std::string_view::npos) {
-      apply_group(state, root, kVersion1, path);
-    }
-  }
+  for_each_control_group(root, "memory", [&state](const std::string& folder, GroupVersion version) {
+    apply_group(state, folder, version);
+  });
   state.available = std::min(state.available, state.limit);
   return state;
 }

@@ -193,7 +193,7 @@ const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_
 }  // namespace anydml
 
 extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydml_private_core() {
-  static constexpr anydml::CoreTable kTable = {
+  static const anydml::CoreTable kTable = {
       .build = anydml::kBuildHash,
       .device_count =
           [] {
@@ -207,8 +207,9 @@ extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydm
         const anydml_device* device = anydml_device_at(index);
         return device == nullptr ? nullptr : &reinterpret_cast<const anydml::Device*>(device)->core;
       },
-      .report = [](const char* message) { anydml::log_failure(anydml::keep_last_error(message)); },
-      .report_answer = [](const char* message) { anydml::set_last_error(message); },
+      .report = [](const char* message) { return anydml::log_failure(anydml::keep_last_error(message)); },
+      .report_answer = [](const char* message) { return anydml::set_last_error(message); },
+      .log = &anydml::own_log_state(),
   };
   return &kTable;
 }

@@ -13,6 +13,7 @@
 #include "base/reserve.h"
 #include "capi/devices.h"
 #include "ops/op_desc.h"
+#include "programs/programs.h"
 
 namespace anydml {
 
@@ -58,7 +59,7 @@ struct anydml_compiled {
   std::shared_ptr<const anydml::OpDesc> desc;
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;
-  anydml::BackendProgram* program = nullptr;
+  anydml::DeviceProgram program;
   std::uint64_t temporary_bytes = 0;  // that a run of the program needs
   bool is_one_step = false;           // then an output may be in place of an input, where the operator allows it
   std::vector<Kept> kept;
@@ -68,9 +69,6 @@ struct anydml_compiled {
   anydml_compiled(const anydml_compiled&) = delete;
   anydml_compiled& operator=(const anydml_compiled&) = delete;
   ~anydml_compiled() {
-    if (program != nullptr) {
-      device->backend->destroy(program);
-    }
     for (const Kept& one : kept) {
       device->backend->release(device->handle, anydml::MemoryKind::temporary, one.bytes, one.memory);
     }

@@ -217,13 +217,6 @@ Result<const Device*> default_device() {
   return chosen;
 }
 
-Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
-  if (status.code == BackendCode::ok) {
-    return {};
-  }
-  return Error{kind_of(status.code), format_text("{}: device {}: {}", who, backend.name, status.message)};
-}
-
 Result<const Device*> find_device(std::string_view name) {
   const auto list = device_list();
   ANYDML_TRY(list);

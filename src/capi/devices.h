@@ -42,7 +42,4 @@ Result<const Device*> default_device();
 
 Result<const Device*> find_device(std::string_view name);
 
-// A backend's answer as ours; `who` begins the message.
-Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status);
-
 }  // namespace anydml

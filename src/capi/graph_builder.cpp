@@ -9,7 +9,6 @@
 #include "base/reserve.h"
 #include "capi/arguments.h"
 #include "capi/run.h"
-#include "graph/compile.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
@@ -69,8 +68,9 @@ struct Used {
 };
 
 // Copies the constants that are used to the device, and runs there what follows from them alone.
-Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<const Extent> extents,
+Status initialise(anydml_compiled& compiled, const GraphPrograms& programs, std::span<const Extent> extents,
                   std::span<const std::byte* const> constants, const Used& used) {
+  const GraphPlans& plans = programs.plans;
   const Device& device = *compiled.device;
   CompiledGraph& graph = *compiled.graph;
   if (plans.constant_bytes == 0) {
@@ -81,22 +81,8 @@ Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<
     ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
   }
   Temporary temporary(device);
-  if (plans.initialise.temporary_bytes() != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(plans.initialise.temporary_bytes())));
-  }
-  struct Program {
-    const Device& device;
-    BackendProgram* program = nullptr;
-    ~Program() {
-      if (program != nullptr) {
-        device.backend->destroy(program);
-      }
-    }
-  } folding{device};
-  if (!plans.initialise.words().empty()) {
-    const auto words = plans.initialise.words();
-    ANYDML_TRY(from_backend(kLabel, *device.backend,
-                            device.backend->compile(device.handle, words.data(), words.size(), &folding.program)));
+  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+    ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(bytes)));
   }
   Run run(device, kLabel);
   ANYDML_TRY(run.begin());
@@ -106,12 +92,12 @@ Status initialise(anydml_compiled& compiled, const GraphPlans& plans, std::span<
           run.copy(static_cast<std::byte*>(graph.constants) + plans.constants[i], constants[i], extents[i].bytes));
     }
   }
-  if (folding.program != nullptr) {
+  if (programs.initialise) {
     std::vector<void*> slots(plans.slots());
     slots[plans.persistent_slot()] = graph.persistent;
     slots[plans.constants_slot()] = graph.constants;
     slots[plans.temporary_slot()] = temporary.address();
-    ANYDML_TRY(run.run(folding.program, slots.data()));
+    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
   }
   return run.finish();
 }
@@ -306,19 +292,17 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   const Used used(graph_);
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  const auto plans = compile_graph(graph_, device.info.traits, shown ? &text : nullptr);
-  ANYDML_TRY(plans);
+  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr);
+  ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);
   }
   auto compiled = std::make_unique<anydml_compiled>(device);
   make_surface(used.inputs, *compiled);
-  compiled->graph->steps = plans.value().steps;
-  compiled->temporary_bytes = plans.value().run.temporary_bytes();
-  const auto words = plans.value().run.words();
-  ANYDML_TRY(from_backend(kLabel, *device.backend,
-                          device.backend->compile(device.handle, words.data(), words.size(), &compiled->program)));
-  ANYDML_TRY(initialise(*compiled, plans.value(), graph_.constants, constants_, used));
+  compiled->graph->steps = programs.value().plans.steps;
+  compiled->program = std::move(programs.value().run);
+  compiled->temporary_bytes = compiled->program.temporary_bytes();
+  ANYDML_TRY(initialise(*compiled, programs.value(), graph_.constants, constants_, used));
   return compiled;
 }
 

@@ -45,21 +45,13 @@ Execution::Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bin
 
 Execution::~Execution() {
   const CoreDevice& device = core().device();
-  for (BackendProgram* program : {initialise_, program_}) {
-    if (program != nullptr) {
-      device.backend->destroy(program);
-    }
-  }
   if (constants_ != nullptr) {
     device.backend->release(device.handle, MemoryKind::temporary, plans_.constant_bytes, constants_);
   }
 }
 
 Status Execution::from_backend(const BackendStatus& status) const {
-  if (status.code == BackendCode::ok) {
-    return {};
-  }
-  return Error{kind_of(status.code), format_text("{}: {}", label(), status.message)};
+  return status.code == BackendCode::ok ? Status() : anydml::from_backend(label(), *core().device().backend, status);
 }
 
 Status Execution::keep_constants(std::span<const std::span<const std::byte>> constants) {
@@ -91,14 +83,16 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
 Status Execution::compile_plans(const GraphDef& def) {
   const bool shown = log_enabled(LogLevel::graph) && surface_.def == nullptr;
   std::string text;
-  auto plans = compile_graph(def.graph, core().device().info->traits, shown ? &text : nullptr);
-  ANYDML_TRY(plans);
+  auto programs = compile_programs(def.graph, core().device(), label(), shown ? &text : nullptr);
+  ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(def.graph), text);
   }
-  plans_ = std::move(plans.value());
-  const auto temporary = checked_align_bytes(plans_.run.temporary_bytes(), kResourceAlignment);
-  if (!temporary) {
+  plans_ = std::move(programs.value().plans);
+  initialise_ = std::move(programs.value().initialise);
+  program_ = std::move(programs.value().run);
+  const auto temporary = checked_align_bytes(program_.temporary_bytes(), kResourceAlignment);
+  if (!temporary || !checked_align_bytes(initialise_.temporary_bytes(), kResourceAlignment)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: what it keeps has more bytes in all than 64 bits count", label())};
   }
@@ -106,15 +100,7 @@ Status Execution::compile_plans(const GraphDef& def) {
   properties_.TemporaryResourceSize = *temporary;
   properties_.RequiredDescriptorCount =
       surface_.tensor_count() + (has_persistent() ? 1U : 0U) + (has_temporary() ? 1U : 0U);
-  ANYDML_TRY(keep_constants(def.constants));
-  const CoreDevice& device = core().device();
-  const auto compile = [&](const Plan& plan, BackendProgram** program) {
-    return from_backend(device.backend->compile(device.handle, plan.words().data(), plan.words().size(), program));
-  };
-  if (!plans_.initialise.words().empty()) {
-    ANYDML_TRY(compile(plans_.initialise, &initialise_));
-  }
-  return compile(plans_.run, &program_);
+  return keep_constants(def.constants);
 }
 
 Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings) {
@@ -157,11 +143,12 @@ BackendStatus Execution::initialise(BackendQueue* queue, void* const* inputs, vo
       return status;
     }
   }
-  if (initialise_ == nullptr) {
+  if (!initialise_) {
     return {BackendCode::ok, nullptr};
   }
-  return with_addresses(inputs, persistent, nullptr, temporary,
-                        [&](void* const* addresses) { return device.backend->run(queue, initialise_, addresses); });
+  return with_addresses(inputs, persistent, nullptr, temporary, [&](void* const* addresses) {
+    return device.backend->run(queue, initialise_.get(), addresses);
+  });
 }
 
 std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UINT count, const DML_BINDING_DESC* given,
@@ -413,7 +400,7 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
     return;
   }
   const CoreDevice& device = core().device();
-  log_dispatch(*device.backend, program_, [&](std::string_view kernels) {
+  log_dispatch(*device.backend, program_.get(), [&](std::string_view kernels) {
     return surface_.def != nullptr ? dispatch_text(surface_.def->desc, device.info->name, kernels)
                                    : format_text("dispatch {} of {} nodes in {} steps on {}: {}", label(), nodes_,
                                                  plans_.steps, device.info->name, kernels);
@@ -421,7 +408,7 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   const BackendStatus status =
       with_addresses(addresses, has_persistent() ? addresses[persistent_slot()] : nullptr,
                      addresses + surface_.input_count, has_temporary() ? addresses[temporary_slot()] : nullptr,
-                     [&](void* const* slots) { return device.backend->run(queue, program_, slots); });
+                     [&](void* const* slots) { return device.backend->run(queue, program_.get(), slots); });
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);
   }

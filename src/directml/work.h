@@ -15,7 +15,7 @@
 #include "directml/device_core.h"
 #include "directml/operator_desc.h"
 #include "directml/read_graph.h"
-#include "graph/compile.h"
+#include "programs/programs.h"
 
 namespace anydml {
 
@@ -81,7 +81,7 @@ class Execution final : public Work {
   [[nodiscard]] BackendStatus initialise(BackendQueue* queue, void* const* inputs, void* persistent,
                                          void* temporary) const noexcept;
   // That initialise needs.
-  [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return plans_.initialise.temporary_bytes(); }
+  [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
   // By its initialisation: where its persistent resource is, and that it is filled. False when it was before.
   void set_persistent_place(const void* address) noexcept {
@@ -123,8 +123,8 @@ class Execution final : public Work {
   const bool late_bindings_;
   std::size_t nodes_;
   GraphPlans plans_;
-  BackendProgram* initialise_ = nullptr;  // null: there is nothing but copies
-  BackendProgram* program_ = nullptr;
+  DeviceProgram initialise_;  // empty: there is nothing but copies
+  DeviceProgram program_;
   void* constants_ = nullptr;  // in the device's memory
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};

@@ -27,17 +27,19 @@ struct Launched {
 };
 std::vector<Launched> g_launched;
 std::vector<KernelSource> g_sources;
-std::string g_refused;  // by NVRTC
+std::string g_refused;   // by NVRTC
+bool g_compiles = true;  // whether NVRTC takes any source
+const Machine kMachine{.multiprocessors = 132, .compute_capability = 90};
 
 class RecordedKernels final : public RuntimeKernels {
  public:
   explicit RecordedKernels(KernelSource source) : source_(std::move(source)) {}
-  cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads, void** parameters,
+  cudaError_t launch(std::size_t kernel, const LaunchShape& shape, void** parameters,
                      cudaStream_t) const noexcept override {
     Launched& launched = g_launched.emplace_back();
     launched.kernel = source_.kernels[kernel];
-    launched.blocks = blocks;
-    launched.threads = threads;
+    launched.blocks = shape.blocks.x;
+    launched.threads = shape.threads.x;
     std::memcpy(&launched.launch, parameters[0], sizeof(launched.launch));
     return cudaSuccess;
   }
@@ -66,7 +68,10 @@ constexpr auto kDescribe = []<class Fold>() -> const ReduceKernels& { return des
 
 }  // namespace
 
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const Machine&) {
+  if (!g_compiles) {
+    return nullptr;
+  }
   KernelBinary binary;
   std::string why;
   g_sources.push_back(source);
@@ -95,11 +100,29 @@ bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) no
 
 extern const Family reduce_family;
 
+namespace {
+
+// An element-wise step that stands alone. It asks for as much workspace as its operand has offset.
+class AloneStep final : public PreparedStep {
+ public:
+  explicit AloneStep(const Step& step) : workspace_(step.operands.front().offset) {}
+  std::uint64_t workspace_bytes() const noexcept override { return workspace_; }
+  cudaError_t launch(std::byte* const*, std::byte*, cudaStream_t) const noexcept override { return cudaSuccess; }
+  void explain(char*, std::size_t) const noexcept override {}
+
+ private:
+  std::uint64_t workspace_;
+};
+
+}  // namespace
+
 FamilyEntry find_family(std::uint32_t number) noexcept {
-  static const Family kElementwise = {.prepare = nullptr,  // none stands alone here
-                                      .prepare_inlined = prepare_inlined,
-                                      .launch_at_once = nullptr,
-                                      .launch_in_waves = nullptr};
+  static const Family kElementwise = {
+      .prepare = [](const Step& step, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+        return std::make_unique<AloneStep>(step);
+      },
+      .prepare_inlined = prepare_inlined,
+  };
   const bool is_reduce = number == static_cast<std::uint32_t>(FamilyId::reduce);
   return {.family = is_reduce ? &reduce_family : &kElementwise, .missing = nullptr};
 }
@@ -107,14 +130,15 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 namespace {
 
 // The steps of the graph, which all are joined, as they are launched: the names of the kernels.
-std::string launched(const std::string& text) {
+std::string launched(const std::string& text, const Machine& machine = kMachine) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
   const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1}).value();
   BackendProgram program;
-  if (const char* const why = prepare_steps(plans.run.words(), program); why != nullptr) {
-    return why;
+  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
+      status.code != BackendCode::ok) {
+    return status.message;
   }
   std::string names;
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -125,7 +149,7 @@ std::string launched(const std::string& text) {
       bases[i] = operand.slot == kNoSlot ? nullptr
                                          : reinterpret_cast<std::byte*>((operand.slot + 1) * kApart + operand.offset);
     }
-    EXPECT_EQ(step.prepared->launch(bases, nullptr), cudaSuccess);
+    EXPECT_EQ(step.prepared->launch(bases, nullptr, nullptr), cudaSuccess);
   }
   for (const Launched& one : g_launched) {
     std::string name = one.kernel;
@@ -144,6 +168,61 @@ void expect_compiled() {
   if (has_nvrtc()) {
     EXPECT_EQ(g_refused, "") << g_sources.back().text;
   }
+}
+
+// Then the graph is compiled again with its steps apart.
+TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
+  const auto graph = test::parse_graph(
+      "a = input 256\n"
+      "s = REDUCE a:f32[4,16] -> f32[4,1] Function=SUM Axes=[1]\n"
+      "z = ABS s:f32[4,1] -> f32[4,1]\n"
+      "out z\n");
+  for (const std::uint32_t joins_from : {1U, 0U}) {
+    const auto plans = compile_graph(graph, DeviceTraits{.joins_from = joins_from}).value();
+    BackendProgram program;
+    g_compiles = false;
+    const BackendStatus status = prepare_steps(backend_plan(plans.run), kMachine, program);
+    g_compiles = true;
+    EXPECT_EQ(status.code, joins_from != 0 ? BackendCode::not_joined : BackendCode::ok);
+    EXPECT_EQ(status.message == nullptr, joins_from == 0);
+  }
+}
+
+// Fewer threads for each sum are better once the sums keep the device busy, and a smaller device is busy sooner.
+TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
+  const std::string graph =
+      "a = input 122880\n"
+      "s = REDUCE a:f32[1920,16] -> f32[1920,1] Function=SUM Axes=[1]\n"
+      "z = ABS s:f32[1920,1] -> f32[1920,1]\n"
+      "out z\n";
+  EXPECT_EQ(launched(graph), "along_vectors<JoinedWork>");
+  EXPECT_EQ(launched(graph, Machine{.multiprocessors = 2, .compute_capability = 90}), "along_wide<JoinedWork>");
+  expect_compiled();
+}
+
+// The steps share one workspace, behind the memory that the plan asks for.
+TEST(Workspace, LiesBehindThePlansTemporary) {
+  const auto program_of = [](std::uint64_t temporary, std::initializer_list<std::uint64_t> workspaces) {
+    Plan plan(1, 1);
+    for (const std::uint64_t workspace : workspaces) {
+      const Operand operand{.slot = 0, .type = DataType::FLOAT32, .offset = workspace};
+      plan.add(static_cast<std::uint32_t>(FamilyId::elementwise), {&operand, 1}, {});
+    }
+    BackendPlan flat = backend_plan(plan);
+    flat.temporary_bytes = temporary;
+    BackendProgram program;
+    const BackendStatus status = prepare_steps(flat, kMachine, program);
+    EXPECT_EQ(status.code, temporary > 1'000'000 ? BackendCode::out_of_memory : BackendCode::ok);
+    return program;
+  };
+  EXPECT_EQ(program_of(0, {0, 0}).temporary_bytes, 0U);
+  EXPECT_EQ(program_of(100, {0}).temporary_bytes, 100U);
+  const BackendProgram program = program_of(100, {30, 500, 7});
+  EXPECT_EQ(program.temporary_slot, 2U);
+  EXPECT_EQ(program.workspace_offset, 128U);
+  EXPECT_EQ(program.temporary_bytes, 628U);
+  EXPECT_EQ(program_of(0, {1}).temporary_bytes, 1U);
+  static_cast<void>(program_of(~std::uint64_t{200}, {400}));
 }
 
 TEST(Joined, BothNeighboursAreOneKernel) {

@@ -208,7 +208,7 @@ void bench_type(Timer& timer, const Memory& memory) {
         PreparedElements prepared;
         prepare(prepared, modulus_of(entry, kDataTypeOf<T>), {one.a, one.b, {kSide, 1}}, {kSide, kSide});
         std::byte* bases[] = {memory.a + one.a_shift * sizeof(T), memory.b, memory.out};
-        const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr)); });
+        const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr, nullptr)); });
         const double pass = one.streams == 3 ? three : two;
         std::printf("%-8s %-8s %-12s %-22s %-10s %8.1f us %6.0f GB/s  %5.1f %%\n",
                     std::string(type_name(kDataTypeOf<T>)).c_str(),
@@ -357,7 +357,7 @@ void bench_entries(Timer& timer, const Memory& memory) {
       bytes += kElements * element_size(program.types[i]);
       bases[i] = i < program.loads ? bases[i] : memory.out;
     }
-    const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr)); });
+    const double time = timer.median([&] { CHECK(prepared.launch(bases, nullptr, nullptr)); });
     const double speed = static_cast<double>(bytes) / time;
     std::printf("%-60s %-12s %8.1f us %6.0f GB/s  %5.1f %%\n", program.name.c_str(), shape_name(prepared.shape()), time,
                 1e-3 * speed, 100 * speed / pass);

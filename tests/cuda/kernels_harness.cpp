@@ -178,7 +178,7 @@ ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tenso
 }
 
 void prepare_or_exit(PreparedElements& prepared, const ElementStep& step) {
-  if (const char* const why = prepared.prepare(step); why != nullptr) {
+  if (const char* const why = prepared.prepare(step, machine_of_tests()); why != nullptr) {
     std::fprintf(stderr, "a step was not prepared: %s\n", why);
     std::exit(1);
   }
@@ -288,7 +288,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     bases[i] = device_ + layouts[i].base;
   }
-  CHECK(prepared.launch(bases, nullptr));
+  CHECK(prepared.launch(bases, nullptr, nullptr));
   found_.resize(used);
   CHECK(cudaMemcpy(found_.data(), device_, used, cudaMemcpyDeviceToHost));
 

@@ -228,8 +228,8 @@ u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_s
   const auto count = static_cast<u64>(step.nest.count);
   CHECK(cudaMemsetAsync(buffers.expected, 0x5a, count * sizeof(T)));
   CHECK(cudaMemsetAsync(buffers.found, 0xa5, count * sizeof(T)));
-  CHECK(generic.launch(to_expected, nullptr));
-  CHECK(tuned.launch(to_found, nullptr));
+  CHECK(generic.launch(to_expected, nullptr, nullptr));
+  CHECK(tuned.launch(to_found, nullptr, nullptr));
   CHECK(cudaMemsetAsync(buffers.counters, 0, sizeof(unsigned long long)));
   CHECK(cudaMemsetAsync(buffers.counters + 1, 0xff, sizeof(unsigned long long)));
   count_different<T>

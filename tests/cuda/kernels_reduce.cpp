@@ -287,13 +287,13 @@ class ReduceCheck {
     step.phase = phase;
     const char* why = nullptr;
     const Step flat{.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))};
-    const auto prepared = reduce_family.prepare(flat, {}, &why);
+    const auto prepared = reduce_family.prepare(flat, machine_of_tests(), {}, &why);
     if (prepared == nullptr) {
       complain(why);
       return;
     }
     std::byte* const bases[] = {from, to};
-    CHECK(prepared->launch(bases, nullptr));
+    CHECK(prepared->launch(bases, nullptr, nullptr));
     char text[64];
     prepared->explain(text, sizeof(text));
     explained_ = phase == ReducePhase::combine ? explained_ : text;

@@ -56,7 +56,9 @@ const KernelSet* find_kernels(EntryId entry, std::uint32_t) noexcept {
 const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t) noexcept {
   return entry == EntryId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
 }
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&) { return nullptr; }  // without NVRTC
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const Machine&) {
+  return nullptr;  // without NVRTC
+}
 bool takes_small_tasks(EntryId entry) noexcept { return entry == EntryId::ELEMENT_WISE_ADD; }
 cudaError_t launch_at_once(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
 cudaError_t launch_in_waves(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
@@ -78,6 +80,7 @@ bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcep
 namespace {
 
 constexpr std::uint64_t kBase = 1 << 20;
+const Machine kMachine{};
 
 TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
   TensorDesc made;
@@ -105,7 +108,7 @@ ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
 // What would be launched with these bytes added to each operand's address, a multiple of 16.
 std::string launched(const ElementStep& step, std::vector<std::uint64_t> added = {}) {
   PreparedElements prepared;
-  if (const char* const why = prepared.prepare(step); why != nullptr) {
+  if (const char* const why = prepared.prepare(step, kMachine); why != nullptr) {
     return why;
   }
   std::byte* bases[kMaxOperands] = {};
@@ -113,7 +116,7 @@ std::string launched(const ElementStep& step, std::vector<std::uint64_t> added =
     bases[i] = reinterpret_cast<std::byte*>(kBase * (i + 1) + (i < added.size() ? added[i] : 0));
   }
   g_launched.clear();
-  EXPECT_EQ(prepared.launch(bases, nullptr), cudaSuccess);
+  EXPECT_EQ(prepared.launch(bases, nullptr, nullptr), cudaSuccess);
   return g_launched;
 }
 
@@ -206,7 +209,7 @@ TEST(Prepare, SmallTasks) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
   const TensorDesc one = tensor(kFloat, {64}, {0});
   PreparedElements prepared;
-  ASSERT_EQ(prepared.prepare(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole})), nullptr);
+  ASSERT_EQ(prepared.prepare(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole}), kMachine), nullptr);
   std::byte* bases[] = {reinterpret_cast<std::byte*>(kBase), reinterpret_cast<std::byte*>(2 * kBase),
                         reinterpret_cast<std::byte*>(3 * kBase)};
   SmallTask task;
@@ -221,7 +224,7 @@ TEST(Prepare, SmallTasks) {
   bases[0] += 1;
   EXPECT_FALSE(prepared.make_small_task(bases, task));
   PreparedElements other;
-  ASSERT_EQ(other.prepare(step_of(EntryId::ELEMENT_WISE_CLIP, {whole, whole})), nullptr);
+  ASSERT_EQ(other.prepare(step_of(EntryId::ELEMENT_WISE_CLIP, {whole, whole}), kMachine), nullptr);
   EXPECT_FALSE(other.make_small_task(bases, task));
 }
 

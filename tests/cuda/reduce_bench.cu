@@ -16,7 +16,9 @@
 namespace anydml::cuda {
 
 extern const Family reduce_family;
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&) { return nullptr; }  // none is joined
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const Machine&) {
+  return nullptr;  // none is joined
+}
 bool g_quick = false;
 
 namespace {
@@ -130,8 +132,8 @@ struct Bench {
     const auto prepare = [&](ReducePhase phase) {
       step.phase = phase;
       const char* why = nullptr;
-      return reduce_family.prepare({.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))}, {},
-                                   &why);
+      return reduce_family.prepare({.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))},
+                                   machine_of_tests(), {}, &why);
     };
     const bool one = step.blocks() == 1;
     const auto first = prepare(one ? ReducePhase::whole : ReducePhase::blocks);
@@ -139,9 +141,9 @@ struct Bench {
     std::byte* const first_bases[] = {input, one ? output : partials};
     std::byte* const second_bases[] = {partials, output};
     const float time = time_of([&] {
-      CHECK(first->launch(first_bases, nullptr));
+      CHECK(first->launch(first_bases, nullptr, nullptr));
       if (!one) {
-        CHECK(second->launch(second_bases, nullptr));
+        CHECK(second->launch(second_bases, nullptr, nullptr));
       }
     });
     const auto read = static_cast<float>(step.outputs * step.count) * static_cast<float>(element_size(type));

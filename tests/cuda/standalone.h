@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "backend/cuda/machine.h"
 #include "plan/tensor.h"
 
 #define CHECK(call)                                                                                  \
@@ -19,6 +20,18 @@
   } while (false)
 
 namespace anydml {
+
+namespace cuda {
+// The GPU that these programs run on.
+inline const Machine& machine_of_tests() {
+  static const Machine machine = [] {
+    cudaDeviceProp properties{};
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    return machine_of(properties, 0);
+  }();
+  return machine;
+}
+}  // namespace cuda
 
 // Of plan/tensor.cpp, which needs more than they link.
 __attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {

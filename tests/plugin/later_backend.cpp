@@ -4,9 +4,13 @@
 //
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
+// ANYDML_LATER_WORKSPACE=N: every program asks for N bytes of workspace. A run that finds it misaligned, or overwritten
+// by the plan's own steps, fails. ANYDML_LATER_APART=1: the device says that it joins steps, and then refuses every
+// plan that joins some.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -18,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -40,6 +45,7 @@ struct LaterDevice {
   std::atomic<std::uint64_t> promised_bytes{0};
   std::atomic<bool> failed{false};
   std::atomic<long> runs_left{0};  // until the one that fails; 0: none does
+  std::uint64_t workspace_bytes = 0;
 };
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
@@ -143,9 +149,14 @@ BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice
   if (const char* fails = std::getenv("ANYDML_LATER_FAILS"); fails != nullptr) {
     opened->runs_left = std::atol(fails);
   }
+  if (const char* workspace = std::getenv("ANYDML_LATER_WORKSPACE"); workspace != nullptr) {
+    opened->workspace_bytes = std::strtoull(workspace, nullptr, 10);
+  }
   *device = reinterpret_cast<BackendDevice*>(opened.release());
   return kOk;
 }
+
+bool refuses_joined_plans() { return std::getenv("ANYDML_LATER_APART") != nullptr; }
 
 void describe(const BackendDevice*, BackendDeviceInfo* info) {
   *info = {};
@@ -154,6 +165,7 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   info->memory_bytes = kMemoryBytes;
   info->asynchronous = 1;
   info->traits.threads = 1;
+  info->traits.joins_from = refuses_joined_plans() ? 1 : 0;
   info->vendor = 0xfeed;
   info->product = 7;
 }
@@ -182,24 +194,58 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
   cpu_backend().release(own(device).cpu, kind, bytes, address);
 }
 
-// The CPU's program, and how many addresses a run of it has.
+// The CPU's program, how many addresses a run of it has, and where the workspace lies behind the plan's temporary.
 struct LaterProgram {
   BackendProgram* program = nullptr;
   std::size_t slots = 0;
+  std::size_t temporary_slot = 0;
+  std::uint64_t temporary_bytes = 0;
+  std::uint64_t workspace_offset = 0;
+  std::uint64_t workspace_bytes = 0;
+
+  static constexpr std::byte kMark{0xa5};
+
+  void mark_workspace(const std::vector<void*>& addresses) const {
+    if (workspace_bytes != 0) {
+      std::memset(workspace(addresses), static_cast<int>(kMark), workspace_bytes);
+    }
+  }
+  [[nodiscard]] bool is_marked(const std::vector<void*>& addresses) const {
+    return workspace_bytes == 0 || (reinterpret_cast<std::uintptr_t>(workspace(addresses)) % kTemporaryAlignment == 0 &&
+                                    std::ranges::all_of(std::span(workspace(addresses), workspace_bytes),
+                                                        [](std::byte one) { return one == kMark; }));
+  }
+
+ private:
+  [[nodiscard]] std::byte* workspace(const std::vector<void*>& addresses) const {
+    return static_cast<std::byte*>(addresses[temporary_slot]) + workspace_offset;
+  }
 };
 
 LaterProgram& own(BackendProgram* program) { return *reinterpret_cast<LaterProgram*>(program); }
 const LaterProgram& own(const BackendProgram* program) { return *reinterpret_cast<const LaterProgram*>(program); }
 
-BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
+BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   auto made = std::make_unique<LaterProgram>();
-  for_each_step(std::span(plan, words), [&](const Step& step) {
+  made->temporary_slot = plan->temporary_slot;
+  made->slots = plan->temporary_slot + std::size_t{1};
+  bool joined = false;
+  for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     for (const Operand& operand : step.operands) {
-      made->slots = std::max<std::size_t>(made->slots, operand.slot + 1);
+      joined = joined || operand.slot == kNoSlot;
+      made->slots = std::max<std::size_t>(made->slots, operand.slot == kNoSlot ? 0 : operand.slot + std::size_t{1});
     }
     return true;
   });
-  const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, words, &made->program);
+  if (joined && refuses_joined_plans()) {
+    return {BackendCode::not_joined, "the device of the tests was told to refuse joined steps"};
+  }
+  made->workspace_bytes = own(device).workspace_bytes;
+  made->workspace_offset =
+      (plan->temporary_bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
+  made->temporary_bytes =
+      made->workspace_bytes != 0 ? made->workspace_offset + made->workspace_bytes : plan->temporary_bytes;
+  const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, &made->program);
   if (status.code == BackendCode::ok) {
     *program = reinterpret_cast<BackendProgram*>(made.release());
   }
@@ -233,7 +279,11 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
       device.failed = true;
     }
     if (!device.failed) {
+      own(program).mark_workspace(kept);
       cpu_backend().run(device.cpu_queue, own(program).program, kept.data());
+      if (!own(program).is_marked(kept)) {
+        device.failed = true;
+      }
     }
   });
 }
@@ -270,6 +320,7 @@ constexpr BackendTable kTable = {
     .access = [](BackendDevice* device,
                  const void* address) { return is_own(own(device), address) ? Access::direct : Access::by_copy; },
     .compile = compile,
+    .temporary_bytes = [](const BackendProgram* program) { return own(program).temporary_bytes; },
     .destroy =
         [](BackendProgram* program) {
           cpu_backend().destroy(own(program).program);

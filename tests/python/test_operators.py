@@ -67,6 +67,9 @@ CASES = {
     **dict.fromkeys(("ACTIVATION_PARAMETRIC_SOFTPLUS", "ACTIVATION_SCALED_TANH"), ((X,), {"alpha": 0.3, "beta": 2}, {})),
     **{name: ONE if len(ALL[name].inputs) == 1 else TWO for name in python_rule.UFUNCS},
     "REDUCE": ((X.reshape(2, 2),), {"function": "sum", "axes": [1]}, {"shape": (2, 1), "dtype": X.dtype}),
+    "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
+             {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
+              "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
     "ARGMIN": ((X.reshape(2, 2),), {"axes": [1], "axis_direction": "increasing"}, {"shape": (2, 1), "dtype": "int64"}),
     "ARGMAX": ((X.reshape(2, 2),), {"axes": [0], "axis_direction": "decreasing"}, {"shape": (1, 2), "dtype": "int64"}),
     "SPLIT": ((X,), {"axis": 0}, {"shape": ((1,), (3,))}),
@@ -84,6 +87,8 @@ CASES = {
     "DIAGONAL_MATRIX": ((), {"offset": -1, "value": 3}, {"shape": (3, 2), "dtype": "int16"}),
     "DIAGONAL_MATRIX1": ((X.reshape(2, 2),), {"value": 3, "diagonal_fill_begin": 1, "diagonal_fill_end": -1},
                          {"shape": (2, 2)}),
+    **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
+       for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }
 # Where a short name is not the operator's own, and why.
 RENAMED = {
@@ -284,8 +289,8 @@ def test_what_is_wrong_is_named():
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
             # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^GEMM: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("GEMM", X, X, TransA=None, FusedActivation="RELU")),
+            (NotImplementedError, "^LSTM: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("LSTM", X, X, Direction=None, ActivationDescs="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

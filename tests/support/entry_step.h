@@ -69,7 +69,8 @@ inline BackendQueue* queue_of_tests() {
 inline void run(const Plan& plan, void* const* addresses, BackendDevice* device = cpu_of_tests(),
                 BackendQueue* queue = queue_of_tests()) {
   BackendProgram* program = nullptr;
-  ASSERT_EQ(cpu_backend().compile(device, plan.words().data(), plan.words().size(), &program).code, BackendCode::ok);
+  const BackendPlan flat = backend_plan(plan);
+  ASSERT_EQ(cpu_backend().compile(device, &flat, &program).code, BackendCode::ok);
   EXPECT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
   cpu_backend().destroy(program);
 }

@@ -98,6 +98,35 @@ class Twin {
     values_.push_back({id, form, std::move(result)});
     return values_.size() - 1;
   }
+  // An operator with several outputs: the numbers of its results.
+  std::vector<std::size_t> run(const char* op, const std::vector<std::size_t>& inputs, const std::vector<Form>& forms,
+                               std::vector<anydml_attribute> attributes = {}) {
+    std::vector<anydml_tensor> tensors;
+    std::vector<anydml_value> ids;
+    for (const std::size_t input : inputs) {
+      tensors.push_back(values_[input].form.tensor(values_[input].data.data()));
+      ids.push_back(values_[input].id);
+    }
+    std::vector<Bytes> results;
+    std::vector<anydml_tensor> outputs;
+    for (const Form& form : forms) {
+      results.emplace_back(form.bytes());
+    }
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      outputs.push_back(forms[i].tensor(results[i].data()));
+    }
+    check(anydml_run(nullptr, op, tensors.data(), tensors.size(), outputs.data(), outputs.size(), attributes.data(),
+                     attributes.size()));
+    std::vector<anydml_value> made(forms.size());
+    check(anydml_graph_add_operator(graph_, op, ids.data(), ids.size(), outputs.data(), outputs.size(),
+                                    attributes.data(), attributes.size(), made.data()));
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      numbers.push_back(values_.size());
+      values_.push_back({made[i], forms[i], std::move(results[i])});
+    }
+    return numbers;
+  }
   std::size_t view(std::size_t of, const Form& form) {
     anydml_value id = 0;
     const anydml_tensor tensor = form.tensor();
@@ -144,7 +173,9 @@ class Twin {
   static bool same(const Form& form, const Bytes& a, const Bytes& b, std::size_t dimension = 0, int64_t at = 0) {
     const std::size_t size = anydml_type_size(form.type);
     if (dimension == form.sizes.size()) {
-      return std::memcmp(&a[static_cast<std::size_t>(at) * size], &b[static_cast<std::size_t>(at) * size], size) == 0;
+      const unsigned char* const one = &a[static_cast<std::size_t>(at) * size];
+      const unsigned char* const other = &b[static_cast<std::size_t>(at) * size];
+      return std::memcmp(one, other, size) == 0 || (form.type == ANYDML_FLOAT32 && is_nan(one) && is_nan(other));
     }
     for (int64_t i = 0; i < form.sizes[dimension]; ++i) {
       if (!same(form, a, b, dimension + 1, at + i * form.strides[dimension])) {
@@ -155,6 +186,12 @@ class Twin {
   }
 
  private:
+  static bool is_nan(const unsigned char* bytes) {
+    float number = 0;
+    std::memcpy(&number, bytes, sizeof(number));
+    return number != number;
+  }
+
   static void check(int code) { ASSERT_EQ(code, ANYDML_OK) << anydml_last_error(); }
 
   anydml_graph* graph_ = nullptr;

@@ -2,8 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _reductions as reductions
-from . import _shapes as shapes
+from . import _elements as elements, _functions as functions, _layers as layers, _products as products
+from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
 
@@ -111,7 +111,10 @@ _NODES = {
     "ArgMin": reductions.extreme_index("ARGMIN"),
     "GlobalAveragePool": reductions.global_pool("AVERAGE"),
     "GlobalMaxPool": reductions.global_pool("MAX"),
-    "Hardmax": Row(reductions.hardmax, "ARGMAX FILL_VALUE_SEQUENCE LOGICAL_EQUALS CAST"),
+    "Hardmax": Row(reductions.along_rows("ACTIVATION_HARDMAX", reductions.hardmax_by_index),
+                   "HARDMAX HARDMAX1 ARGMAX FILL_VALUE_SEQUENCE LOGICAL_EQUALS CAST"),
+    "LogSoftmax": Row(reductions.along_rows("ACTIVATION_LOG_SOFTMAX"), "LOG_SOFTMAX LOG_SOFTMAX1",
+                      kinds=functions.ROUNDED),
     "ReduceL1": reductions.reduction("L1"),
     "ReduceL2": reductions.reduction("L2", "REDUCE CAST SQRT FILL_VALUE_CONSTANT"),
     "ReduceLogSum": reductions.reduction("LOG_SUM", "REDUCE FILL_VALUE_CONSTANT", functions.ROUNDED),
@@ -122,6 +125,10 @@ _NODES = {
     "ReduceProd": reductions.reduction("MULTIPLY"),
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # products of matrices
+    "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
+    "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
+    "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
     "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),

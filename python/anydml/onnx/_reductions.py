@@ -99,7 +99,27 @@ def global_pool(function):
     return Row(make, "REDUCE FILL_VALUE_CONSTANT IDENTITY")
 
 
-def hardmax(node):
+def along_rows(name, make_others=None):
+    """Softmax, LogSoftmax or Hardmax along an axis, or before opset 13 along all axes from there on. make_others: for
+    the types that the operator does not take."""
+    def make(node):
+        if make_others is not None and node.kinds[0] == "double":
+            return make_others(node)
+
+        def compute(x):
+            axis = axis_of(node.attributes["axis"], x.ndim)
+            if x.size == 0:
+                return np.empty_like(x)
+            if node.since >= 13:
+                return dispatch(f"{name}1", x, Axes=[axis])
+            return dispatch(name, x.reshape(math.prod(x.shape[:axis]), -1)).reshape(x.shape)
+
+        return compute
+
+    return make
+
+
+def hardmax_by_index(node):
     """1 at the first of the greatest along an axis, or before opset 13 along all axes from there on; 0 elsewhere."""
     def compute(x):
         axis = axis_of(node.attributes["axis"], x.ndim)

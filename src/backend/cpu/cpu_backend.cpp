@@ -41,8 +41,12 @@ constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device
 // The second-level cache of a core; a common size where the system does not say.
 std::uint64_t second_level_cache_bytes() {
   constexpr std::uint64_t kCommon = std::uint64_t{512} << 10;
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : kCommon;
+#ifdef _SC_LEVEL2_CACHE_SIZE  // musl has no such name
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
+    return static_cast<std::uint64_t>(bytes);
+  }
+#endif
+  return kCommon;
 }
 
 std::string cpu_model() {
@@ -225,6 +229,10 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
+  // Several jobs for the threads follow each other.
+  ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
+  std::shared_ptr<Scratch> scratch;  // null: no step needs any
+  std::uint64_t temporary_bytes = 0;
 };
 
 namespace {
@@ -260,11 +268,29 @@ ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   return ready;
 }
 
-BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uint64_t words, BackendProgram** program) {
+// Whether threads stay awake between the steps, and the memory that the steps work in.
+void make_ready_for_threads(BackendProgram& program, ThreadPool& pool) {
+  std::uint64_t jobs = 0;
+  std::size_t scratch_bytes = 0;
+  for (const ReadyStep& step : program.steps) {
+    const cpu::Prepared& prepared = *step.prepared;
+    jobs += prepared.phases() > 1 ? prepared.phases() : prepared.pieces() > 1 ? 1 : 0;
+    scratch_bytes = std::max(scratch_bytes, prepared.scratch_bytes());
+  }
+  if (jobs > 1) {
+    program.between = ThreadPool::Sequence::Between::spin;
+  }
+  if (scratch_bytes > 0) {
+    program.scratch = pool.scratch(scratch_bytes);
+  }
+}
+
+BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
+    compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
-    const bool known = for_each_work(std::span(plan, words), [&](std::span<const Step> steps) {
+    const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       std::size_t operands = 0;
       for (const Step& step : steps) {
         operands += step.operands.size();
@@ -285,6 +311,7 @@ BackendStatus compile(BackendDevice* device, const std::uint64_t* plan, std::uin
     if (!known) {
       return {BackendCode::failed, "the plan asks for something that the CPU device has no kernel for"};
     }
+    make_ready_for_threads(*compiled, *device->pool);
     *program = compiled.release();
     return kOk;
   });
@@ -294,27 +321,65 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::Prepared* prepared;
+  const Scratch* workers_scratch;  // null: no step of the program needs any
+  std::byte* callers_scratch;
+  std::uint32_t phase;
   std::byte* operands[kMaxStepOperands];
 };
 
-void run_piece(void* context, std::uint64_t piece) noexcept {
+void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   const auto& run = *static_cast<const StepRun*>(context);
-  run.prepared->run(piece, run.operands);
+  std::byte* const scratch =
+      thread == 0 || run.workers_scratch == nullptr ? run.callers_scratch : run.workers_scratch->of_worker(thread);
+  run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
+}
+
+// The phases of a step that has several.
+[[gnu::noinline]] void run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
+  for (; run.phase < run.prepared->phases(); ++run.phase) {
+    jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run);
+  }
+}
+
+[[gnu::always_inline]] inline void run_steps(ThreadPool& pool, const BackendProgram& program, void* const* addresses,
+                                             std::byte* callers_scratch) {
+  ThreadPool::Sequence jobs(pool, program.between);
+  for (const ReadyStep& step : program.steps) {
+    StepRun run;
+    run.prepared = step.prepared.get();
+    run.workers_scratch = callers_scratch == nullptr ? nullptr : program.scratch.get();
+    run.callers_scratch = callers_scratch;
+    run.phase = 0;
+    std::size_t next = 0;
+    for (const Operand& operand : step.operands) {
+      run.operands[next++] =
+          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+    }
+    if (run.prepared->phases() == 1) {
+      jobs.run(run.prepared->pieces(), run_piece, &run);
+    } else {
+      run_phases(jobs, run);
+    }
+  }
+}
+
+[[gnu::noinline]] BackendStatus run_with_scratch(ThreadPool& pool, const BackendProgram& program,
+                                                 void* const* addresses) {
+  const Scratch::OfCaller scratch(program.scratch.get());
+  if (scratch.memory() == nullptr) {
+    return kOutOfMemory;
+  }
+  run_steps(pool, program, addresses, scratch.memory());
+  return kOk;
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
   const DefaultFloatEnvironment modes;
   ThreadPool& pool = *device_of(queue)->pool;
-  for (const ReadyStep& step : program->steps) {
-    StepRun step_run;
-    step_run.prepared = step.prepared.get();
-    std::size_t next = 0;
-    for (const Operand& operand : step.operands) {
-      step_run.operands[next++] =
-          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
-    }
-    pool.run(step.prepared->pieces(), run_piece, &step_run);
+  if (program->scratch != nullptr) {
+    return run_with_scratch(pool, *program, addresses);
   }
+  run_steps(pool, *program, addresses, nullptr);
   return kOk;
 }
 
@@ -341,6 +406,7 @@ constexpr BackendTable kTable = {
     .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
     .access = [](BackendDevice*, const void*) { return Access::direct; },
     .compile = compile,
+    .temporary_bytes = [](const BackendProgram* program) { return program->temporary_bytes; },
     .destroy = destroy,
     .create_queue = create_queue,
     .destroy_queue = [](BackendQueue*) {},

@@ -8,8 +8,11 @@
 //             backend has checked the number of operands.
 // Addresses   run gets one for each operand of the step, at any alignment. Those of operands without a slot are null:
 //             their elements come from, or go to, a neighbour. So are those of tensors that are absent.
-// Order       The pieces of a step run once each, in any order and at once on several threads; no two may write the
-//             same byte. All are done before the next step begins.
+// Order       A step has one phase or several, one after another. The pieces of a phase run once each, in any order and
+//             at once on several threads; no two may write the same byte. All are done before the next phase or step
+//             begins, which sees everything that they wrote.
+// Scratch     A step may ask for memory to work in. No other piece uses it while a piece runs, its content means
+//             nothing when a piece begins, and it is aligned to 64 bytes.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
 // Errors      A step that is ready cannot fail: run neither throws nor allocates nor waits.
 // Results     The bits do not depend on the number of threads or of pieces.
@@ -31,24 +34,40 @@ struct Machine {
   unsigned threads = 1;
 };
 
+// One part of a step's work.
+struct Piece {
+  std::uint64_t number;  // in its phase
+  std::uint32_t phase;
+  std::byte* scratch;  // for a step that asks for none it means nothing
+};
+
 // A step that is ready. Immutable: many threads may run pieces of it at once, for many runs.
 class Prepared {
  public:
-  explicit Prepared(std::uint64_t pieces) : pieces_(pieces) {}
+  explicit Prepared(std::uint64_t pieces, std::uint32_t phases = 1, std::size_t scratch_bytes = 0)
+      : pieces_(pieces), phases_(phases), scratch_bytes_(scratch_bytes) {}
   virtual ~Prepared() = default;
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // Each is run once, in any order. A piece is worth handing to another thread: some ten microseconds of work at least,
-  // unless there is no more.
+  // How many pieces a phase has. A piece should be worth handing to another thread: ten microseconds of work or more,
+  // if there is as much.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
+  // The same for a phase of a step that has several; this is asked anew in each run.
+  [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }
+  [[nodiscard]] std::uint32_t phases() const { return phases_; }
+  // Scratch memory that each thread needs.
+  [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
+
   // operands: the address of each operand of the step.
-  virtual void run(std::uint64_t piece, std::byte* const* operands) const noexcept = 0;
-  // Which kernels it runs, as a short text for the log; written and terminated within capacity.
+  virtual void run(const Piece& piece, std::byte* const* operands) const noexcept = 0;
+  // Names the kernels that it runs, as a short text for the log; written and terminated within capacity.
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 
  private:
   std::uint64_t pieces_;
+  std::uint32_t phases_;
+  std::size_t scratch_bytes_;
 };
 
 // A tile of the elements of an operand that has no slot. Elements are numbered as they would lie packed.

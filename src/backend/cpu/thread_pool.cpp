@@ -9,8 +9,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/process.h"
+#include "base/processors.h"
 
 namespace anydml {
 namespace {
@@ -34,35 +36,49 @@ class SignalsBlocked {
 
 ThreadPool* g_process_pool = nullptr;  // guarded by the process mutex
 
+// A moment in which a spinning thread leaves the core's resources to its neighbour.
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" : : : "memory");  // `yield` does nothing on most cores
+#endif
+}
+
+// Waits until `is_over`, for a while. False: this took too long.
+//
+// It does not offer the processor to other threads meanwhile: on a busy machine that costs a thread its turn, some
+// milliseconds, where a thread that sleeps is woken at once.
+template <class Condition>
+bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
+  constexpr int kLooks = 16;  // before each look at the clock
+  const std::uint64_t begin = monotonic_nanoseconds();
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (is_over()) {
+        return true;
+      }
+      pause();
+    }
+  } while (monotonic_nanoseconds() - begin < nanoseconds);
+  return is_over();
+}
+
+// A worker bridges the time that a step of one piece takes. A caller waits for pieces that are being run, and to be
+// woken takes it about ten microseconds.
+constexpr std::uint64_t kWorkersSpin = 50'000;
+constexpr std::uint64_t kCallersSpin = 20'000;
+
 }  // namespace
 
-// Lives on the stack of the thread that brought it. That thread leaves only when no worker is in the job.
-struct ThreadPool::Job {
-  std::uint64_t count;
-  ChunkFunction function;
-  void* context;
-  std::atomic<std::uint64_t> next{0};
-  // Guarded by the pool's mutex.
-  unsigned workers_inside = 0;
-  Job* previous = nullptr;
-  Job* following = nullptr;  // null: not in the ring
-
-  // Runs one chunk; false when there are none left.
-  bool run_one() {
-    const std::uint64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
-    if (chunk >= count) {
-      return false;
-    }
-    function(context, chunk);
-    return true;
-  }
-};
-
-ThreadPool::ThreadPool(unsigned threads) : wanted_workers_(std::max(threads, 1U) - 1) { start_workers(); }
+ThreadPool::ThreadPool(unsigned threads)
+    : wanted_workers_(std::max(threads, 1U) - 1), processors_(usable_processors()) {
+  start_workers();
+}
 
 ThreadPool& ThreadPool::of_process(unsigned threads) {
   if (g_process_pool == nullptr) {
-    g_process_pool = new ThreadPool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+    g_process_pool = new ThreadPool(threads != 0 ? threads : usable_processors());
     static constexpr ForkHooks kHooks = {
         .prepare = [] { g_process_pool->mutex_.lock(); },
         .parent = [] { g_process_pool->mutex_.unlock(); },
@@ -77,11 +93,11 @@ void ThreadPool::start_workers() {
   const SignalsBlocked blocked;
   while (workers_.load(std::memory_order_relaxed) < wanted_workers_) {
     try {
-      std::thread worker([this] { work(); });
+      std::thread worker([this, number = workers_.load(std::memory_order_relaxed) + 1] { work(number); });
       pthread_setname_np(worker.native_handle(), "anydml");
       worker.detach();
     } catch (const std::system_error&) {
-      break;  // the machine gives no more: those we have, and the callers, do the work
+      break;  // the machine gives no more: the callers and the workers that exist do the work
     } catch (const std::bad_alloc&) {
       break;
     }
@@ -89,115 +105,219 @@ void ThreadPool::start_workers() {
   }
 }
 
-// In the child of a fork, whose one thread holds the mutex: the workers and whoever waited are gone, and the condition
-// variables still count them. Those are made anew in place; destroying them would wait for threads that do not exist.
+// In the child of a fork, whose one thread holds the mutex: the workers and all other callers are gone, and the
+// condition variables still count them. Those are made anew in place; destroying them would wait for threads that do
+// not exist.
 void ThreadPool::forget_workers() {
-  new (&job_arrived_) std::condition_variable;
-  new (&worker_left_) std::condition_variable;
-  jobs_ = nullptr;
-  linked_jobs_.store(0, std::memory_order_relaxed);
+  new (&job_begun_) std::condition_variable;
+  new (&chunks_done_) std::condition_variable;
+  for (Job& job : jobs_) {
+    job.left.store(0, std::memory_order_relaxed);
+    job.caller_sleeps.store(false, std::memory_order_relaxed);
+    job.is_in_use.store(false, std::memory_order_relaxed);
+  }
+  sequences_.store(0, std::memory_order_relaxed);
+  hot_sequences_.store(0, std::memory_order_relaxed);
+  sleepers_.store(0, std::memory_order_relaxed);
   workers_.store(0, std::memory_order_relaxed);
   lost_in_fork_.store(true, std::memory_order_relaxed);
   mutex_.unlock();
 }
 
-void ThreadPool::link(Job& job) {
-  linked_jobs_.fetch_add(1, std::memory_order_relaxed);
-  if (jobs_ == nullptr) {
-    job.previous = job.following = &job;
-    jobs_ = &job;
-    return;
-  }
-  job.following = jobs_;
-  job.previous = jobs_->previous;
-  job.previous->following = &job;
-  jobs_->previous = &job;
+// ---- Workers -------------------------------------------------------------------------------------------------------
+
+// Threads that spin would keep others from working. A few callers more than there are processors do no harm.
+bool ThreadPool::is_crowded() const {
+  const unsigned threads = workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed);
+  return threads > processors_ + processors_ / 8;
 }
 
-void ThreadPool::unlink(Job& job) {
-  if (job.following == nullptr) {
-    return;
-  }
-  linked_jobs_.fetch_sub(1, std::memory_order_relaxed);
-  if (job.following == &job) {
-    jobs_ = nullptr;
-  } else {
-    job.previous->following = job.following;
-    job.following->previous = job.previous;
-    if (jobs_ == &job) {
-      jobs_ = job.following;
-    }
-  }
-  job.following = nullptr;
-}
-
-// The job whose turn it is; the one after it comes next. Called with the mutex held; null when there is none.
-ThreadPool::Job* ThreadPool::take_turn() {
-  Job* const job = jobs_;
-  if (job != nullptr) {
-    jobs_ = job->following;
-  }
-  return job;
-}
-
-void ThreadPool::work() {
-  // For the life of the thread: its modes came from whichever thread created it.
+void ThreadPool::work(unsigned number) {
+  // For the life of the thread: its modes came from the thread that created it.
   const DefaultFloatEnvironment modes;
-  std::unique_lock lock(mutex_);
+  unsigned turn = 0;
   for (;;) {
-    Job* job = nullptr;
-    job_arrived_.wait(lock, [&] { return (job = take_turn()) != nullptr; });
-    ++job->workers_inside;
-    lock.unlock();
-    bool more = job->run_one();
-    // Alone, a job has every turn: no need to come back for it.
-    while (more && linked_jobs_.load(std::memory_order_relaxed) == 1) {
-      more = job->run_one();
+    const std::uint32_t begun = jobs_begun_.load(std::memory_order_acquire);
+    if (take_turn(number, turn)) {
+      continue;
     }
-    lock.lock();
-    if (!more) {
-      unlink(*job);
-    }
-    if (--job->workers_inside == 0) {
-      worker_left_.notify_all();
+    const auto is_cold = [this] { return hot_sequences_.load(std::memory_order_relaxed) == 0; };
+    const auto has_news = [&] { return jobs_begun_.load(std::memory_order_acquire) != begun || is_cold(); };
+    if (is_cold() || is_crowded() || !spin_until(has_news, kWorkersSpin)) {
+      sleep();
     }
   }
 }
 
-void ThreadPool::run_shared(Job& job) {
-  {
-    const std::scoped_lock lock(mutex_);
-    link(job);
-  }
-  if (job.count - 1 >= workers_.load(std::memory_order_relaxed)) {
-    job_arrived_.notify_all();
-  } else {
-    for (std::uint64_t i = 1; i < job.count; ++i) {
-      job_arrived_.notify_one();
+// Works on the next job that has chunks left, counted from `turn`. False: no job has any.
+bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
+  const unsigned places = places_.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < places; ++i) {
+    const unsigned place = (turn + i) % places;
+    if (jobs_[place].left.load(std::memory_order_relaxed) > 0 && work_on(jobs_[place], number)) {
+      turn = place + 1;
+      return true;
     }
   }
-  while (job.run_one()) {
+  return false;
+}
+
+// Runs one chunk, or as many as there are if no other thread brings jobs. False: none was left.
+bool ThreadPool::work_on(Job& job, unsigned number) {
+  std::uint64_t done = 0;
+  do {
+    const std::int64_t left = job.left.fetch_sub(1, std::memory_order_acquire);
+    if (left <= 0) {
+      break;
+    }
+    job.function(job.context, job.count - static_cast<std::uint64_t>(left), number);
+    ++done;
+  } while (sequences_.load(std::memory_order_relaxed) == 1);
+  if (done == 0) {
+    return false;
   }
+  // In one order with the caller's, which says that it sleeps and then looks at what is done: one of both sees the
+  // other.
+  job.done.fetch_add(done, std::memory_order_seq_cst);
+  if (job.caller_sleeps.load(std::memory_order_seq_cst)) {
+    { const std::scoped_lock lock(mutex_); }
+    chunks_done_.notify_all();
+  }
+  return true;
+}
+
+bool ThreadPool::has_work() const {
+  const unsigned places = places_.load(std::memory_order_seq_cst);
+  return std::any_of(jobs_, jobs_ + places,
+                     [](const Job& job) { return job.left.load(std::memory_order_seq_cst) > 0; });
+}
+
+void ThreadPool::sleep() {
   std::unique_lock lock(mutex_);
-  unlink(job);
-  worker_left_.wait(lock, [&job] { return job.workers_inside == 0; });
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  job_begun_.wait(lock, [this] { return has_work(); });
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void ThreadPool::run(std::uint64_t count, ChunkFunction function, void* context) {
-  if (count == 1) {
-    function(context, 0);
-    return;
-  }
-  if (count > 1 && lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
+// ---- Callers -------------------------------------------------------------------------------------------------------
+
+// Gives the sequence a place. False: it has to do without the workers.
+bool ThreadPool::open(Sequence& sequence) {
+  if (lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
     start_workers();
   }
-  Job job{.count = count, .function = function, .context = context};
-  if (count > 1 && workers_.load(std::memory_order_relaxed) > 0) {
-    run_shared(job);
-  } else {
-    while (job.run_one()) {
+  if (workers_.load(std::memory_order_relaxed) == 0) {
+    return false;
+  }
+  for (unsigned place = 0; place < kPlaces; ++place) {
+    Job& job = jobs_[place];
+    if (job.is_in_use.load(std::memory_order_relaxed) || job.is_in_use.exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    unsigned places = places_.load(std::memory_order_relaxed);
+    while (places <= place && !places_.compare_exchange_weak(places, place + 1, std::memory_order_seq_cst)) {
+    }
+    sequences_.fetch_add(1, std::memory_order_relaxed);
+    if (sequence.between_ == Sequence::Between::spin) {
+      hot_sequences_.fetch_add(1, std::memory_order_relaxed);
+    }
+    sequence.job_ = &job;
+    return true;
+  }
+  return false;
+}
+
+void ThreadPool::close(Sequence& sequence) {
+  if (sequence.between_ == Sequence::Between::spin) {
+    hot_sequences_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  sequences_.fetch_sub(1, std::memory_order_relaxed);
+  sequence.job_->is_in_use.store(false, std::memory_order_release);
+}
+
+void ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) {
+  if (sequence.job_ == nullptr && !open(sequence)) {
+    for (std::uint64_t chunk = 0; chunk < count; ++chunk) {
+      function(context, chunk, 0);
+    }
+    return;
+  }
+  Job& job = *sequence.job_;
+  job.count = count;
+  job.function = function;
+  job.context = context;
+  job.done.store(0, std::memory_order_relaxed);
+  // In one order with a worker's, which says that it sleeps and then looks for work: one of both sees the other.
+  job.left.store(static_cast<std::int64_t>(count), std::memory_order_seq_cst);
+  jobs_begun_.fetch_add(1, std::memory_order_release);
+  wake(count - 1);
+  std::uint64_t own = 0;
+  for (;;) {
+    const std::int64_t left = job.left.fetch_sub(1, std::memory_order_relaxed);
+    if (left <= 0) {
+      break;
+    }
+    function(context, count - static_cast<std::uint64_t>(left), 0);
+    ++own;
+  }
+  wait_for(job, count - own);
+}
+
+void ThreadPool::wake(std::uint64_t wanted) {
+  const unsigned asleep = sleepers_.load(std::memory_order_seq_cst);
+  if (asleep == 0) {
+    return;
+  }
+  // The workers that are awake come by themselves, unless they are at other jobs.
+  if (sequences_.load(std::memory_order_relaxed) == 1) {
+    const unsigned workers = workers_.load(std::memory_order_relaxed);
+    wanted -= std::min<std::uint64_t>(wanted, workers - std::min(workers, asleep));
+  }
+  if (wanted == 0) {
+    return;
+  }
+  { const std::scoped_lock lock(mutex_); }  // a worker that counts as asleep is asleep by now
+  if (wanted >= asleep) {
+    job_begun_.notify_all();
+    return;
+  }
+  for (std::uint64_t i = 0; i < wanted; ++i) {
+    job_begun_.notify_one();
+  }
+}
+
+// Until the chunks that workers took are done.
+void ThreadPool::wait_for(Job& job, std::uint64_t done_by_workers) {
+  const auto is_done = [&] { return job.done.load(std::memory_order_seq_cst) == done_by_workers; };
+  if (is_done() || (!is_crowded() && spin_until(is_done, kCallersSpin))) {
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  job.caller_sleeps.store(true, std::memory_order_seq_cst);
+  chunks_done_.wait(lock, is_done);
+  job.caller_sleeps.store(false, std::memory_order_relaxed);
+}
+
+// ---- Scratch memory ------------------------------------------------------------------------------------------------
+
+std::shared_ptr<Scratch> ThreadPool::scratch(std::size_t bytes) {
+  const auto fits = [bytes](const std::shared_ptr<Scratch>& set) { return set != nullptr && set->bytes() >= bytes; };
+  {
+    const std::scoped_lock lock(mutex_);
+    if (auto kept = scratch_.lock(); fits(kept)) {
+      return kept;
     }
   }
+  auto made = std::make_shared<Scratch>(bytes, wanted_workers_);
+  // A set that goes here is destroyed after the mutex is free.
+  std::shared_ptr<Scratch> kept;
+  const std::scoped_lock lock(mutex_);
+  kept = scratch_.lock();
+  if (fits(kept)) {
+    return kept;  // another thread was faster
+  }
+  scratch_ = made;
+  return made;
 }
 
 }  // namespace anydml

@@ -1,59 +1,144 @@
 // SPDX-License-Identifier: MIT
-// Threads that share the chunks of running jobs. The thread that brings a job works on it too and never waits for a
-// worker to start, so a job finishes even when every worker is busy, could not be created, or was lost in a fork.
+// Threads that share the chunks of jobs. The thread that brings a job works on it too. It never waits for a worker that
+// has not taken a chunk, so a job finishes even when every worker is busy, could not be created, or was lost in a fork.
 //
-// Why our own: a few dozen lines suffice; packaged pools are not instrumented, so ThreadSanitizer reports races that
-// are none; and concurrent callers must share the workers fairly, which here is one chunk of each job in turn.
+// Jobs       A pool has a fixed array of places for jobs, one for each thread that brings some at a time. The places
+//            live as long as the pool, so workers look into them without a lock. A place counts down the chunks that
+//            nobody has taken. A thread that took a chunk keeps the job open until it says that the chunk is done, so
+//            it may read the rest of the job. A thread that comes too late reads a number that is not positive.
+// Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each begins when the job before it
+//            has ended, and sees everything that the earlier jobs wrote. Between two jobs of a sequence the workers
+//            spin, since waking a thread takes longer than a small step. After some tens of microseconds they sleep.
+//            They do not spin when no sequence is running, nor when the workers and the callers are more than the
+//            processors.
+// Fairness   While several threads bring jobs, a worker takes one chunk of each job in turn. A job that is alone keeps
+//            its workers.
+//
+// Why our own: packaged pools are not instrumented, so ThreadSanitizer reports races where there are none, and
+// concurrent callers must share the workers fairly.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+
+#include "backend/cpu/scratch.h"
 
 namespace anydml {
 
 class ThreadPool {
- public:
-  // What a job does for one of its chunks. Called from several threads at once; must not throw.
-  using ChunkFunction = void (*)(void* context, std::uint64_t chunk) noexcept;
+ private:
+  struct Job;
 
-  // `threads` counts the callers' own, so a pool of one has no workers.
+ public:
+  // The work of one chunk. Called from several threads at once; must not throw. `thread` is 0 for the thread that
+  // brought the job, and otherwise the number of a worker: no two threads of a job have the same.
+  using ChunkFunction = void (*)(void* context, std::uint64_t chunk, unsigned thread) noexcept;
+
+  // `threads` includes the caller, so a pool of one has no workers.
   explicit ThreadPool(unsigned threads);
   // Pools are never destroyed: their threads outlive main, as do callers in other threads.
   ~ThreadPool() = delete;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // The pool of the process, made at the first call, which says how many threads; 0: as many as the machine gives. It
-  // passes through a fork. Called with the process mutex held.
+  // The pool of the process. The first call creates it with this many threads; 0: as many as the process has
+  // processors. It passes through a fork. Called with the process mutex held.
   static ThreadPool& of_process(unsigned threads);
 
   // Threads that can work on a job: the workers that could be created, and the caller.
   [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
-  // Runs all chunks, 0 to count - 1, and returns when all are done.
-  void run(std::uint64_t count, ChunkFunction function, void* context);
+  // Jobs that one thread brings one after another. An object costs nothing until the first job of several chunks.
+  class Sequence {
+   public:
+    enum class Between { sleep, spin };  // what workers do until the next job comes
+
+    Sequence(ThreadPool& pool, Between between) : pool_(pool), between_(between) {}
+    ~Sequence() {
+      if (job_ != nullptr) {
+        pool_.close(*this);
+      }
+    }
+    Sequence(const Sequence&) = delete;
+    Sequence& operator=(const Sequence&) = delete;
+
+    // Runs all chunks, 0 to count - 1, and returns when all are done.
+    void run(std::uint64_t count, ChunkFunction function, void* context) {
+      if (count == 1) {
+        function(context, 0, 0);
+      } else if (count > 1) {
+        pool_.run_job(*this, count, function, context);
+      }
+    }
+
+   private:
+    friend class ThreadPool;
+    ThreadPool& pool_;
+    const Between between_;
+    Job* job_ = nullptr;
+  };
+
+  // One job alone.
+  void run(std::uint64_t count, ChunkFunction function, void* context) {
+    Sequence(*this, Sequence::Between::sleep).run(count, function, context);
+  }
+
+  // Scratch memory with at least this many bytes for each thread. Throws std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<Scratch> scratch(std::size_t bytes);
 
  private:
-  struct Job;
+  static constexpr std::size_t kApart = 128;  // bytes between data that different threads write: two cache lines
+  static constexpr unsigned kPlaces = 64;     // if more threads bring jobs at once, the others work alone
+
+  struct Job {
+    // A thread that takes a chunk gets the rest of the job with the same cache line.
+    alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that nobody has taken; none unless positive
+    std::uint64_t count = 0;
+    ChunkFunction function = nullptr;
+    void* context = nullptr;
+
+    alignas(kApart) std::atomic<std::uint64_t> done{0};  // chunks that workers took and finished
+    std::atomic<bool> caller_sleeps{false};
+    std::atomic<bool> is_in_use{false};
+  };
 
   void start_workers();
-  void work();
-  void run_shared(Job& job);
-  void link(Job& job);
-  void unlink(Job& job);
-  Job* take_turn();
+  void work(unsigned number);
+  bool take_turn(unsigned number, unsigned& turn);
+  bool work_on(Job& job, unsigned number);
+  void sleep();
+  [[nodiscard]] bool has_work() const;
+  [[nodiscard]] bool is_crowded() const;
+
+  bool open(Sequence& sequence);
+  void close(Sequence& sequence);
+  void run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context);
+  void wake(std::uint64_t wanted);
+  void wait_for(Job& job, std::uint64_t done_by_workers);
   void forget_workers();
 
   const unsigned wanted_workers_;
+  const unsigned processors_;
   std::atomic<unsigned> workers_{0};
-  std::atomic<bool> lost_in_fork_{false};  // the workers are to be started again, at the first job that can use them
-  std::mutex mutex_;
-  std::condition_variable job_arrived_;
-  std::condition_variable worker_left_;
-  std::atomic<unsigned> linked_jobs_{0};  // in the ring; written with the mutex held
-  Job* jobs_ = nullptr;                   // a ring of jobs that still have chunks to give; the next turn is its head's
+  std::atomic<bool> lost_in_fork_{false};  // the workers are started again with the first job that can use them
+  std::atomic<unsigned> sequences_{0};     // that have a place
+  std::atomic<unsigned> places_{0};        // that were ever in use
+
+  // Spinning workers read this line. It changes with every job.
+  alignas(kApart) std::atomic<std::uint32_t> jobs_begun_{0};
+  std::atomic<unsigned> hot_sequences_{0};  // whose workers spin between jobs
+
+  alignas(kApart) std::mutex mutex_;  // for sleeping and waking, and for scratch_
+  std::atomic<unsigned> sleepers_{0};
+  std::condition_variable job_begun_;
+  std::condition_variable chunks_done_;
+  std::weak_ptr<Scratch> scratch_;  // the largest set that programs hold
+
+  Job jobs_[kPlaces];
 };
 
 }  // namespace anydml

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <memory>
 #include <new>
-#include <span>
 
 #include "anydml_build/hash.h"
 #include "backend/cuda/device.h"
@@ -15,15 +14,14 @@
 namespace anydml::cuda {
 namespace {
 
-BackendStatus compile(BackendDevice*, const std::uint64_t* plan, std::uint64_t words,
-                      BackendProgram** program) noexcept {
+BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) noexcept {
   try {
     auto compiled = std::make_unique<BackendProgram>();
-    if (const char* const why = prepare_steps(std::span(plan, words), *compiled); why != nullptr) {
-      return {BackendCode::failed, why};
+    const BackendStatus status = prepare_steps(*plan, device->machine, *compiled);
+    if (status.code == BackendCode::ok) {
+      *program = compiled.release();
     }
-    *program = compiled.release();
-    return kOk;
+    return status;
   } catch (...) {
     return kOutOfMemory;
   }
@@ -57,6 +55,7 @@ constexpr BackendTable kTable = {
     .buffer_bytes = [](const BackendDevice* device) { return device->buffer_bytes.load(std::memory_order_relaxed); },
     .access = access,
     .compile = compile,
+    .temporary_bytes = [](const BackendProgram* program) { return program->temporary_bytes; },
     .destroy = [](BackendProgram* program) { delete program; },
     .create_queue = create_queue,
     .destroy_queue = destroy_queue,

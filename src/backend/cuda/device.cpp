@@ -143,12 +143,12 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   std::snprintf(info.description, sizeof(info.description), "%.96s", properties.name);
   info.memory_bytes = properties.totalGlobalMem;
   info.asynchronous = 1;
-  info.traits.threads = static_cast<std::uint32_t>(properties.multiProcessorCount);
-  info.traits.near_bytes = properties.sharedMemPerBlockOptin;
+  opened->machine = machine_of(properties, opened->index);
+  info.traits.threads = opened->machine.multiprocessors;
+  info.traits.near_bytes = opened->machine.shared_bytes_of_block;
   info.traits.families = built_families();
   try {
-    const std::string architecture = "sm_" + std::to_string(properties.major * 10 + properties.minor);
-    info.traits.joins_from = compiles_while_running(architecture) ? kLeastJoined : 0;
+    info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;
   } catch (...) {
     return kOutOfMemory;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/cuda/machine.h"
 #include "base/buffer_memory.h"
 
 namespace anydml {
@@ -24,6 +25,7 @@ inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
 struct BackendDevice {
   int index = 0;
   BackendDeviceInfo info = {};
+  cuda::Machine machine;
 
   std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
   std::mutex memory_mutex;                     // of what follows

@@ -5,9 +5,14 @@
 // The contract, beyond that of ops/family.h, whose statements on strides, overlaps and types hold for kernels too:
 //
 // Validation  A step was made by the family's own lowering in the same build, and its parameters are trusted. `prepare`
-//             refuses a step that the kernels cannot run, such as one of too many elements, and says why.
+//             refuses a step that the kernels cannot run, such as one of too many elements, and says why. A step with
+//             neighbours that is refused comes again without them, over memory.
+// Device      `prepare` may be called while another device is current: everything it needs to know is in Machine. A
+//             launch finds its device current.
 // Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device reaches. Those
 //             of operands without a slot mean nothing: their elements come from, or go to, a neighbour.
+// Workspace   A step that asks for some gets its address at each launch, a multiple of kTemporaryAlignment. Its
+//             contents are undefined, and other steps use the same memory before and after.
 // Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
 //             the device, and other threads may launch the same step on other streams meanwhile.
 // Errors      launch answers with the error of CUDA's call. It does not throw.
@@ -22,6 +27,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/cuda/machine.h"
 #include "base/element.h"
 #include "plan/plan.h"
 
@@ -50,10 +56,15 @@ class PreparedStep {
   PreparedStep(const PreparedStep&) = delete;
   PreparedStep& operator=(const PreparedStep&) = delete;
 
-  // bases: where the slot of each of the step's operands is, at any alignment. Does not wait.
-  [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept = 0;
-  // Returns false if the step must be launched alone. begins_wave is left to the caller.
-  [[nodiscard]] virtual bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept = 0;
+  // The memory that a launch needs for itself.
+  [[nodiscard]] virtual std::uint64_t workspace_bytes() const noexcept { return 0; }
+  // bases: where the slot of each of the step's operands is, at any alignment. workspace: null if it asks for none.
+  // Does not wait.
+  [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                           cudaStream_t stream) const noexcept = 0;
+  // Returns false if the step must be launched alone. begins_wave is left to the caller. Not of a step that asks for
+  // workspace.
+  [[nodiscard]] virtual bool make_small_task(std::byte* const*, SmallTask&) const noexcept { return false; }
   // What runs, for people: "vector, 2 loops".
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 };
@@ -102,14 +113,15 @@ struct Neighbours {
 struct Family {
   // Null, and why not, as a text that lives for ever. Neighbours come to those families alone whose operators say that
   // they join others (ops/family.h). May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, Neighbours neighbours, const char** why);
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours,
+                                           const char** why) = nullptr;
   // The same for a step that stands before or after one of another family, as a class of this name; null: the family
   // has none that do.
-  std::unique_ptr<InlinedStep> (*prepare_inlined)(const Step& step, const char* name);
+  std::unique_ptr<InlinedStep> (*prepare_inlined)(const Step& step, const char* name) = nullptr;
   // Small tasks of this family, none of which depends on another; null where the family makes none.
-  cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+  cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
   // The same in waves: those of a wave may depend on earlier waves.
-  cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept;
+  cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
 };
 
 // By their numbers in families.def.

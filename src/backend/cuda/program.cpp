@@ -2,7 +2,10 @@
 #include "backend/cuda/program.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "base/checked.h"
 
 namespace anydml::cuda {
 namespace {
@@ -10,7 +13,7 @@ namespace {
 constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
 
 // Steps that are one piece of work: a main step, and those that feed it or take what it makes. Null, or why not.
-const char* place(std::span<const Step> steps, BackendProgram::PlacedStep& placed) {
+const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
   std::size_t operands = 0;
   for (const Step& step : steps) {
@@ -45,19 +48,45 @@ const char* place(std::span<const Step> steps, BackendProgram::PlacedStep& place
     placed.operands.insert(placed.operands.end(), step.operands.begin(), step.operands.end());
   }
   const char* why = nullptr;
-  placed.prepared = placed.family->prepare(*main, std::move(neighbours), &why);
+  placed.prepared = placed.family->prepare(*main, machine, std::move(neighbours), &why);
   return placed.prepared != nullptr ? nullptr : why;
+}
+
+// The steps run one after another, so that one workspace is enough for all of them.
+BackendStatus place_workspace(const BackendPlan& plan, BackendProgram& program) {
+  std::uint64_t most = 0;
+  for (const BackendProgram::PlacedStep& step : program.steps) {
+    most = std::max(most, step.prepared->workspace_bytes());
+  }
+  program.temporary_slot = plan.temporary_slot;
+  program.temporary_bytes = plan.temporary_bytes;
+  if (most == 0) {
+    return {BackendCode::ok, nullptr};
+  }
+  const auto offset = checked_align_bytes(plan.temporary_bytes, kTemporaryAlignment);
+  const auto end = offset ? checked_add_bytes(*offset, most) : std::nullopt;
+  if (!end) {
+    return {BackendCode::out_of_memory, "the workspace of the kernels has more bytes than 64 bits count"};
+  }
+  program.workspace_offset = *offset;
+  program.temporary_bytes = *end;
+  return {BackendCode::ok, nullptr};
 }
 
 }  // namespace
 
-const char* prepare_steps(std::span<const std::uint64_t> plan, BackendProgram& program) {
+BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program) {
   const char* why = nullptr;
-  const bool all = for_each_work(plan, [&](std::span<const Step> steps) {
-    why = place(steps, program.steps.emplace_back());
+  bool joined = false;  // the steps that are looked at
+  const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
+    joined = steps.size() > 1;
+    why = place(steps, machine, program.steps.emplace_back());
     return why == nullptr;
   });
-  return why == nullptr && !all ? kUnknown : why;
+  if (all) {
+    return place_workspace(plan, program);
+  }
+  return {joined ? BackendCode::not_joined : BackendCode::failed, why != nullptr ? why : kUnknown};
 }
 
 }  // namespace anydml::cuda

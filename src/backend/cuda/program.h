@@ -18,12 +18,15 @@ struct BackendProgram {
     std::vector<Operand> operands;  // those of the steps that are one with it follow
   };
   std::vector<PlacedStep> steps;
+  std::uint32_t temporary_slot = 0;
+  std::uint64_t workspace_offset = 0;  // from the address of the temporary slot
+  std::uint64_t temporary_bytes = 0;   // up to the end of the workspace, which all steps share
 };
 
 namespace cuda {
 
-// Null, or why it cannot be run. May throw std::bad_alloc.
-[[nodiscard]] const char* prepare_steps(std::span<const std::uint64_t> plan, BackendProgram& program);
+// May throw std::bad_alloc.
+[[nodiscard]] BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program);
 
 }  // namespace cuda
 }  // namespace anydml

@@ -112,7 +112,11 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
         continue;
       }  // without memory to gather it, it goes alone
     }
-    const BackendStatus status = in_order(*queue, [&] { return prepared.launch(bases, queue->stream); });
+    std::byte* const workspace =
+        prepared.workspace_bytes() != 0
+            ? static_cast<std::byte*>(addresses[program->temporary_slot]) + program->workspace_offset
+            : nullptr;
+    const BackendStatus status = in_order(*queue, [&] { return prepared.launch(bases, workspace, queue->stream); });
     if (status.code != BackendCode::ok) {
       return status;
     }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/machine.h"
+
 namespace anydml::cuda {
 
 // The headers that such source may include.
@@ -24,6 +26,21 @@ extern const std::size_t kRuntimeHeaderCount;
 struct KernelSource {
   std::string text;
   std::vector<std::string> kernels;  // as C++ names them
+  // The most dynamic shared memory that a launch of one of them will have. Beyond 48 KiB for each block, static memory
+  // included, CUDA must be told beforehand.
+  std::uint32_t most_shared_bytes = 0;
+};
+
+// The shape of a launch: blocks in the grid, threads in a block, and the dynamic shared memory of each block.
+struct LaunchShape {
+  struct Extent {
+    std::uint32_t x = 1;
+    std::uint32_t y = 1;
+    std::uint32_t z = 1;
+  };
+  Extent blocks;
+  Extent threads;
+  std::uint32_t shared_bytes = 0;  // at most KernelSource::most_shared_bytes
 };
 
 // What NVRTC made: machine code, and the names of the kernels in it.
@@ -49,14 +66,15 @@ class RuntimeKernels {
   RuntimeKernels& operator=(const RuntimeKernels&) = delete;
 
   // kernel: its place in the source's list. parameters: the address of each.
-  [[nodiscard]] virtual cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads,
-                                           void** parameters, cudaStream_t stream) const noexcept = 0;
+  [[nodiscard]] virtual cudaError_t launch(std::size_t kernel, const LaunchShape& shape, void** parameters,
+                                           cudaStream_t stream) const noexcept = 0;
 };
 
-// For the device that is current; the same for the same source. Null: there is no way to compile it here.
-[[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source);
+// For this device; the same for the same source. Null: there is no way to compile it here.
+[[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
+                                                                         const Machine& machine);
 
-// Whether source can be compiled here for a GPU of this architecture: an empty kernel is.
-[[nodiscard]] bool compiles_while_running(const std::string& architecture);
+// Whether source can be compiled here for such a GPU: an empty kernel is.
+[[nodiscard]] bool compiles_while_running(const Machine& machine);
 
 }  // namespace anydml::cuda

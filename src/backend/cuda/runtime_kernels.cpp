@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -27,7 +28,9 @@ struct Driver {
   int (*get_kernel)(void** kernel, void* library, const char* name) = nullptr;
   int (*launch)(void* kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t,
                 void** parameters, void** extra) = nullptr;
+  int (*set_attribute)(int attribute, int value, void* kernel, int device) = nullptr;
 };
+constexpr int kMostDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 const Driver* find_driver() {
   static const Driver driver = [] {
@@ -41,10 +44,11 @@ const Driver* find_driver() {
     look_up("cuLibraryUnload", found.unload);
     look_up("cuLibraryGetKernel", found.get_kernel);
     look_up("cuLaunchKernel", found.launch);
+    look_up("cuKernelSetAttribute", found.set_attribute);
     return found;
   }();
-  const bool complete =
-      driver.load != nullptr && driver.unload != nullptr && driver.get_kernel != nullptr && driver.launch != nullptr;
+  const bool complete = driver.load != nullptr && driver.unload != nullptr && driver.get_kernel != nullptr &&
+                        driver.launch != nullptr && driver.set_attribute != nullptr;
   return complete ? &driver : nullptr;
 }
 
@@ -65,9 +69,18 @@ class LoadedKernels final : public RuntimeKernels {
     return good;
   }
 
-  cudaError_t launch(std::size_t kernel, std::uint32_t blocks, std::uint32_t threads, void** parameters,
+  // Each device has its own limit of each kernel.
+  [[nodiscard]] bool allow_shared(std::uint32_t bytes, int device) const {
+    return std::ranges::all_of(kernels_, [&](void* kernel) {
+      return driver_.set_attribute(kMostDynamicShared, static_cast<int>(bytes), kernel, device) == 0;
+    });
+  }
+
+  cudaError_t launch(std::size_t kernel, const LaunchShape& shape, void** parameters,
                      cudaStream_t stream) const noexcept override {
-    const int result = driver_.launch(kernels_[kernel], blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
+    const auto& [blocks, threads, shared_bytes] = shape;
+    const int result = driver_.launch(kernels_[kernel], blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
+                                      shared_bytes, stream, parameters, nullptr);
     return static_cast<cudaError_t>(result);  // the numbers that both have mean the same
   }
 
@@ -173,9 +186,13 @@ const std::string& compiler() {
   return name;
 }
 
-// Sizes that the source does not say are in its types; attributes are a parameter.
+std::string architecture_of(const Machine& machine) { return "sm_" + std::to_string(machine.compute_capability); }
+
+// Sizes that the source does not say are in its types; attributes are a parameter. Kernels that ask for another amount
+// of shared memory are others, since the amount is kept with them.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
-  std::string key = architecture + " " + compiler() + "\n" + source.text;
+  std::string key =
+      architecture + " " + compiler() + " " + std::to_string(source.most_shared_bytes) + "\n" + source.text;
   for (const std::string& kernel : source.kernels) {
     key.append(kernel).append("\n");
   }
@@ -184,36 +201,39 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
 
 }  // namespace
 
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const Machine& machine) {
   const Driver* const driver = find_driver();
-  int device = 0;
-  int major = 0;
-  int minor = 0;
-  if (driver == nullptr || compiler().empty() || cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) {
+  if (driver == nullptr || compiler().empty() || source.most_shared_bytes > machine.shared_bytes_of_block) {
     return nullptr;
   }
-  const std::string architecture = "sm_" + std::to_string(major * 10 + minor);
+  const std::string architecture = architecture_of(machine);
   const std::string key = key_of(source, architecture);
   // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new Kept<const RuntimeKernels>(kMostKept);  // null: it cannot be compiled
+  static auto& known = *new Kept<const LoadedKernels>(kMostKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
+  std::shared_ptr<const LoadedKernels> kernels;
   if (const auto* const found = known.find(key); found != nullptr) {
-    return *found;
+    kernels = *found;
+  } else {
+    std::shared_ptr<LoadedKernels> loaded;
+    const bool good = find_binary(source, architecture, key, [&](const KernelBinary& binary) {
+      loaded = std::make_shared<LoadedKernels>(*driver);
+      return loaded->load(binary);
+    });
+    kernels = good ? loaded : nullptr;
+    known.add(key, kernels);
   }
-  std::shared_ptr<LoadedKernels> loaded;
-  const bool good = find_binary(source, architecture, key, [&](const KernelBinary& binary) {
-    loaded = std::make_shared<LoadedKernels>(*driver);
-    return loaded->load(binary);
-  });
-  std::shared_ptr<const RuntimeKernels> kernels = good ? loaded : nullptr;
-  known.add(key, kernels);
+  // Devices of one architecture share the code.
+  if (kernels != nullptr && source.most_shared_bytes != 0 &&
+      !kernels->allow_shared(source.most_shared_bytes, machine.device)) {
+    return nullptr;
+  }
   return kernels;
 }
 
-bool compiles_while_running(const std::string& architecture) {
+bool compiles_while_running(const Machine& machine) {
+  const std::string architecture = architecture_of(machine);
   const KernelSource empty{.text = "__global__ void nothing() {}\n", .kernels = {"nothing"}};
   return find_driver() != nullptr && !compiler().empty() &&
          find_binary(empty, architecture, key_of(empty, architecture), [](const KernelBinary&) { return true; });

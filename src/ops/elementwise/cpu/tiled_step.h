@@ -36,8 +36,8 @@ class TiledStep : public cpu::Prepared, public cpu::ElementStream {
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
       : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept final {
-    for_each_tile(nest_, division_.tiling, division_.begins[piece], division_.begins[piece + 1],
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
+    for_each_tile(nest_, division_.tiling, division_.begins[piece.number], division_.begins[piece.number + 1],
                   [&](const Block& block) { run_block(operands, block); });
   }
 

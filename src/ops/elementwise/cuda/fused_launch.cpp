@@ -41,7 +41,7 @@ cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, Ke
   kLaunches[set.inputs].make(from, launch);
   ScalarBytes scalar = from.scalar;
   void* parameters[] = {launch, &scalar};
-  return kernels.launch(vectors ? 0 : 1, blocks, kRowThreads, parameters, stream);
+  return kernels.launch(vectors ? 0 : 1, {.blocks = {blocks}, .threads = {kRowThreads}}, parameters, stream);
 }
 
 cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& from, std::span<const std::uint64_t> words,
@@ -49,7 +49,8 @@ cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& from,
   alignas(kAlignment) std::byte object[whole(sizeof(Launch<kMaxOperands>)) + kMostScalars * sizeof(std::uint64_t)];
   make_inlined(from, words, object);
   void* parameters[] = {object};
-  return kernels.launch(0, parts_of(from.geometry.count, kRowThreads), kRowThreads, parameters, stream);
+  const LaunchShape shape{.blocks = {parts_of(from.geometry.count, kRowThreads)}, .threads = {kRowThreads}};
+  return kernels.launch(0, shape, parameters, stream);
 }
 
 std::size_t inlined_bytes(std::uint32_t operands, std::size_t words) {

@@ -20,13 +20,14 @@ struct Table {
   std::uint16_t* results;  // null: it could not be made, and nobody tries again
 };
 
-std::uint16_t* make_table(int device, FillHalves fill, const ScalarBytes& scalar) noexcept {
+std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {
   void* memory = nullptr;
   cudaStream_t stream = nullptr;
-  int shared_bytes = 0;  // that a block may have; older GPUs have less than a table takes
-  if (cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-      static_cast<std::size_t>(shared_bytes) < kHalves * sizeof(std::uint16_t) ||
-      cudaMalloc(&memory, kHalves * sizeof(std::uint16_t)) != cudaSuccess) {
+  constexpr std::size_t kBytes = kHalves * sizeof(std::uint16_t);
+  if (machine.shared_bytes_of_block < kBytes) {  // as of older GPUs
+    return nullptr;
+  }
+  if (cudaMalloc(&memory, kBytes) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
     return nullptr;
   }
@@ -47,18 +48,15 @@ std::uint16_t* make_table(int device, FillHalves fill, const ScalarBytes& scalar
 
 }  // namespace
 
-const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes) noexcept {
+const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes,
+                                     const Machine& machine) noexcept {
   // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
   static auto& tables = *new std::vector<Table>;
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) {
-    return nullptr;
-  }
   try {
     const std::scoped_lock lock(mutex);
     for (const Table& table : tables) {
-      if (table.device == device && table.fill == fill &&
+      if (table.device == machine.device && table.fill == fill &&
           std::memcmp(table.scalar.data(), scalar.bytes, scalar_bytes) == 0) {
         return table.results;
       }
@@ -66,9 +64,9 @@ const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar,
     if (tables.size() >= kMostTables) {
       return nullptr;
     }
-    Table table{device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};
+    Table table{machine.device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};
     tables.reserve(tables.size() + 1);
-    table.results = make_table(device, fill, scalar);
+    table.results = make_table(machine, fill, scalar);
     tables.push_back(std::move(table));
     return tables.back().results;
   } catch (...) {  // no memory

@@ -64,22 +64,16 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
+cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count, const Machine& machine,
                               cudaStream_t stream) noexcept {
-  int device = 0;
-  int processors = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  }
-  if (error == cudaSuccess) {  // for each device; it costs little to say it again
-    error = cudaFuncSetAttribute(look_halves_up, cudaFuncAttributeMaxDynamicSharedMemorySize, kTableBytes);
-  }
-  if (error != cudaSuccess) {
+  // For each device; it costs little to say it again.
+  if (const cudaError_t error =
+          cudaFuncSetAttribute(look_halves_up, cudaFuncAttributeMaxDynamicSharedMemorySize, kTableBytes);
+      error != cudaSuccess) {
     return error;
   }
   const u32 of_block = kTableThreads * kTableVectors * kOfVector;
-  const u32 blocks = min(parts_of(count, of_block), static_cast<u32>(processors));
+  const u32 blocks = min(parts_of(count, of_block), machine.multiprocessors);
   look_halves_up<<<blocks, kTableThreads, kTableBytes, stream>>>(table, from, to, count);
   return cudaGetLastError();
 }

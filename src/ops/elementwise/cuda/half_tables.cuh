@@ -33,7 +33,7 @@ template <class Scalar>
 }
 
 [[nodiscard]] cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
-                                            cudaStream_t stream) noexcept;
+                                            const Machine& machine, cudaStream_t stream) noexcept;
 
 // Whether this is a function of one FLOAT16.
 template <class Scalar>

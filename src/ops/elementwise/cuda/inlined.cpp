@@ -66,7 +66,8 @@ class InlinedElements final : public InlinedStep {
 
   void make(std::byte* const* bases, std::byte* object) const noexcept override {
     static const ScalarBytes none{};
-    KernelLaunch launch{.geometry = geometry_, .scalar = none, .addresses = {}, .aligned = true};
+    static const Machine no_machine{};
+    KernelLaunch launch{.geometry = geometry_, .scalar = none, .machine = no_machine, .addresses = {}, .aligned = true};
     for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
       const Place& place = places_[operand];
       launch.addresses[operand] = bases[operand] + place.offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of all entries, dealt to files that the build writes (cmake/kernel_files.cmake), so that each file
+// The kernels of all entries, dealt to files that the build writes (cuda/family.cmake), so that each file
 // compiles in seconds and a new entry of elementwise.def needs no other edit.
 #pragma once
 

@@ -41,6 +41,7 @@ struct Geometry {
 struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
+  const Machine& machine;
   std::byte* addresses[kMaxOperands];  // of the first element visited
   bool aligned;                        // every element lies at a multiple of its size
 };

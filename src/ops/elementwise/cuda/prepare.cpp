@@ -21,7 +21,8 @@ constexpr std::int64_t kMostTiles = 0x7fffffff;
 
 }  // namespace
 
-const char* PreparedElements::prepare(const ElementStep& step) {
+const char* PreparedElements::prepare(const ElementStep& step, const Machine& machine) {
+  machine_ = machine;
   const LoopNest& nest = step.nest;
   if (nest.count > kMostElements) {
     return "the CUDA backend runs steps of up to 4,294,967,295 elements";
@@ -112,12 +113,12 @@ bool PreparedElements::find_fused_of(const ElementStep& step) {
   if (!write_fused(step, source)) {
     InlinedSource each;
     if (write_each(step, each)) {
-      fused_ = find_runtime_kernels(each_kernel(each));
+      fused_ = find_runtime_kernels(each_kernel(each), machine_);
       words_ = std::move(each.words);
     }
     return fused_ != nullptr;
   }
-  fused_ = find_runtime_kernels(source.source);
+  fused_ = find_runtime_kernels(source.source, machine_);
   fused_set_ = source.set;
   fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // it is there
   scalar_ = source.scalar;
@@ -253,11 +254,11 @@ bool PreparedElements::fits(KernelShape shape, const KernelLaunch& launch) const
   return launch.aligned;
 }
 
-cudaError_t PreparedElements::launch(std::byte* const* bases, cudaStream_t stream) const noexcept {
+cudaError_t PreparedElements::launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept {
   if (geometry_.count == 0) {
     return cudaSuccess;
   }
-  KernelLaunch launch{.geometry = geometry_, .scalar = scalar_, .addresses = {}, .aligned = true};
+  KernelLaunch launch{.geometry = geometry_, .scalar = scalar_, .machine = machine_, .addresses = {}, .aligned = true};
   for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
     const Source& source = sources_[operand];
     launch.addresses[operand] = bases[source.operand] + source.offset;
@@ -327,9 +328,10 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
 
 extern const Family elementwise_family;
 const Family elementwise_family = {
-    .prepare = [](const Step& step, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& step, const Machine& machine, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
-      *why = prepared->prepare(read_step(step));
+      *why = prepared->prepare(read_step(step), machine);
       if (*why != nullptr) {
         return nullptr;
       }

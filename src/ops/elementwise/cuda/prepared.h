@@ -15,9 +15,10 @@ namespace anydml::cuda {
 class PreparedElements final : public PreparedStep {
  public:
   // Null, or why the step cannot be run. May throw std::bad_alloc.
-  [[nodiscard]] const char* prepare(const ElementStep& step);
+  [[nodiscard]] const char* prepare(const ElementStep& step, const Machine& machine);
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override;
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                   cudaStream_t stream) const noexcept override;
   [[nodiscard]] bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept override;
   void explain(char* text, std::size_t capacity) const noexcept override;
 
@@ -57,6 +58,7 @@ class PreparedElements final : public PreparedStep {
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};
+  Machine machine_;
 };
 
 // A step before or after one of another family; null: it cannot be.

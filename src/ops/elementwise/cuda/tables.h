@@ -7,7 +7,7 @@
 namespace anydml::cuda {
 
 // How many files the kernels of the entries are divided among (kernel_file.cuh).
-inline constexpr std::uint32_t kKernelFiles = ANYDML_CUDA_KERNEL_FILES;
+inline constexpr std::uint32_t kKernelFiles = ANYDML_INSTANCE_FILES;
 
 // Null: the variant's kernels are in another file, they are tuned, or there are none.
 template <std::uint32_t kFile>

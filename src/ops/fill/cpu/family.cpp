@@ -28,8 +28,8 @@ class FillRun final : public cpu::Prepared {
     }
   }
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const auto tile = static_cast<std::int64_t>(piece);
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto tile = static_cast<std::int64_t>(piece.number);
     for_each_tile(step_.nest, tiling_, tile, tile + 1, [&](const Block& block) {
       const std::int64_t stride = step_.nest.innermost().strides[0];
       const std::int64_t rows = step_.nest.rank >= 2 ? step_.nest.loops[step_.nest.rank - 2].strides[0] : 0;
@@ -93,8 +93,8 @@ class SequenceRun final : public cpu::Prepared {
     std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
   }
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const auto tile = static_cast<std::int64_t>(piece);
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto tile = static_cast<std::int64_t>(piece.number);
     const Loop& inner = nest_.innermost();
     for_each_tile(nest_, tiling_, tile, tile + 1, [&](const Block& block) {
       for (std::int64_t row = 0; row < block.rows; ++row) {

@@ -103,7 +103,7 @@ class SequenceRun final : public PreparedStep {
     std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     Indices indices = indices_;
     indices.to = bases[0] + output_;
     u64 all = reinterpret_cast<std::uintptr_t>(indices.to);
@@ -113,7 +113,6 @@ class SequenceRun final : public PreparedStep {
     fill_sequence<T><<<blocks_for(indices.count), kThreads, 0, stream>>>(indices, sequence_, all % sizeof(T) == 0);
     return cudaGetLastError();
   }
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "sequence, %u loop%s", indices_.rank, indices_.rank == 1 ? "" : "s");
   }
@@ -135,7 +134,7 @@ class FillRun final : public PreparedStep {
     }
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     std::byte* const to = bases[0] + step_.nest.offsets[0];
     const auto address = reinterpret_cast<std::uintptr_t>(to);
     if (is_contiguous() && address % bytes_ == 0) {
@@ -161,8 +160,6 @@ class FillRun final : public PreparedStep {
         return launch_strided<u64>(to, stream);
     }
   }
-
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "%s, %u loop%s", is_contiguous() ? "vector" : "strided", places_.rank,
@@ -196,7 +193,7 @@ class FillRun final : public PreparedStep {
 
 extern const Family fill_family;
 const Family fill_family = {
-    .prepare = [](const Step& flat, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.is_sequence != 0) {
@@ -206,9 +203,6 @@ const Family fill_family = {
       }
       return std::make_unique<FillRun>(step);
     },
-    .prepare_inlined = nullptr,
-    .launch_at_once = nullptr,
-    .launch_in_waves = nullptr,
 };
 
 }  // namespace anydml::cuda

@@ -65,8 +65,8 @@ class Reduction final : public cpu::Prepared {
         neighbours_(std::move(neighbours)),
         target_(machine.target) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t first = static_cast<std::int64_t>(piece) * cut_.units_of_piece;
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
     Outputs outputs(step_, neighbours_, operands);
     if (!cut_.across) {
@@ -394,8 +394,8 @@ class Combination final : public cpu::Prepared {
         step_(step),
         neighbours_(std::move(neighbours)) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t first = static_cast<std::int64_t>(piece) * outputs_of_piece(step_);
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * outputs_of_piece(step_);
     const std::int64_t end = std::min(step_.outputs, first + outputs_of_piece(step_));
     const std::int64_t blocks = step_.blocks();
     auto* const partials = reinterpret_cast<Partial*>(operands[0]);

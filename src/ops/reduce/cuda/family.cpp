@@ -19,9 +19,9 @@ namespace {
 constexpr u32 kVectorBytes = 16;
 constexpr u32 kWarp = 32;
 constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
-// As many threads as keep the memory of a large GPU busy, by how much each has on its way.
-constexpr u64 kEnoughThreads = 1 << 17;
-constexpr u64 kEnoughVectorThreads = 1 << 16;
+// As many threads as keep the memory of a GPU busy, for each of its multiprocessors, by how much each has on its way.
+constexpr u64 kEnoughThreads = 960;
+constexpr u64 kEnoughVectorThreads = 480;
 constexpr u32 kVectorsOfThread = 4;    // along, where the order leaves it open
 constexpr u32 kRowsOfThread = 8;       // across, likewise
 constexpr u32 kMostGroups = 32;        // that share the rows
@@ -48,8 +48,10 @@ struct Choice {
 
 class ReduceRun final : public PreparedStep {
  public:
-  ReduceRun(const ReduceStep& step, const ReduceKernels& kernels, Neighbours neighbours)
+  ReduceRun(const ReduceStep& step, const Machine& machine, const ReduceKernels& kernels, Neighbours neighbours)
       : kernels_(kernels),
+        enough_threads_(machine.multiprocessors * kEnoughThreads),
+        enough_vector_threads_(machine.multiprocessors * kEnoughVectorThreads),
         neighbours_(std::move(neighbours)),
         input_offset_(step.input_offset),
         output_offset_(step.output_offset) {
@@ -86,7 +88,7 @@ class ReduceRun final : public PreparedStep {
   }
 
   // Compiles what is one kernel with its neighbours. Null, or why it cannot be.
-  [[nodiscard]] const char* join(const ReduceStep& step) {
+  [[nodiscard]] const char* join(const ReduceStep& step, const Machine& machine) {
     if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
       return nullptr;
     }
@@ -105,11 +107,11 @@ class ReduceRun final : public PreparedStep {
     if (joined_bytes_ > kMostJoinedBytes) {
       return "steps that are one kernel have more attributes than its parameter can hold";
     }
-    joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted));
-    return joined_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
+    joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted), machine);
+    return joined_ != nullptr ? nullptr : "NVRTC could not compile the joined kernel";
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     if (outputs_ == 0) {
       return cudaSuccess;
     }
@@ -133,8 +135,6 @@ class ReduceRun final : public PreparedStep {
     const Choice choice = choose(launch, by_vectors);
     return start(choice, launch, bases, stream);
   }
-
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     const char* const with = way_ == Way::across && has_lanes_ ? "lanes" : has_vectors_ ? "vectors" : "elements";
@@ -209,7 +209,7 @@ class ReduceRun final : public PreparedStep {
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
           by_vectors && neighbours_.before.step == nullptr &&
-          (u64{launch.units} * fewer >= kEnoughThreads || team == 1)) {
+          (u64{launch.units} * fewer >= enough_threads_ || team == 1)) {
         team = fewer;
         kernel = ReduceKernel::along_wide;
       }
@@ -232,12 +232,12 @@ class ReduceRun final : public PreparedStep {
               .threads = kReduceThreads};
     }
     const bool few = in_order_ && launch.count >= kLeastStagedRows;  // threads, unless there are many outputs
-    if (by_vectors && !(few && vectors < kEnoughVectorThreads)) {
+    if (by_vectors && !(few && vectors < enough_vector_threads_)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
       return choose_groups(launch, ReduceKernel::across_vectors);
     }
     set_columns(launch, columns, units, 1);
-    if (few && units < kEnoughThreads) {
+    if (few && units < enough_threads_) {
       return {
           .kernel = ReduceKernel::across_staged, .blocks = parts_of(units, kStagedColumns), .threads = kReduceThreads};
     }
@@ -252,13 +252,13 @@ class ReduceRun final : public PreparedStep {
 
   [[nodiscard]] Choice choose_groups(ReduceLaunch& launch, ReduceKernel kernel) const {
     u32 groups = 1;
-    while (!in_order_ && groups < kMostGroups && u64{launch.units} * groups < kEnoughThreads &&
+    while (!in_order_ && groups < kMostGroups && u64{launch.units} * groups < enough_threads_ &&
            block_elements() >= 2 * groups * kRowsOfThread) {
       groups *= 2;
     }
     set_team(launch, groups);
     // Few threads are spread over the device.
-    const u32 threads = groups == 1 && launch.units < kEnoughThreads ? 2 * kWarp : kReduceThreads;
+    const u32 threads = groups == 1 && launch.units < enough_threads_ ? 2 * kWarp : kReduceThreads;
     return {.kernel = kernel, .blocks = parts_of(launch.units, threads / groups), .threads = threads};
   }
 
@@ -296,7 +296,8 @@ class ReduceRun final : public PreparedStep {
     make_object(neighbours_.before, bases, parameter + before_at_);
     make_object(neighbours_.after, bases, parameter + after_at_);
     void* parameters[] = {parameter};
-    return joined_->launch(positions_[kernel], choice.blocks, choice.threads, parameters, stream);
+    const LaunchShape shape{.blocks = {choice.blocks}, .threads = {choice.threads}};
+    return joined_->launch(positions_[kernel], shape, parameters, stream);
   }
 
   // Where the object of a neighbour is in the parameter; InMemory stands for one that there is not.
@@ -312,6 +313,8 @@ class ReduceRun final : public PreparedStep {
   }
 
   const ReduceKernels& kernels_;
+  const u64 enough_threads_;
+  const u64 enough_vector_threads_;
   Neighbours neighbours_;
   std::shared_ptr<const RuntimeKernels> joined_;    // null: it has no neighbours
   std::size_t positions_[kReduceKernelCount] = {};  // of kernels in it
@@ -350,23 +353,21 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 extern const Family reduce_family;
 const Family reduce_family = {
-    .prepare = [](const Step& flat, Neighbours neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.outputs > kMostElements / std::max<std::int64_t>(step.count, 1)) {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }
-      auto run = std::make_unique<ReduceRun>(step, kernels_of(step), std::move(neighbours));
-      *why = run->join(step);
+      auto run = std::make_unique<ReduceRun>(step, machine, kernels_of(step), std::move(neighbours));
+      *why = run->join(step, machine);
       if (*why != nullptr) {
         return nullptr;
       }
       return run;
     },
-    .prepare_inlined = nullptr,
-    .launch_at_once = nullptr,
-    .launch_in_waves = nullptr,
 };
 
 }  // namespace anydml::cuda

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Memory that a kernel works in while it runs a piece. The content of a block means nothing between two pieces, so each
+// thread needs one block, however many programs it serves:
+//
+// Workers  have a block each, by their number. A worker runs one piece at a time.
+// Callers  may come at any time and in any number. Each takes a block for the time of a run. One block is there from
+//          the start. Another is made when callers run at the same time, and is kept for the next time. A caller that
+//          gets none, because memory is out, has not begun its run and reports that.
+//
+// A program holds the set that it was compiled for, and programs share a set that is large enough for all of them
+// (ThreadPool::scratch). So no set goes while a thread works in it, and all memory goes with the last program.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace anydml {
+
+class Scratch {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  // Blocks of this many bytes, rounded up to a power of two. Throws std::bad_alloc.
+  Scratch(std::size_t bytes, unsigned workers);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // The size of a block.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  // The block of a worker. Their numbers begin with 1.
+  [[nodiscard]] std::byte* of_worker(unsigned number) const { return workers_.get() + (number - 1) * bytes_; }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
+  };
+  using Memory = std::unique_ptr<std::byte, Delete>;
+
+  struct CallerBlock {
+    std::atomic<bool> is_taken{true};
+    Memory memory;
+    CallerBlock* next = nullptr;
+  };
+
+  static Memory allocate(std::size_t blocks, std::size_t bytes) noexcept;
+  CallerBlock* take() noexcept;
+  CallerBlock* add() noexcept;
+
+  const std::size_t bytes_;
+  const Memory workers_;
+  // Grows and never shrinks. It has no lock, because a fork could leave the lock held in the child.
+  std::atomic<CallerBlock*> callers_{nullptr};
+
+ public:
+  // The block of a thread that runs a program, for the time of the run.
+  class OfCaller {
+   public:
+    // Null: the program needs none.
+    explicit OfCaller(Scratch* set) noexcept : block_(set == nullptr ? nullptr : set->take()) {}
+    ~OfCaller() {
+      if (block_ != nullptr) {
+        block_->is_taken.store(false, std::memory_order_release);
+      }
+    }
+    OfCaller(const OfCaller&) = delete;
+    OfCaller& operator=(const OfCaller&) = delete;
+
+    // Null: memory is out, or none was needed.
+    [[nodiscard]] std::byte* memory() const { return block_ == nullptr ? nullptr : block_->memory.get(); }
+
+   private:
+    CallerBlock* const block_;
+  };
+};
+
+}  // namespace anydml

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The control groups that a process is in. Containers limit memory and processor time with them.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace anydml {
+
+enum class GroupVersion { first, second };
+
+// Calls visit(folder, version) for the process's group of a controller, such as "memory", and for every group around
+// it: a limit of each of them holds. root: the folder that holds proc and sys; empty for the machine's own.
+template <class Visit>
+void for_each_control_group(const std::string& root, std::string_view controller, Visit visit) {
+  // Lines "hierarchy:controllers:path". Version 2 has one line, with an empty list.
+  std::ifstream groups(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first == std::string::npos ? first : first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool is_second = controllers == ",,";
+    if (!is_second && controllers.find("," + std::string(controller) + ",") == std::string::npos) {
+      continue;
+    }
+    const std::string mount = root + "/sys/fs/cgroup" + (is_second ? "" : "/" + std::string(controller));
+    for (std::string group = line.substr(second + 1);; group.resize(group.rfind('/'))) {
+      visit(mount + (group == "/" ? "" : group), is_second ? GroupVersion::second : GroupVersion::first);
+      if (group.find('/') == std::string::npos || group == "/") {
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace anydml

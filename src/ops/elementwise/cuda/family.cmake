@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+set(runtime_headers cuda/launch_device.cuh cuda/entry_device.cuh cuda/variant_lists.h cuda/traits.h cuda/fused_device.cuh)
+# Each compiles in seconds. kernel_file.cuh deals the variants of the entries to them.
+set(instance_files 12)
+set(instance_text [=[
+#include "ops/elementwise/cuda/kernel_file.cuh"
+
+template const anydml::cuda::KernelSet* anydml::cuda::find_in_file<@instance@>(EntryId, bool, std::uint32_t) noexcept;
+]=])

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A graph as programs of a device: both of its plans, compiled by the device's backend. The C API and DirectML share
+// it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/core.h"
+#include "graph/compile.h"
+
+namespace anydml {
+
+// Owns a backend's program.
+class DeviceProgram {
+ public:
+  DeviceProgram() = default;
+  DeviceProgram(const BackendTable& backend, BackendProgram* program) : backend_(&backend), program_(program) {}
+  DeviceProgram(DeviceProgram&& other) noexcept
+      : backend_(other.backend_), program_(std::exchange(other.program_, nullptr)) {}
+  DeviceProgram& operator=(DeviceProgram&& other) noexcept {
+    std::swap(backend_, other.backend_);
+    std::swap(program_, other.program_);
+    return *this;
+  }
+  ~DeviceProgram() {
+    if (program_ != nullptr) {
+      backend_->destroy(program_);
+    }
+  }
+
+  [[nodiscard]] explicit operator bool() const { return program_ != nullptr; }
+  [[nodiscard]] const BackendProgram* get() const { return program_; }
+  // The memory that a run needs at the temporary slot of the plans: the plan's own, and the workspace of its kernels.
+  [[nodiscard]] std::uint64_t temporary_bytes() const {
+    return program_ != nullptr ? backend_->temporary_bytes(program_) : 0;
+  }
+
+ private:
+  const BackendTable* backend_ = nullptr;
+  BackendProgram* program_ = nullptr;
+};
+
+struct GraphPrograms {
+  GraphPlans plans;
+  DeviceProgram initialise;  // empty if its plan has no step
+  DeviceProgram run;
+};
+
+// If the backend cannot join steps of the graph after all, the graph is compiled again with every step by itself.
+// who: how messages begin. text: as in compile_graph.
+[[nodiscard]] Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
+                                                     std::string* text = nullptr);
+
+}  // namespace anydml
