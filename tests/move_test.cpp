@@ -53,7 +53,7 @@ void check(const DrawnStep& drawn, Random& random) {
         std::iota(pieces.begin(), pieces.end(), 0);
         std::shuffle(pieces.begin(), pieces.end(), random);
         for (const std::uint64_t piece : pieces) {
-          prepared->run(piece, operands.data());
+          prepared->run({.number = piece, .phase = 0, .scratch = nullptr}, operands.data());
         }
         char text[64];
         prepared->explain(text, sizeof(text));

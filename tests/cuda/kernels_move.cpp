@@ -40,7 +40,7 @@ class MoveCheck {
     drawn.lower(plan);
     for_each_step(plan.words(), [&](const Step& step) {
       const char* why = nullptr;
-      const auto prepared = move_family.prepare(step, {}, &why);
+      const auto prepared = move_family.prepare(step, machine_of_tests(), {}, &why);
       if (prepared == nullptr) {
         complain(why);
         return false;
@@ -50,7 +50,7 @@ class MoveCheck {
       for (const Operand& operand : step.operands) {
         bases.push_back(memories[operand.slot] + operand.offset);
       }
-      CHECK(prepared->launch(bases.data(), nullptr));
+      CHECK(prepared->launch(bases.data(), nullptr, nullptr));
       return true;
     });
     std::vector<std::byte> found(expected.size());

@@ -274,9 +274,9 @@ class MoveRun final : public cpu::Prepared {
  public:
   explicit MoveRun(ReadyTable table) : Prepared(table.begins.size() - 1), table_(std::move(table)) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    Begin at = table_.begins[piece];
-    const Begin& end = table_.begins[piece + 1];
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    Begin at = table_.begins[piece.number];
+    const Begin& end = table_.begins[piece.number + 1];
     for (; at.band <= end.band && at.band < table_.bands.size(); at = {.band = at.band + 1, .tile = 0}) {
       const Band& band = table_.bands[at.band];
       const std::int64_t until = at.band == end.band ? end.tile : band.tiles;
