@@ -53,7 +53,7 @@ void check(const DrawnStep& drawn, Random& random) {
         std::iota(pieces.begin(), pieces.end(), 0);
         std::shuffle(pieces.begin(), pieces.end(), random);
         for (const std::uint64_t piece : pieces) {
-          prepared->run(piece, operands.data());
+          prepared->run({.number = piece, .phase = 0, .scratch = nullptr}, operands.data());
         }
         char text[64];
         prepared->explain(text, sizeof(text));
@@ -131,6 +131,25 @@ TEST(Move, ManyCopiesOfManySizes) {
     draw.any({2, size}, kElements[draw.random()() % 4], step, copy % 2 == 0);
   }
   check(step, draw.random());
+}
+
+// Parts that share cache lines go tile by tile together.
+TEST(Move, PartsBesideEachOther) {
+  MovementDraw draw(kSeed);
+  for (int round = 0; round < 300; ++round) {
+    DrawnStep step;
+    std::vector<std::int64_t> widths(1 + draw.random()() % 6);
+    const bool narrow = draw.random()() % 2 == 0;
+    for (std::int64_t& width : widths) {
+      width = static_cast<std::int64_t>(1 + draw.random()() % (narrow ? 5 : 200));
+    }
+    const auto rows = static_cast<std::int64_t>(1 + draw.random()() % (round % 10 == 0 ? 20'000 : 300));
+    draw.parts(rows, widths, kElements[draw.random()() % 4], round % 3 != 0, step);
+    check(step, draw.random());
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
 }
 
 // Tiny copies are few pieces, and a large one is many.

@@ -40,7 +40,7 @@ class MoveCheck {
     drawn.lower(plan);
     for_each_step(plan.words(), [&](const Step& step) {
       const char* why = nullptr;
-      const auto prepared = move_family.prepare(step, {}, &why);
+      const auto prepared = move_family.prepare(step, machine_of_tests(), {}, &why);
       if (prepared == nullptr) {
         complain(why);
         return false;
@@ -50,7 +50,7 @@ class MoveCheck {
       for (const Operand& operand : step.operands) {
         bases.push_back(memories[operand.slot] + operand.offset);
       }
-      CHECK(prepared->launch(bases.data(), nullptr));
+      CHECK(prepared->launch(bases.data(), nullptr, nullptr));
       return true;
     });
     std::vector<std::byte> found(expected.size());
@@ -128,6 +128,18 @@ void check_moves() {
     }
   }
   finish("transposed copies");
+
+  for (int round = 0; round < (g_quick ? 10 : 200); ++round) {
+    test::DrawnStep step;
+    std::vector<std::int64_t> widths(1 + random() % 6);
+    for (std::int64_t& width : widths) {
+      width = static_cast<std::int64_t>(1 + random() % 50);
+    }
+    check.draw.parts(static_cast<std::int64_t>(1 + random() % 1000), widths, kElements[random() % 4], round % 3 != 0,
+                     step);
+    check.run(step);
+  }
+  finish("parts beside each other");
 
   test::DrawnStep many;
   for (int copy = 0; copy < (g_quick ? 200 : 3000); ++copy) {

@@ -101,6 +101,26 @@ class MovementDraw {
     finish({rows, columns}, {element, rows * element + from_gap}, {columns * element + to_gap, element}, copy, step);
   }
 
+  // Parts of these widths beside each other in each row: separate tensors into one, or one into separate tensors.
+  void parts(std::int64_t rows, const std::vector<std::int64_t>& widths, std::int64_t element, bool into_one,
+             DrawnStep& step) {
+    const std::int64_t row = std::accumulate(widths.begin(), widths.end(), std::int64_t{0}) * element;
+    const std::int64_t whole = begin(into_one ? step.to_bytes : step.from_bytes, rows * row);
+    std::int64_t offset = 0;
+    for (const std::int64_t width : widths) {
+      DrawnCopy copy;
+      copy.movement.element = element;
+      const std::int64_t part = begin(into_one ? step.from_bytes : step.to_bytes, rows * width * element);
+      copy.from = into_one ? part : whole;
+      copy.to = into_one ? whole : part;
+      (into_one ? copy.movement.to_offset : copy.movement.from_offset) = offset;
+      offset += width * element;
+      const std::vector<std::int64_t> in_part = {width * element, element};
+      const std::vector<std::int64_t> in_whole = {row, element};
+      finish({rows, width}, into_one ? in_part : in_whole, into_one ? in_whole : in_part, copy, step);
+    }
+  }
+
   Random& random() { return random_; }
 
  private:

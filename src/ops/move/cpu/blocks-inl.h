@@ -164,25 +164,44 @@ void transpose_part(const MoveBlock& block, std::int64_t row, std::int64_t rows,
   }
 }
 
-// A stripe of the destination is a cache line wide: its lines are written whole, and each line of the source is used up
-// while it is in the nearest cache.
+// Squares of a cache line on both sides: lines of the destination are written whole, and those of the source are copied
+// to where they do not drive each other out of the nearest cache, as lines do that are a power of two apart.
 template <class Unit>
 void move_transposed(const MoveBlock& block) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
-  constexpr std::int64_t kStripe = 64 / kBytes;
+  constexpr std::int64_t kLine = 64;
+  constexpr std::int64_t kUnits = kLine / kBytes;
   constexpr std::int64_t kSide = kSquare<Unit>;
-  for (std::int64_t stripe = 0; stripe < block.columns; stripe += kStripe) {
-    const std::int64_t width = std::min(kStripe, block.columns - stripe);
-    const std::int64_t whole = width - width % kSide;
-    std::int64_t row = 0;
-    for (; row + kSide <= block.rows; row += kSide) {
-      for (std::int64_t column = stripe; column < stripe + whole; column += kSide) {
-        transpose_square<Unit>(block, block.from + column * block.from_column + row * kBytes,
-                               block.to + row * block.to_row + column * kBytes);
-      }
-      transpose_part<Unit>(block, row, kSide, stripe + whole, width - whole);
+  alignas(64) std::byte lines[kUnits * kLine];
+  MoveBlock packed = block;
+  packed.from_column = kLine;
+  for (std::int64_t column = 0; column < block.columns; column += kUnits) {
+    if (column + kUnits > block.columns) {
+      transpose_part<Unit>(block, 0, block.rows, column, block.columns - column);
+      break;
     }
-    transpose_part<Unit>(block, row, block.rows - row, stripe, width);
+    std::int64_t row = 0;
+    for (; row + kUnits <= block.rows; row += kUnits) {
+      const std::byte* from = block.from + column * block.from_column + row * kBytes;
+      for (std::int64_t i = 0; i < kUnits; ++i, from += block.from_column) {
+        std::memcpy(lines + i * kLine, from, kLine);
+        // The next square's; a hint, so that the address may lie beyond the tensor.
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + kLine));
+      }
+      std::byte* const to = block.to + row * block.to_row + column * kBytes;
+      for (std::int64_t r = 0; r < kUnits; r += kSide) {
+        for (std::int64_t c = 0; c < kUnits; c += kSide) {
+          transpose_square<Unit>(packed, lines + c * kLine + r * kBytes, to + r * block.to_row + c * kBytes);
+        }
+      }
+    }
+    for (; row + kSide <= block.rows; row += kSide) {
+      for (std::int64_t c = column; c < column + kUnits; c += kSide) {
+        transpose_square<Unit>(block, block.from + c * block.from_column + row * kBytes,
+                               block.to + row * block.to_row + c * kBytes);
+      }
+    }
+    transpose_part<Unit>(block, row, block.rows - row, column, kUnits);
   }
 }
 

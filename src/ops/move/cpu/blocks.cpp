@@ -2,6 +2,7 @@
 #include "ops/move/cpu/blocks.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 

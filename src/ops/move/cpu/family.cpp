@@ -19,11 +19,13 @@ namespace {
 // a copy that goes on is faster than one that begins anew; the last ones are small, so that threads end together.
 constexpr std::int64_t kTileBytes = 64 << 10;  // of one side
 constexpr std::int64_t kLeastOfPiece = 128 << 10;
-constexpr std::int64_t kMostOfPiece = 16 << 20;  // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;         // for each thread
-constexpr std::int64_t kPartsOfAll = 64;         // likewise, and no smaller
+constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;            // for each thread
+constexpr std::int64_t kPartsOfAll = 64;            // likewise, and no smaller
+constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer ones share few lines
+constexpr std::int64_t kLeastSquare = 16;           // bytes of a side that is worth transposing
 // The time that other things take, in bytes that are moved meanwhile.
-constexpr std::int64_t kCostOfCopy = 256;
+constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 
 std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
@@ -42,13 +44,14 @@ struct ReadyCopy {
   MoveLoop row;
   std::int64_t tile_columns;
   std::int64_t tile_rows;
-  std::int64_t tiles;
-  std::int64_t tile_cost;
+  std::int64_t column_tiles;
+  std::int64_t row_tiles;
   std::array<std::byte, kPatternBytes> pattern;
   const MoveLoop* outer;
 
-  [[nodiscard]] std::int64_t column_tiles() const { return parts_of(column.size, tile_columns); }
-  [[nodiscard]] std::int64_t row_tiles() const { return parts_of(row.size, tile_rows); }
+  [[nodiscard]] bool has_rows() const { return shape == MoveShape::rows || shape == MoveShape::filled; }
+  // The bytes that one iteration of the loop outside the runs moves.
+  [[nodiscard]] std::int64_t width() const { return has_rows() ? column.size : unit; }
 };
 
 constexpr MoveLoop kOnce{.size = 1, .from = 0, .to = 0};
@@ -75,44 +78,89 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   ready.outer = loops.data();
   ready.outer_rank = static_cast<std::uint32_t>(loops.size());
   const bool is_transposed = !has_rows && can_transpose(ready.unit) && ready.column.to == ready.unit &&
-                             ready.column.from != 0 && ready.row.from == ready.unit;
+                             ready.column.from != 0 && ready.row.from == ready.unit &&
+                             std::min(ready.row.size, ready.column.size) * ready.unit >= kLeastSquare;
   ready.shape = has_rows        ? (is_constant ? MoveShape::filled : MoveShape::rows)
                 : is_transposed ? MoveShape::transposed
                                 : MoveShape::strided;
   ready.kernel = find_move_kernel(ready.shape, ready.unit, target);
-
-  // A pattern begins anew with each tile, so that a tile is whole patterns. Tiles across the source are narrow and
-  // high, so that much is read of each of its pages at a time.
-  constexpr std::int64_t kNarrow = 64;
-  const std::int64_t units = std::max<std::int64_t>(kNarrow, kTileBytes / ready.unit / kNarrow * kNarrow);
-  ready.tile_columns = std::min(ready.column.size, is_transposed ? kNarrow : units);
-  std::int64_t rows = units / ready.tile_columns;
-  rows = is_transposed && rows > kNarrow ? rows / kNarrow * kNarrow : rows;
-  ready.tile_rows = std::clamp<std::int64_t>(rows, 1, ready.row.size);
-  ready.tiles = ready.column_tiles() * ready.row_tiles();
-  for (const MoveLoop& loop : loops) {
-    ready.tiles *= loop.size;
-  }
-  const std::int64_t cost = has_rows ? 2 : std::max(kCostOfUnit, 2 * ready.unit);
-  ready.tile_cost = ready.tile_columns * ready.tile_rows * cost + (has_rows ? ready.tile_rows * kCostOfUnit : 0);
   return ready;
+}
+
+// Copies of which the same tiles go one after another: parts of a JOIN or a SPLIT that interleave with each other in
+// memory, so that a cache line that they share is fetched once.
+struct Band {
+  std::size_t first;
+  std::size_t count;
+  std::int64_t tiles;
+  std::int64_t tile_cost;
+};
+
+bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
+  const bool shares = a.to == b.to || (a.from == b.from && a.from != kFromConstant);
+  const bool has_rows = a.has_rows();
+  const auto fits = [&](const ReadyCopy& copy) {
+    return copy.has_rows() == has_rows && copy.shape != MoveShape::transposed && copy.width() <= kMostInterleaved &&
+           (has_rows ? copy.row.size : copy.column.size) > 1;
+  };
+  return shares && fits(a) && fits(b) && a.row.size == b.row.size && (has_rows || a.column.size == b.column.size) &&
+         std::equal(a.outer, a.outer + a.outer_rank, b.outer, b.outer + b.outer_rank,
+                    [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
+}
+
+// A pattern begins anew with each tile, so that a tile is whole patterns. Tiles across the source are narrow and high,
+// so that much is read of each of its pages at a time.
+Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
+  constexpr std::int64_t kNarrow = 64;
+  std::int64_t width = 0;
+  for (const ReadyCopy& copy : copies) {
+    width += copy.width();
+  }
+  Band band{.first = first, .count = copies.size(), .tiles = 1, .tile_cost = 0};
+  for (ReadyCopy& copy : copies) {
+    const bool is_transposed = copy.shape == MoveShape::transposed;
+    if (copy.has_rows()) {
+      copy.tile_columns = copies.size() > 1 ? copy.column.size : std::min(copy.column.size, kTileBytes);
+      copy.tile_rows = std::clamp<std::int64_t>(kTileBytes / width, 1, copy.row.size);
+    } else {
+      const std::int64_t units = std::max(kNarrow, kTileBytes / width / kNarrow * kNarrow);
+      copy.tile_columns = std::min(copy.column.size, is_transposed ? kNarrow : units);
+      const std::int64_t rows = units / copy.tile_columns;
+      copy.tile_rows =
+          std::clamp<std::int64_t>(is_transposed && rows > kNarrow ? rows / kNarrow * kNarrow : rows, 1, copy.row.size);
+    }
+    copy.column_tiles = parts_of(copy.column.size, copy.tile_columns);
+    copy.row_tiles = parts_of(copy.row.size, copy.tile_rows);
+    const std::int64_t units = copy.tile_columns * copy.tile_rows;
+    band.tile_cost += kCostOfTile + (copy.has_rows() ? 2 * units + copy.tile_rows * kCostOfUnit
+                                                     : units * std::max(kCostOfUnit, 2 * copy.unit));
+  }
+  const ReadyCopy& one = copies.front();
+  band.tiles = one.column_tiles * one.row_tiles;
+  for (const MoveLoop& loop : std::span(one.outer, one.outer_rank)) {
+    band.tiles *= loop.size;
+  }
+  return band;
 }
 
 // Calls the kernel for tiles [begin, end). Those that follow one another along a row, or as whole rows, go as one
 // block; narrow ones go singly.
 void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, const std::byte* from, std::byte* to) {
-  std::int64_t rest = begin;
-  std::int64_t column = rest % copy.column_tiles() * copy.tile_columns;
-  rest /= copy.column_tiles();
-  std::int64_t row = rest % copy.row_tiles() * copy.tile_rows;
-  rest /= copy.row_tiles();
+  std::int64_t column = 0;
+  std::int64_t row = 0;
   std::int64_t indices[kMaxMoveRank] = {};
   from += copy.from_offset;
   to += copy.to_offset;
-  for (std::uint32_t i = copy.outer_rank; i-- > 0; rest /= copy.outer[i].size) {
-    indices[i] = rest % copy.outer[i].size;
-    from += indices[i] * copy.outer[i].from;
-    to += indices[i] * copy.outer[i].to;
+  if (begin != 0) {
+    std::int64_t rest = begin / copy.column_tiles;
+    column = begin % copy.column_tiles * copy.tile_columns;
+    row = rest % copy.row_tiles * copy.tile_rows;
+    rest /= copy.row_tiles;
+    for (std::uint32_t i = copy.outer_rank; i-- > 0; rest /= copy.outer[i].size) {
+      indices[i] = rest % copy.outer[i].size;
+      from += indices[i] * copy.outer[i].from;
+      to += indices[i] * copy.outer[i].to;
+    }
   }
   const bool whole_rows = copy.tile_columns >= copy.column.size;
   for (std::int64_t tile = begin; tile < end;) {
@@ -152,37 +200,50 @@ void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, cons
   }
 }
 
-// Where a piece begins: a tile of a copy.
+// Where a piece begins: a tile of a band.
 struct Begin {
-  std::size_t copy;
+  std::size_t band;
   std::int64_t tile;
 };
 
 struct ReadyTable {
   std::vector<MoveLoop> loops;
   std::vector<ReadyCopy> copies;
+  std::vector<Band> bands;
   std::vector<Begin> begins;  // of the pieces, and the end of the last
 };
 
+void make_bands(ReadyTable& table) {
+  for (std::size_t first = 0; first < table.copies.size();) {
+    std::int64_t width = table.copies[first].width();
+    std::size_t end = first + 1;
+    while (end < table.copies.size() && interleaves(table.copies[first], table.copies[end]) &&
+           width + table.copies[end].width() <= kTileBytes) {
+      width += table.copies[end++].width();
+    }
+    table.bands.push_back(make_band(std::span(table.copies).subspan(first, end - first), first));
+    first = end;
+  }
+}
+
 void cut(ReadyTable& table, unsigned threads) {
   std::int64_t rest = 0;
-  for (const ReadyCopy& copy : table.copies) {
-    rest += kCostOfCopy + copy.tiles * copy.tile_cost;
+  for (const Band& band : table.bands) {
+    rest += band.tiles * band.tile_cost;
   }
   const std::int64_t least = std::clamp(rest / (threads * kPartsOfAll), kLeastOfPiece, kMostOfPiece);
-  Begin at{.copy = 0, .tile = 0};
-  while (at.copy < table.copies.size()) {
+  Begin at{.band = 0, .tile = 0};
+  while (at.band < table.bands.size()) {
     table.begins.push_back(at);
     std::int64_t budget = std::clamp(rest / (threads * kPartsOfRest), least, kMostOfPiece);
-    while (budget > 0 && at.copy < table.copies.size()) {
-      const ReadyCopy& copy = table.copies[at.copy];
-      const std::int64_t taken = std::min(copy.tiles - at.tile, parts_of(budget, copy.tile_cost));
-      const std::int64_t cost = taken * copy.tile_cost + (at.tile == 0 ? kCostOfCopy : 0);
-      budget -= cost;
-      rest -= cost;
+    while (budget > 0 && at.band < table.bands.size()) {
+      const Band& band = table.bands[at.band];
+      const std::int64_t taken = std::min(band.tiles - at.tile, parts_of(budget, band.tile_cost));
+      budget -= taken * band.tile_cost;
+      rest -= taken * band.tile_cost;
       at.tile += taken;
-      if (at.tile == copy.tiles) {
-        at = {.copy = at.copy + 1, .tile = 0};
+      if (at.tile == band.tiles) {
+        at = {.band = at.band + 1, .tile = 0};
       }
     }
   }
@@ -204,6 +265,7 @@ ReadyTable make_table(const Step& flat, const cpu::Machine& machine) {
     table.loops.insert(table.loops.end(), own.begin(), own.end());
     table.copies.push_back(make_ready(copy, {first, own.size()}, machine.target));
   }
+  make_bands(table);
   cut(table, machine.threads);
   return table;
 }
@@ -212,15 +274,18 @@ class MoveRun final : public cpu::Prepared {
  public:
   explicit MoveRun(ReadyTable table) : Prepared(table.begins.size() - 1), table_(std::move(table)) {}
 
-  void run(std::uint64_t piece, std::byte* const* operands) const noexcept override {
-    Begin at = table_.begins[piece];
-    const Begin& end = table_.begins[piece + 1];
-    for (; at.copy <= end.copy && at.copy < table_.copies.size(); at = {.copy = at.copy + 1, .tile = 0}) {
-      const ReadyCopy& copy = table_.copies[at.copy];
-      const std::int64_t until = at.copy == end.copy ? end.tile : copy.tiles;
-      if (at.tile < until) {
-        const std::byte* const from = copy.from == kFromConstant ? copy.pattern.data() : operands[copy.from];
-        run_tiles(copy, at.tile, until, from, operands[copy.to]);
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    Begin at = table_.begins[piece.number];
+    const Begin& end = table_.begins[piece.number + 1];
+    for (; at.band <= end.band && at.band < table_.bands.size(); at = {.band = at.band + 1, .tile = 0}) {
+      const Band& band = table_.bands[at.band];
+      const std::int64_t until = at.band == end.band ? end.tile : band.tiles;
+      const std::int64_t together = band.count == 1 ? until - at.tile : 1;
+      for (std::int64_t tile = at.tile; tile < until; tile += together) {
+        for (const ReadyCopy& copy : std::span(table_.copies).subspan(band.first, band.count)) {
+          const std::byte* const from = copy.from == kFromConstant ? copy.pattern.data() : operands[copy.from];
+          run_tiles(copy, tile, tile + together, from, operands[copy.to]);
+        }
       }
     }
   }

@@ -139,7 +139,7 @@ class MoveRun final : public PreparedStep {
     copies_ = table.copies().size();
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     bool present[std::size(kRanks)][kMostWord + 1] = {};
     for (const CopyPart& part : parts_) {
       const u32 word = word_of(part, bases);
@@ -165,8 +165,6 @@ class MoveRun final : public PreparedStep {
     }
     return cudaGetLastError();
   }
-
-  [[nodiscard]] bool make_small_task(std::byte* const*, SmallTask&) const noexcept override { return false; }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     const auto transposed = std::ranges::count(parts_, true, &CopyPart::transposed);
@@ -279,12 +277,9 @@ class MoveRun final : public PreparedStep {
 
 extern const Family move_family;
 const Family move_family = {
-    .prepare = [](const Step& flat, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       return std::make_unique<MoveRun>(flat);
     },
-    .prepare_inlined = nullptr,
-    .launch_at_once = nullptr,
-    .launch_in_waves = nullptr,
 };
 
 }  // namespace anydml::cuda
