@@ -204,7 +204,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
             text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
             arguments.append(f"{one.name}={text}")
     output = op.outputs[0]
-    if "shape" in python.options(op):
+    if output.shaped == "no":
         arguments.append(f"shape={example.output.sizes}")
     if not output.like and output.dtype != example.output.type.lower():
         arguments.append(f'dtype="{example.output.type.lower()}"')

@@ -880,12 +880,12 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
     ``axes``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+    The result has the type of ``input``, or ``dtype``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.reduce(x, function="SUM", axes=[1], shape=(2, 1)).tolist()
+    >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
     return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
@@ -1376,12 +1376,12 @@ def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
     return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
@@ -1394,12 +1394,12 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,

@@ -2,6 +2,7 @@
 #include "schema/infer.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "schema/solver.h"
 #include "schema/words.h"
@@ -22,7 +23,10 @@ class Report {
   Report(const Described& described, facts::FeatureLevel level, const std::vector<Violation>& faults)
       : described_(described), level_(level), faults_(faults) {}
 
-  std::vector<Violation> run() {
+  void run(Inference& result) {
+    std::ranges::copy_if(faults_, std::back_inserter(found_), [&](const Violation& fault) {
+      return facts::is_input(described_.op->fields[fault.place.field].kind);
+    });
     for (std::size_t field = 0; field < described_.arguments.size(); ++field) {
       const facts::FieldKind kind = described_.op->fields[field].kind;
       const auto& tensors = described_.arguments[field].tensors;
@@ -30,7 +34,8 @@ class Report {
         add({.field = field, .index = facts::is_array(kind) ? i : kNone}, tensors[i]);
       }
     }
-    return std::move(unknown_);
+    result.unknown = std::move(unknown_);
+    result.faults = std::move(found_);
   }
 
  private:
@@ -58,14 +63,18 @@ class Report {
       return known.place.field == place.field && known.place.index == place.index && known.place.part == Part::sizes &&
              (place.part_index == kNone || known.place.part_index == place.part_index);
     });
-    unknown_.push_back(fault != faults_.end() ? *fault
-                                              : Violation{place, "is not determined by the inputs and attributes"});
+    if (fault == faults_.end()) {
+      unknown_.push_back({place, "is not determined by the inputs and attributes"});
+    } else if (std::ranges::find(found_, fault->place, &Violation::place) == found_.end()) {
+      found_.push_back(*fault);
+    }
   }
 
   const Described& described_;
   facts::FeatureLevel level_;
   const std::vector<Violation>& faults_;
   std::vector<Violation> unknown_;
+  std::vector<Violation> found_;
 };
 
 }  // namespace
@@ -90,19 +99,20 @@ Inference infer_outputs(Described partial, facts::FeatureLevel level, SizeRule s
     }
     argument.present = argument.present || !argument.tensors.empty();
   }
-  Solver solver(partial, level, sizes);
+  Inference result{std::move(partial), {}, {}};
+  Solver solver(result.described, level, sizes);
   solver.run(Solver::Stage::everything);
-  std::vector<Violation> unknown = Report(partial, level, solver.faults()).run();
-  for (std::size_t field = 0; field < partial.arguments.size(); ++field) {
-    for (GivenTensor& tensor : partial.arguments[field].tensors) {
-      if (facts::is_output(partial.op->fields[field].kind) && !is_unknown(tensor)) {
+  Report(result.described, level, solver.faults()).run(result);
+  for (std::size_t field = 0; field < result.described.arguments.size(); ++field) {
+    for (GivenTensor& tensor : result.described.arguments[field].tensors) {
+      if (facts::is_output(result.described.op->fields[field].kind) && !is_unknown(tensor)) {
         tensor.total_bytes = implied_bytes(tensor.type, std::span(tensor.sizes, tensor.rank),
                                            tensor.has_strides ? tensor.strides : nullptr)
                                  .value_or(0);
       }
     }
   }
-  return {std::move(partial), std::move(unknown)};
+  return result;
 }
 
 }  // namespace anydml::schema

@@ -22,7 +22,9 @@ enum class SizeRule : std::uint8_t { same, broadcast };
 
 struct Inference {
   Described described;             // with everything that could be found
-  std::vector<Violation> unknown;  // the parts of outputs that could not, each with the reason
+  std::vector<Violation> unknown;  // the parts of outputs that nothing determines, or leaves to the caller
+  // Why there can be none: a rule gave a number that is no size, or inputs do not broadcast.
+  std::vector<Violation> faults;
 };
 
 // Outputs that are unknown or known in part. An output that is not optional and absent is taken for unknown; an

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "schema/rules.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml::schema {
@@ -31,6 +32,26 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
       }
     }
   }
+}
+
+// Widens `all` to sizes that both broadcast to, by NumPy's rule; false: there are none.
+bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
+  GivenTensor wide = all;
+  if (tensor.rank > all.rank) {
+    const std::uint32_t more = tensor.rank - all.rank;
+    std::fill_n(wide.sizes, more, 1);
+    std::copy_n(all.sizes, all.rank, wide.sizes + more);
+    wide.rank = tensor.rank;
+  }
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    std::int64_t& size = wide.sizes[wide.rank - tensor.rank + i];
+    if (size != tensor.sizes[i] && size != 1 && tensor.sizes[i] != 1) {
+      return false;
+    }
+    size = size == 1 ? tensor.sizes[i] : size;
+  }
+  all = wide;
+  return true;
 }
 
 }  // namespace
@@ -187,35 +208,30 @@ bool Solver::apply_ranks() {
 
 // Of all inputs, to every output whose rank nobody knows.
 bool Solver::apply_broadcast() {
-  GivenTensor result;
+  GivenTensor all;
   bool any = false;
   for (std::size_t field = 0; field < op_.fields.size(); ++field) {
-    for (const GivenTensor& tensor : described_.arguments[field].tensors) {
-      if (!facts::is_input(op_.fields[field].kind)) {
-        continue;
+    const facts::FieldKind kind = op_.fields[field].kind;
+    const auto& tensors = described_.arguments[field].tensors;
+    for (std::size_t i = 0; facts::is_input(kind) && i < tensors.size(); ++i) {
+      if (is_unknown(tensors[i]) || tensors[i].rank > kMaxRank) {
+        return false;
       }
-      if (is_unknown(tensor) || tensor.rank > kMaxRank) {
+      if (!broadcast(tensors[i], all)) {
+        faults_.push_back(
+            {{.field = field, .index = facts::is_array(kind) ? i : kNone},
+             format_text("sizes are {}; expected sizes that broadcast with {}, those before it",
+                         shape_text(tensors[i].sizes, tensors[i].rank), shape_text(all.sizes, all.rank))});
         return false;
       }
       any = true;
-      if (tensor.rank > result.rank) {
-        const std::uint32_t more = tensor.rank - result.rank;
-        std::copy_backward(result.sizes, result.sizes + result.rank, result.sizes + tensor.rank);
-        std::fill_n(result.sizes, more, 1);
-        result.rank = tensor.rank;
-      }
-      const std::uint32_t missing = result.rank - tensor.rank;
-      for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-        std::int64_t& size = result.sizes[missing + i];
-        size = size == 1 ? tensor.sizes[i] : size;  // another size that is not 1 is a fault, which the check tells
-      }
     }
   }
   bool changed = false;
   for (std::size_t field = 0; any && field < op_.fields.size(); ++field) {
     for (GivenTensor& tensor : described_.arguments[field].tensors) {
-      if (facts::is_output(op_.fields[field].kind) && set_rank(tensor, result.rank)) {
-        std::copy_n(result.sizes, result.rank, tensor.sizes);
+      if (facts::is_output(op_.fields[field].kind) && set_rank(tensor, all.rank)) {
+        std::copy_n(all.sizes, all.rank, tensor.sizes);
         changed = true;
       }
     }
