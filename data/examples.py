@@ -248,7 +248,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
             value = example.attributes[one.field]
             text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
             arguments.append(f"{one.name}={text}")
-    if "shape" in python.options(op):
+    if any(output.shaped == "no" for output in op.outputs):
         sizes = tuple(tensor.sizes for tensor in example.outputs)
         arguments.append(f"shape={sizes if _has_several(example) else sizes[0]}")
     types = [None if output.like or output.dtype == tensor.type.lower() else tensor.type.lower()

@@ -938,7 +938,7 @@ def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=Non
     >>> a = np.float32([[1, 2], [3, 4]])
     >>> b = np.float32([[5, 6], [7, 8]])
     >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
-    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1, shape=(2, 2)).tolist()
+    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1).tolist()
     [[19.5, 22.5], [42.5, 49.5]]
     """
     return _run("GEMM", a, b, c, TransA=trans_a, TransB=trans_b, Alpha=alpha, Beta=beta,
@@ -954,12 +954,12 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
     ``axes``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+    The result has the type of ``input``, or ``dtype``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.reduce(x, function="SUM", axes=[1], shape=(2, 1)).tolist()
+    >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
     return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
@@ -972,12 +972,12 @@ def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=No
     ``offsets``: a sequence of whole numbers, 0 or more.
     ``sizes``: a sequence of whole numbers, 0 or more.
     ``strides``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.slice_(x, offsets=[0, 0], sizes=[1, 2], strides=[1, 2], shape=(1, 2)).tolist()
+    >>> anydml.slice_(x, offsets=[0, 0], sizes=[1, 2], strides=[1, 2]).tolist()
     [[1.0, 3.0]]
     """
     return _run("SLICE", input, Offsets=offsets, Sizes=sizes, Strides=strides, out=out, shape=shape, device=device)
@@ -1019,12 +1019,12 @@ def join(inputs, /, *, axis, out=None, shape=None, device=None):
 
     Types in DirectML: ``inputs`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``axis``: a whole number, 0 or more.
-    The result has the type of ``inputs`` and the shape ``shape``.
+    The result has the type of ``inputs``.
 
     >>> import anydml
     >>> import numpy as np
     >>> inputs = [np.float32([[1], [2]]), np.float32([[5, 3], [2, 9]])]
-    >>> anydml.join(inputs, axis=1, shape=(2, 3)).tolist()
+    >>> anydml.join(inputs, axis=1).tolist()
     [[1.0, 5.0, 3.0], [2.0, 2.0, 9.0]]
     """
     return _run("JOIN", *inputs, Axis=axis, out=out, shape=shape, device=device)
@@ -1038,13 +1038,12 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
     ``padding_value``: a number.
     ``start_padding``: a sequence of whole numbers, 0 or more.
     ``end_padding``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1],
-    ...                shape=(6,)).tolist()
+    >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1]).tolist()
     [3.0, 5.0, 1.0, 5.0, 3.0, 5.0]
     """
     return _run("PADDING", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
@@ -1056,12 +1055,12 @@ def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``block_size``: a whole number, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.space_to_depth(x, block_size=2, shape=(1, 4, 1, 2)).tolist()
+    >>> anydml.space_to_depth(x, block_size=2).tolist()
     [[[[1.0, 3.0]], [[2.0, 4.0]], [[5.0, 7.0]], [[6.0, 8.0]]]]
     """
     return _run("SPACE_TO_DEPTH", input, BlockSize=block_size, out=out, shape=shape, device=device)
@@ -1072,12 +1071,12 @@ def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``block_size``: a whole number, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2]], [[3, 4]], [[5, 6]], [[7, 8]]]])
-    >>> anydml.depth_to_space(x, block_size=2, shape=(1, 1, 2, 4)).tolist()
+    >>> anydml.depth_to_space(x, block_size=2).tolist()
     [[[[1.0, 3.0, 2.0, 4.0], [5.0, 7.0, 6.0, 8.0]]]]
     """
     return _run("DEPTH_TO_SPACE", input, BlockSize=block_size, out=out, shape=shape, device=device)
@@ -1088,12 +1087,12 @@ def tile(input, /, *, repeats, out=None, shape=None, device=None):
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``repeats``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 2]])
-    >>> anydml.tile(x, repeats=[2, 2], shape=(2, 4)).tolist()
+    >>> anydml.tile(x, repeats=[2, 2]).tolist()
     [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     """
     return _run("TILE", input, Repeats=repeats, out=out, shape=shape, device=device)
@@ -1432,13 +1431,12 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
     ``input_window_offsets``: a sequence of whole numbers, 0 or more.
     ``input_window_sizes``: a sequence of whole numbers, 0 or more.
     ``input_window_strides``: a sequence of whole numbers.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.slice1(x, input_window_offsets=[1, 0], input_window_sizes=[1, 3], input_window_strides=[1, -1],
-    ...               shape=(1, 3)).tolist()
+    >>> anydml.slice1(x, input_window_offsets=[1, 0], input_window_sizes=[1, 3], input_window_strides=[1, -1]).tolist()
     [[9.0, 2.0, 2.0]]
     """
     return _run("SLICE1", input, InputWindowOffsets=input_window_offsets, InputWindowSizes=input_window_sizes,
@@ -1452,12 +1450,12 @@ def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1]], [[2]], [[3]], [[4]], [[5]], [[6]], [[7]], [[8]]]])
-    >>> anydml.depth_to_space1(x, block_size=2, order="COLUMN_ROW_DEPTH", shape=(1, 2, 2, 2)).tolist()
+    >>> anydml.depth_to_space1(x, block_size=2, order="COLUMN_ROW_DEPTH").tolist()
     [[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]
     """
     return _run("DEPTH_TO_SPACE1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
@@ -1470,12 +1468,12 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]])
-    >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW", shape=(1, 8, 1, 1)).tolist()
+    >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW").tolist()
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
     return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
@@ -1641,12 +1639,12 @@ def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
     return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
@@ -1659,12 +1657,12 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
@@ -1804,13 +1802,12 @@ def padding1(input, /, *, padding_mode, padding_value, start_padding, end_paddin
     ``padding_value``: a number.
     ``start_padding``: a sequence of whole numbers, 0 or more.
     ``end_padding``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1],
-    ...                 shape=(6,)).tolist()
+    >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1]).tolist()
     [7.0, 7.0, 1.0, 5.0, 3.0, 7.0]
     """
     return _run("PADDING1", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
@@ -1907,12 +1904,12 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
     ``value``: a number.
     ``diagonal_fill_begin``: a whole number.
     ``diagonal_fill_end``: a whole number.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+    The result has the type of ``input``, or ``dtype`` and the shape ``shape``, where the inputs do not determine it.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2, shape=(2, 3)).tolist()
+    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2).tolist()
     [[0.0, 0.0, 3.0], [2.0, 0.0, 0.0]]
     """
     return _run("DIAGONAL_MATRIX1", input, Value=value, DiagonalFillBegin=diagonal_fill_begin,

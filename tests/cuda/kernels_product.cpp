@@ -147,7 +147,7 @@ class ProductCheck {
                                 {.slot = 3, .type = DataType::FLOAT32, .offset = 0}};
     const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&step, 1))};
     const char* why = nullptr;
-    const auto prepared = product_family.prepare(flat, {}, &why);
+    const auto prepared = product_family.prepare(flat, machine_of_tests(), {}, &why);
     if (prepared == nullptr) {
       complain(why);
       return;
@@ -156,7 +156,7 @@ class ProductCheck {
     for (std::size_t i = 0; i < kOperands; ++i) {
       bases[i] = i == kC && !has_c ? nullptr : device_[i] + base_[i];
     }
-    CHECK(prepared->launch(bases, nullptr));
+    CHECK(prepared->launch(bases, nullptr, nullptr));
     std::vector<std::byte> found(used_[kOutput].bytes);
     CHECK(cudaMemcpy(found.data(), device_[kOutput] + used_[kOutput].first, found.size(), cudaMemcpyDeviceToHost));
     for (std::int64_t batch = 0; batch < step.batches; ++batch) {

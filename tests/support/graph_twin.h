@@ -5,6 +5,7 @@
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace anydml::test {
 using Sizes = std::vector<int64_t>;
 using Bytes = std::vector<unsigned char>;
 
-// A tensor's type, sizes and strides, of which no stride is below 0.
+// A tensor's type, sizes and strides, of which only those of a view may be below 0.
 struct Form {
   anydml_type type = ANYDML_FLOAT32;
   Sizes sizes;
@@ -57,6 +58,7 @@ class Twin {
     anydml_value id;
     Form form;
     Bytes data;
+    int64_t at = 0;  // the element at index 0, in bytes
   };
 
   Twin() { EXPECT_EQ(anydml_graph_create(&graph_), ANYDML_OK); }
@@ -86,7 +88,7 @@ class Twin {
     std::vector<anydml_tensor> tensors;
     std::vector<anydml_value> ids;
     for (const std::size_t input : inputs) {
-      tensors.push_back(values_[input].form.tensor(values_[input].data.data()));
+      tensors.push_back(values_[input].form.tensor(values_[input].data.data() + values_[input].at));
       ids.push_back(values_[input].id);
     }
     Bytes result(form.bytes());
@@ -127,16 +129,26 @@ class Twin {
     }
     return numbers;
   }
-  std::size_t view(std::size_t of, const Form& form) {
+  std::size_t view(std::size_t of, const Form& form, int64_t offset = 0) {
     anydml_value id = 0;
     const anydml_tensor tensor = form.tensor();
-    check(anydml_graph_add_view(graph_, values_[of].id, &tensor, &id));
-    values_.push_back({id, form, values_[of].data});
+    check(offset == 0 ? anydml_graph_add_view(graph_, values_[of].id, &tensor, &id)
+                      : anydml_graph_add_view_at(graph_, values_[of].id, &tensor, offset, &id));
+    values_.push_back(
+        {id, form, values_[of].data, values_[of].at + offset * static_cast<int64_t>(anydml_type_size(form.type))});
     return values_.size() - 1;
   }
   void output(std::size_t value) {
-    outputs_.push_back(value);
     check(anydml_graph_add_output(graph_, values_[value].id));
+    // As it lies in the memory of the output: from the element at index 0, and packed if a stride is below 0.
+    const Value& of = values_[value];
+    const bool is_forward = std::ranges::all_of(of.form.strides, [](int64_t stride) { return stride >= 0; });
+    Value seen{of.id, is_forward ? of.form : Form(of.form.type, of.form.sizes), {}};
+    seen.data.resize(seen.form.bytes());
+    const anydml_tensor from = of.form.tensor(const_cast<unsigned char*>(of.data.data()) + of.at);
+    const anydml_tensor to = seen.form.tensor(seen.data.data());
+    check(anydml_run(nullptr, "ELEMENT_WISE_IDENTITY", &from, 1, &to, 1, nullptr, 0));
+    outputs_.push_back(std::move(seen));
   }
   void compile() { check(anydml_graph_compile(graph_, nullptr, &compiled_)); }
 
@@ -150,15 +162,15 @@ class Twin {
     }
     std::vector<Bytes> results;
     std::vector<void*> outputs;
-    for (const std::size_t output : outputs_) {
-      results.emplace_back(values_[output].form.bytes());
+    for (const Value& output : outputs_) {
+      results.emplace_back(output.form.bytes());
       outputs.push_back(results.back().data());
     }
     if (anydml_compiled_run(compiled_, inputs.data(), inputs.size(), outputs.data(), outputs.size()) != ANYDML_OK) {
       return anydml_last_error();
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!same(values_[outputs_[i]].form, results[i], values_[outputs_[i]].data)) {
+      if (!same(outputs_[i].form, results[i], outputs_[i].data)) {
         return "output " + std::to_string(i) + " differs";
       }
     }
@@ -198,7 +210,7 @@ class Twin {
   anydml_compiled* compiled_ = nullptr;
   std::vector<Value> values_;
   std::vector<std::size_t> inputs_;
-  std::vector<std::size_t> outputs_;
+  std::vector<Value> outputs_;
 };
 
 inline anydml_attribute axes_of(const std::vector<int64_t>& axes) {

@@ -77,12 +77,12 @@ f32 load(const std::byte* from) {
 }
 
 // What a thread needs beside the operands, in elements of FLOAT32.
-struct Scratch {
+struct Buffers {
   std::int64_t totals = 0;
   std::int64_t of_a = 0;  // factors of a block, packed
   std::int64_t of_b = 0;
 
-  Scratch(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
+  Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
     if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
@@ -99,11 +99,11 @@ class ProductRun final : public cpu::Prepared {
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
              const cpu::Machine& machine, cpu::Neighbour after)
       : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
-                 Scratch(step, kernels, tiles).bytes()),
+                 Buffers(step, kernels, tiles).bytes()),
         step_(step),
         kernels_(kernels),
         tiles_(tiles),
-        scratch_(step, kernels, tiles),
+        buffers_(step, kernels, tiles),
         after_(std::move(after)),
         target_(machine.target),
         has_c_(has_c) {}
@@ -180,8 +180,8 @@ class ProductRun final : public cpu::Prepared {
   }
 
   void compute(const Place& place, std::byte* const* operands, f32* totals) const {
-    f32* const of_a = totals + scratch_.totals;
-    f32* const of_b = of_a + scratch_.of_a;
+    f32* const of_a = totals + buffers_.totals;
+    f32* const of_b = of_a + buffers_.of_a;
     for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
       for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
@@ -269,7 +269,7 @@ class ProductRun final : public cpu::Prepared {
   ProductStep step_;
   const ProductKernels* kernels_;
   Tiles tiles_;
-  Scratch scratch_;
+  Buffers buffers_;
   cpu::Neighbour after_;
   cpu::Target target_;
   bool has_c_;
