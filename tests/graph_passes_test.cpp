@@ -12,6 +12,7 @@
 #include "base/quoted.h"
 #include "graph/compile.h"
 #include "graph/passes.h"
+#include "ops/parts.h"
 #include "support/graph_text.h"
 #include "support/sanitizers.h"
 

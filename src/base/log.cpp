@@ -19,12 +19,14 @@
 #include "base/process.h"
 
 namespace anydml {
+
+constinit LogState g_own_log_state = {};
+
 namespace {
 
 constinit std::atomic<bool> g_show_errors = false;
 
-constinit LogState g_own_state = {};
-constinit std::atomic<LogState*> g_state = &g_own_state;
+constinit std::atomic<LogState*> g_state = &g_own_log_state;
 
 struct Receiver {
   LogFunction function = nullptr;
@@ -134,8 +136,6 @@ bool is_default() noexcept {
 }
 
 }  // namespace
-
-LogState& own_log_state() noexcept { return g_own_state; }
 
 void share_log_state(LogState& state) noexcept { g_state.store(&state, std::memory_order_release); }
 

@@ -16,8 +16,8 @@ namespace anydml {
 using LogFunction = void (*)(void* context, int level, const char* line);
 
 // Where lines go: one for the process, which libanydml has and the libraries beside it share. All zero: to standard
-// error. A thread reads it without a lock, so the members are there twice over: they are right if the version was even
-// and the same before and after.
+// error. A thread reads it without a lock: the members belong together if the version was even, and the same before and
+// after they were read.
 struct LogState {
   std::atomic<std::uint32_t> version;
   std::atomic<LogFunction> function;
@@ -26,7 +26,7 @@ struct LogState {
 };
 
 // This library's own state, and the state of another library that it is to use instead.
-[[nodiscard]] LogState& own_log_state() noexcept;
+extern LogState g_own_log_state;
 void share_log_state(LogState& state) noexcept;
 // Lines up to the level go to the function from now on, whatever ANYDML_LOG says, and so do those that ANYDML_LOG asks
 // for. Null: to standard error.

@@ -137,13 +137,13 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 namespace {
 
 // The steps of the graph, which all are joined, as they are launched: the names of the kernels.
-std::string launched(const std::string& text) {
+std::string launched(const std::string& text, const Machine& machine = kMachine) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
   const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1}).value();
   BackendProgram program;
-  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), kMachine, program);
+  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
       status.code != BackendCode::ok) {
     return status.message;
   }
@@ -193,6 +193,18 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
     EXPECT_EQ(status.code, joins_from != 0 ? BackendCode::not_joined : BackendCode::ok);
     EXPECT_EQ(status.message == nullptr, joins_from == 0);
   }
+}
+
+// Fewer threads for each sum are better once the sums keep the device busy, and a smaller device is busy sooner.
+TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
+  const std::string graph =
+      "a = input 122880\n"
+      "s = REDUCE a:f32[1920,16] -> f32[1920,1] Function=SUM Axes=[1]\n"
+      "z = ABS s:f32[1920,1] -> f32[1920,1]\n"
+      "out z\n";
+  EXPECT_EQ(launched(graph), "along_vectors<JoinedWork>");
+  EXPECT_EQ(launched(graph, Machine{.multiprocessors = 2, .compute_capability = 90}), "along_wide<JoinedWork>");
+  expect_compiled();
 }
 
 // The steps share one workspace, behind the memory that the plan asks for.

@@ -28,9 +28,9 @@ std::vector<Case> description_cases() {
        creating([](Program& p) { p.described.Type = DML_OPERATOR_INVALID; })},
       {"unknown operator type", E_INVALIDARG, "Type is 255",
        creating([](Program& p) { p.described.Type = number_as<DML_OPERATOR_TYPE>(255); })},
-      {"an operator that is not built", kUnsupported,
-       "ACTIVATION_HARDMAX: an operator of DirectML that is not built here", creating([](Program& p) {
-         p.described.Type = DML_OPERATOR_ACTIVATION_HARDMAX;
+      {"an operator that is not built", kUnsupported, "RESAMPLE: an operator of DirectML that is not built here",
+       creating([](Program& p) {
+         p.described.Type = DML_OPERATOR_RESAMPLE;
          static constexpr UINT kSizes[] = {1, 24};
          for (DML_BUFFER_TENSOR_DESC* buffer : {&p.a.buffer, &p.b.buffer}) {
            buffer->DimensionCount = 2;
@@ -190,17 +190,17 @@ std::vector<Case> rule_cases() {
              desc = {&p.a.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
            })},
       {"one that is not built, with too many dimensions", kUnsupported,
-       "ACTIVATION_SOFTMAX: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_ACTIVATION_SOFTMAX, DML_ACTIVATION_SOFTMAX_OPERATOR_DESC>(
-           [](Program& p, auto& desc) {
-             resize(p.a, {1, 3, 4, 4});
-             resize(p.out, {1, 3, 4, 4});
-             desc = {&p.a.desc, &p.out.desc};
-           })},
+       "RESAMPLE: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_RESAMPLE, DML_RESAMPLE_OPERATOR_DESC>([](Program& p, auto& desc) {
+         resize(p.a, {1, 1, 3, 4, 4});
+         resize(p.out, {1, 1, 3, 4, 4});
+         desc.InputTensor = &p.a.desc;
+         desc.OutputTensor = &p.out.desc;
+       })},
       {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
-       "JOIN: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
-         desc = {UINT32_MAX, &p.a.desc, &p.out.desc, 0};
+       "QUANTIZE: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_QUANTIZE, DML_QUANTIZE_OPERATOR_DESC>([](Program& p, auto& desc) {
+         desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
       {"one that is not built, whose Desc is null", kUnsupported,
        "CONVOLUTION: an operator of DirectML that is not built here yet", creating([](Program& p) {

@@ -134,11 +134,12 @@ TEST(Operators, EveryBuiltEntryRuns) {
 TEST(Operators, NotBuiltAndNotKnown) {
   Dml dml;
   const Tensor t(kFloat, {1, 1, 1, 4});
-  const DML_ACTIVATION_HARDMAX_OPERATOR_DESC desc{&t.desc, &t.desc};
+  const FLOAT scales[] = {1, 1, 1, 1};
+  const DML_RESAMPLE_OPERATOR_DESC desc{&t.desc, &t.desc, DML_INTERPOLATION_MODE_LINEAR, 4, scales};
   ComPtr<IDMLOperator> op;
-  EXPECT_EQ(dml.create_operator(DML_OPERATOR_ACTIVATION_HARDMAX, &desc, op), kUnsupported);
+  EXPECT_EQ(dml.create_operator(DML_OPERATOR_RESAMPLE, &desc, op), kUnsupported);
   EXPECT_EQ(op.Get(), nullptr);
-  EXPECT_NE(std::string(anydml_last_error()).find("ACTIVATION_HARDMAX"), std::string::npos);
+  EXPECT_NE(std::string(anydml_last_error()).find("RESAMPLE"), std::string::npos);
 }
 
 TEST(Bindings, ReleasedRightAfterRecording) {

@@ -151,6 +151,35 @@ TEST_F(Messages, TheCApiDoesNotPrint) {
   EXPECT_STREQ(anydml_last_error(), "LSTM: an operator of DirectML that is not built here yet");
 }
 
+// One function for the process: it takes the lines of every library, whatever ANYDML_LOG says.
+TEST_F(Messages, GoToAFunctionOfTheProgram) {
+  std::vector<std::string> lines;
+  const auto take = [](void* context, int level, const char* line) {
+    static_cast<std::vector<std::string>*>(context)->push_back(std::to_string(level) + " " + line);
+  };
+  const auto device = create_d3d12_device();
+  const auto buffer = create_buffer(device.Get(), 64);
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
+  ASSERT_EQ(anydml_set_log(take, &lines, ANYDML_LOG_INFO), ANYDML_OK);
+  Captured captured;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 3; ++i) {
+    ComPtr<IDMLOperator> op;
+    EXPECT_EQ(dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
+    expected.emplace_back("1 IDMLDevice::CreateOperator: desc is null; expected a DML_OPERATOR_DESC");
+  }
+  EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+  expected.push_back("1 " + sentence);
+  buffer->Unmap(0, nullptr);
+  ASSERT_EQ(anydml_set_log(nullptr, nullptr, ANYDML_LOG_NONE), ANYDML_OK);
+  EXPECT_EQ(captured.end(), "");
+  ASSERT_EQ(lines.size(), expected.size() + 1);
+  EXPECT_EQ(count_of(lines.back(), "2 warning: ID3D12Resource::Unmap: the resource is not mapped"), 1) << lines.back();
+  lines.pop_back();
+  EXPECT_EQ(lines, expected);
+}
+
 TEST_F(Messages, AnInterfaceThatIsNotThereIsInTheLog) {
   const auto device = create_d3d12_device();
   Captured captured;

@@ -209,6 +209,10 @@ def of_tile(dtype, since):
     return [([x, ints(2, 3)], {}), ([x, ints(1, 1)], {}), ([x, ints(0, 2)], {})]
 
 
+def along_rows(dtype, since):
+    return [([numbers(dtype, (2, 3, 4), 3, False)], {"axis": axis}) for axis in ((0, 1, 2) if since < 11 else (0, 1, -1))]
+
+
 def of_gather(dtype, since):
     x = numbers(dtype, (4, 3))
     last = ints(3, -1) if since >= 11 else ints(3, 1)
@@ -367,8 +371,7 @@ CASES = {
     "GroupNormalization": lambda dtype, since: of_normalization(  # a scale and a bias for each group, then channel
         {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),
     "HardSigmoid": finite(of_one(alpha=0.3, beta=0.4)), "HardSwish": finite(of_one()),
-    "Hardmax": lambda dtype, since: [([numbers(dtype, (2, 3, 4), 3, False)], {"axis": axis}) for axis in (
-        (0, 1, 2) if since < 11 else (0, 1, -1))],
+    "Hardmax": along_rows, "LogSoftmax": along_rows, "Softmax": along_rows,
     "IsInf": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"detect_positive": p, "detect_negative": n})
                                    for p in (0, 1) for n in (0, 1)],
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),

@@ -32,8 +32,8 @@ CLOSE = {"float16": 2, "float32": 4}
 ROUGH = {"float16": 32, "float32": 32}
 TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf", "Exp", "Log",
                                "Pow", "Sin", "Sinh", "Tan", "Tanh"), CLOSE),
-              **dict.fromkeys(("Celu", "Elu", "Gelu", "Mish", "ReduceLogSum", "ReduceLogSumExp", "Selu", "Sigmoid",
-                               "Softplus", "Swish"), ROUGH), "Softsign": {"float16": 2, "float32": 2},
+              **dict.fromkeys(("Celu", "Elu", "Gelu", "LogSoftmax", "Mish", "ReduceLogSum", "ReduceLogSumExp", "Selu",
+                               "Sigmoid", "Softmax", "Softplus", "Swish"), ROUGH), "Softsign": {"float16": 2, "float32": 2},
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
               "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32}
 # The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
@@ -44,15 +44,21 @@ ZEROS = {"PRelu", "Relu", "Sum"}
 REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNormalization", 7): 14,
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
-              ("Dropout", 6): None, ("Hardmax", 1): None, ("Hardmax", 11): None, ("Reshape", 1): None,
-              ("Split", 1): None, ("Tile", 1): None}
+              ("Dropout", 6): None, ("Hardmax", 1): None, ("Hardmax", 11): None, ("LogSoftmax", 1): None,
+              ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Softmax", 1): None, ("Softmax", 11): None, ("Split", 1): None, ("Tile", 1): None}
 X = np.float32([[1, 5, 5], [2, 0, 2]])
+ZERO = np.zeros((2, 4), "f4")
 OLD = [
     ("Cast", 1, [X], {"to": "INT8"}, X.astype(np.int8)), ("Cast", 1, [X], {"to": "BOOL"}, X.astype(bool)),
     ("Dropout", 1, [X], {"is_test": 1}, X), ("Dropout", 6, [X], {"is_test": 1}, X),
     ("Hardmax", 1, [X], {}, np.float32([[0, 1, 0], [1, 0, 0]])),
     ("Hardmax", 1, [X], {"axis": 0}, np.float32([[0, 1, 0], [0, 0, 0]])),  # all from the axis on
     ("Hardmax", 11, [X], {"axis": -2}, np.float32([[0, 1, 0], [0, 0, 0]])),
+    ("Softmax", 1, [ZERO], {}, np.full((2, 4), 0.25, "f4")),
+    ("Softmax", 1, [ZERO], {"axis": 0}, np.full((2, 4), 0.125, "f4")),  # all from the axis on
+    ("Softmax", 11, [ZERO], {"axis": -2}, np.full((2, 4), 0.125, "f4")),
+    ("LogSoftmax", 1, [ZERO], {}, np.full((2, 4), np.log(4), "f4") * -1),
+    ("LogSoftmax", 11, [ZERO], {"axis": -2}, np.full((2, 4), np.log(8), "f4") * -1),
     ("Reshape", 1, [X], {"shape": [3, -1]}, X.reshape(3, 2)), ("Reshape", 1, [X], {"shape": [0, 1, 3]}, X[:, None]),
     ("Split", 1, [X], {"axis": 1, "split": [1, 2], "outputs": 2}, (X[:, :1], X[:, 1:])),
     ("Tile", 1, [X, np.float32([2]), np.float32([1])], {}, np.tile(X, (1, 2))),

@@ -172,80 +172,22 @@ Status check(const OpDesc& desc) {
   return check_sizes(desc);
 }
 
-// Outputs may be made in any order: the loops are walked upwards through the input, its nearest step innermost, and
-// neighbours that are contiguous in both tensors are one.
-void order_kept(std::vector<ReduceLoop>& kept, ReduceStep& step) {
-  for (ReduceLoop& loop : kept) {
-    if (loop.input < 0) {
-      step.input_offset += (loop.size - 1) * loop.input;
-      step.output_offset += (loop.size - 1) * loop.output;
-      loop.input = -loop.input;
-      loop.output = -loop.output;
-    }
-  }
-  std::ranges::stable_sort(kept, [](const ReduceLoop& a, const ReduceLoop& b) {
-    return b.input != 0 && (a.input == 0 || a.input > b.input);
-  });
-  for (const ReduceLoop& loop : kept) {
-    if (step.kept_rank != 0) {
-      ReduceLoop& outer = step.kept[step.kept_rank - 1];
-      if (outer.input == loop.size * loop.input && outer.output == loop.size * loop.output) {
-        outer = {.size = outer.size * loop.size, .input = loop.input, .output = loop.output};
-        continue;
-      }
-    }
-    step.kept[step.kept_rank++] = loop;
-  }
-}
-
-// The order of the reduced axes is the order of the results' bits.
-void merge_reduced(const std::vector<ReduceLoop>& reduced, ReduceStep& step) {
-  for (const ReduceLoop& loop : reduced) {
-    if (step.reduced_rank != 0) {
-      ReduceLoop& outer = step.reduced[step.reduced_rank - 1];
-      if (outer.input == loop.size * loop.input) {
-        outer = {.size = outer.size * loop.size, .input = loop.input, .output = 0};
-        continue;
-      }
-    }
-    step.reduced[step.reduced_rank++] = loop;
-  }
-}
-
 ReduceStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output) {
+  const AxisLoops loops = split_axes(input, output, axes_of(desc));
   ReduceStep step{};
   step.function = function_of(desc);
   step.input_type = input.type;
   step.output_type = output.type;
   step.takes_last = number_of(find_argument(desc, "AxisDirection")) != 0 ? 1 : 0;
-  step.outputs = 1;
-  step.count = 1;
-  const auto bytes_in = static_cast<std::int64_t>(element_size(input.type));
-  const auto bytes_out = static_cast<std::int64_t>(element_size(output.type));
-  const std::uint32_t axes = axes_of(desc);
-  std::vector<ReduceLoop> kept;
-  std::vector<ReduceLoop> reduced;
-  for (std::uint32_t i = 0; i < input.rank; ++i) {
-    const std::int64_t size = input.sizes[i];
-    if (size == 1) {
-      continue;
-    }
-    const bool is_reduced = (axes >> i & 1) != 0;
-    step.has_lanes = is_reduced ? 1 : 0;  // the last one decides
-    (is_reduced ? step.count : step.outputs) *= size;
-    (is_reduced ? reduced : kept)
-        .push_back({.size = size,
-                    .input = input.strides[i] * bytes_in,
-                    .output = is_reduced ? 0 : output.strides[i] * bytes_out});
-  }
-  if (kept.empty()) {
-    kept.push_back({.size = 1, .input = 0, .output = 0});
-  }
-  if (reduced.empty()) {
-    reduced.push_back({.size = 1, .input = 0, .output = 0});
-  }
-  order_kept(kept, step);
-  merge_reduced(reduced, step);
+  step.has_lanes = loops.has_lanes;
+  step.kept_rank = loops.kept_rank;
+  step.reduced_rank = loops.reduced_rank;
+  step.input_offset = loops.input_offset;
+  step.output_offset = loops.output_offset;
+  step.outputs = loops.outputs;
+  step.count = loops.count;
+  std::ranges::copy(loops.kept, step.kept);
+  std::ranges::copy(loops.reduced, step.reduced);
   return step;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
 // longer one is two: the first makes a partial result of each block, in the plan's temporary, and the second combines
-// those of each output. The order in which elements are combined follows from this file and functions.h alone
+// those of each output. The order in which elements are combined follows from this file and fold_order.h alone
 // (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
 
 #include "ops/reduce/functions.h"
-#include "plan/tensor.h"
+#include "plan/axis_loops.h"
 
 namespace anydml {
 
@@ -18,11 +18,7 @@ enum class ReducePhase : std::uint32_t {
   combine  // partial results -> output
 };
 
-struct ReduceLoop {
-  std::int64_t size;
-  std::int64_t input;   // strides, in bytes
-  std::int64_t output;  // of kept loops
-};
+using ReduceLoop = AxisLoop;  // a reduced one has no stride in the output
 
 struct ReduceStep {
   ReduceFunction function;

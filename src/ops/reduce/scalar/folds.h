@@ -29,10 +29,6 @@ struct FoldTypes {
   static constexpr bool kOrdered = is_float<T> && !(kWidens && kExactHalves);
 };
 
-// Sums start from -0, the one number that changes no other: a sum of -0s is -0.
-template <class T>
-inline constexpr T kNothing = is_float<T> ? static_cast<T>(-0.0) : T{0};
-
 template <class A>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr A add(A a, A b) {
   return static_cast<A>(a + b);

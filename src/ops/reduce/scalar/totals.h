@@ -64,18 +64,15 @@ class HalfSum {
   bool only_negative_zeros_ = true;
 };
 
-// The partial results of blocks, in order, to one: neighbours by pairs, an odd last one carried up, until one is left.
+// The partial results of blocks, in order, to one.
 template <class Fold, class Accumulator>
-Accumulator combine_blocks(Accumulator* blocks, std::int64_t count) {
-  for (; count > 1; count = (count + 1) / 2) {
-    for (std::int64_t i = 0; i < count / 2; ++i) {
-      blocks[i] = Fold::combine(blocks[2 * i], blocks[2 * i + 1]);
-    }
-    if (count % 2 != 0) {
-      blocks[count / 2] = blocks[count - 1];
-    }
+Accumulator combine_blocks(const Accumulator* blocks, std::int64_t count) {
+  constexpr auto kCombine = [](Accumulator a, Accumulator b) { return Fold::combine(a, b); };
+  BlockTree<Accumulator> tree;
+  for (std::int64_t i = 0; i < count; ++i) {
+    tree.add(blocks[i], kCombine);
   }
-  return blocks[0];
+  return tree.total(kCombine);
 }
 
 // total: of all blocks. An element of the input's type.

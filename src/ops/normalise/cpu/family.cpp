@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Rows normalised on the CPU. Where rows lie along memory, or anyhow, each is taken by itself; where their elements lie
+// beside those of other rows, some rows together. Rows are what threads share: one row is one thread's.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/normalise/cpu/kernels.h"
+#include "ops/scalar/fold_order.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kMostOfPiece = 256 << 10;
+constexpr std::int64_t kTileElements = 128 << 10;  // of a unit across, in the second-level cache
+constexpr std::int64_t kMostRoom = 256 << 10;     // elements of a unit in scratch memory
+constexpr std::int64_t kFewColumns = 8;           // which are better gathered
+constexpr std::int64_t kManyRows = 32;            // short ones are better taken across
+
+// Across: columns lie beside each other, or rows are so short that vectors along them would be mostly empty.
+bool goes_across(const NormaliseStep& step) {
+  const AxisLoops& loops = step.loops;
+  const AxisLoop& column = loops.kept[loops.kept_rank - 1];
+  const auto element = static_cast<std::int64_t>(element_size(step.type));
+  const bool along_is_contiguous = loops.reduced[loops.reduced_rank - 1].input == element;
+  return (!along_is_contiguous && column.input == element && column.size >= kFewColumns && loops.count > 1) ||
+         (loops.count <= kFewElements && column.size >= kManyRows);
+}
+
+std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
+  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
+  const std::int64_t most = loops.count > kReduceBlock                           ? kMostTreeColumns
+                            : loops.has_lanes != 0 && loops.count > kFewElements ? kMostLaneColumns
+                                                                                 : kMostColumns;
+  // A tile that scratch memory has no room for is read in longer pieces.
+  const std::int64_t fitting = loops.count * kLeastColumns > kMostRoom ? most : kTileElements / loops.count;
+  std::int64_t width = std::clamp(fitting / kLeastColumns * kLeastColumns, kLeastColumns, most);
+  while (width > kLeastColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
+    width = std::max(kLeastColumns, width / 2);
+  }
+  return std::min(columns, width);
+}
+
+NormaliseCut cut(const NormaliseStep& step, std::int64_t threads) {
+  const AxisLoops& loops = step.loops;
+  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
+  NormaliseCut made{};
+  made.across = goes_across(step);
+  made.width = made.across ? width_of(loops, threads) : 1;
+  made.tiles = parts(columns, made.width);
+  made.units = loops.outputs / columns * made.tiles;
+  const std::int64_t elements = loops.count * made.width;
+  made.has_room = elements <= kMostRoom;
+  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  return made;
+}
+
+std::size_t scratch_of(const NormaliseStep& step, const NormaliseCut& cut) {
+  const std::int64_t held = cut.has_room ? std::max(kNormaliseStage, step.loops.count * cut.width) : kNormaliseStage;
+  return static_cast<std::size_t>(kNormaliseStage + held + 2 * kNormalisePadding) * sizeof(f32);
+}
+
+class Normalisation final : public cpu::Prepared {
+ public:
+  Normalisation(const NormaliseStep& step, const NormaliseCut& cut, NormaliseRun kernel, cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+        step_(step),
+        cut_(cut),
+        kernel_(kernel),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    kernel_(step_, cut_, first, std::min(cut_.units, first + cut_.units_of_piece), operands[0], operands[1],
+            reinterpret_cast<f32*>(piece.scratch));
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "rows %s, %s kernel", cut_.across ? "across" : "along", cpu::target_name(target_));
+  }
+
+ private:
+  NormaliseStep step_;
+  NormaliseCut cut_;
+  NormaliseRun kernel_;
+  cpu::Target target_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  NormaliseStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const NormaliseCut made = cut(step, machine.threads);
+  NormaliseRun run = vector_normalise_run(machine.target, step, made.across);
+  if (run == nullptr) {
+    run = generic_normalise_run(step, made.across);
+  }
+  return std::make_unique<Normalisation>(step, made, run, machine.target);
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family normalise_family;
+const Family normalise_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// From a step that normalises rows to a kernel.
+#include "backend/cuda/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ops/normalise/cuda/launch.h"
+#include "ops/scalar/fold_order.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
+
+class NormaliseRun final : public PreparedStep {
+ public:
+  explicit NormaliseRun(const NormaliseStep& step) : function_(step.function), type_(step.type) {
+    const AxisLoops& loops = step.loops;
+    input_offset_ = loops.input_offset;
+    output_offset_ = loops.output_offset;
+    launch_.rows = static_cast<u32>(loops.outputs);
+    launch_.count = static_cast<u32>(loops.count);
+    launch_.held = std::min(static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock), kMostBlocksHeld);
+    launch_.kept_rank = loops.kept_rank;
+    launch_.reduced_rank = loops.reduced_rank;
+    for (u32 i = 0; i < loops.kept_rank; ++i) {
+      add(loops.kept[i], launch_.kept_sizes[i], launch_.kept_input[i], launch_.kept_output[i]);
+    }
+    for (u32 i = 0; i < loops.reduced_rank; ++i) {
+      add(loops.reduced[i], launch_.reduced_sizes[i], launch_.reduced_input[i], launch_.reduced_output[i]);
+    }
+    // Threads lie beside each other where elements do, as far as the order of sums allows it: a row of one chain of
+    // additions is one thread's.
+    const std::int64_t along = std::abs(loops.reduced[loops.reduced_rank - 1].input);
+    const AxisLoop& column = loops.kept[loops.kept_rank - 1];
+    const bool across_is_nearer = column.size > 1 && column.input != 0 && std::abs(column.input) < along;
+    const bool is_chain = loops.has_lanes == 0 && loops.count > 1 && function_ != NormaliseFunction::hardmax;
+    kernel_ = is_chain                     ? NormaliseKernel::across
+              : across_is_nearer           ? NormaliseKernel::across_lanes
+              : loops.count <= kMostInWarp ? NormaliseKernel::warps
+                                           : NormaliseKernel::blocks;
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    NormaliseLaunch launch = launch_;
+    launch.input = bases[0] + input_offset_;
+    launch.output = bases[1] + output_offset_;
+    const auto size = element_size(type_);
+    launch.input_is_aligned = (reinterpret_cast<std::uintptr_t>(launch.input) | inputs_low_) % size == 0;
+    launch.output_is_aligned = (reinterpret_cast<std::uintptr_t>(launch.output) | outputs_low_) % size == 0;
+    switch (function_) {
+      case NormaliseFunction::softmax:
+        return start_softmax(type_, kernel_, launch, stream);
+      case NormaliseFunction::log_softmax:
+        return start_log_softmax(type_, kernel_, launch, stream);
+      case NormaliseFunction::hardmax:
+        break;
+    }
+    return start_hardmax(type_, kernel_, launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    const char* const names[] = {"rows in warps", "rows in blocks", "rows across, lanes", "rows across"};
+    std::snprintf(text, capacity, "%s", names[static_cast<u32>(kernel_)]);
+  }
+
+ private:
+  void add(const AxisLoop& loop, FastDivisor& size, std::int64_t& input, std::int64_t& output) {
+    size = make_divisor(static_cast<u32>(loop.size));
+    input = loop.input;
+    output = loop.output;
+    inputs_low_ |= static_cast<u64>(loop.input);
+    outputs_low_ |= static_cast<u64>(loop.output);
+  }
+
+  NormaliseFunction function_;
+  DataType type_;
+  NormaliseKernel kernel_ = NormaliseKernel::warps;
+  NormaliseLaunch launch_{};
+  std::int64_t input_offset_ = 0;
+  std::int64_t output_offset_ = 0;
+  u64 inputs_low_ = 0;  // all strides together, of which the lowest bits count
+  u64 outputs_low_ = 0;
+};
+
+}  // namespace
+
+extern const Family normalise_family;
+const Family normalise_family = {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+      NormaliseStep step;
+      std::memcpy(&step, flat.parameters.data(), sizeof(step));
+      if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
+        *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
+        return nullptr;
+      }
+      return std::make_unique<NormaliseRun>(step);
+    },
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// Softmax and its logarithm on a GPU. The order of sums leaves one chain of additions to each lane of a block, and all
+// else to as many threads as there are: exponentials are computed by all threads, and added by those that have lanes.
+#pragma once
+
+#include "ops/normalise/cuda/elements.cuh"
+
+namespace anydml::cuda {
+
+template <NormaliseFunction kFunction>
+[[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
+  return kFunction == NormaliseFunction::log_softmax ? logarithm_of(sum) : sum;
+}
+// difference: from the greatest; power: its exponential. Either function needs one of them.
+template <NormaliseFunction kFunction>
+[[nodiscard]] __device__ inline f32 finished(f32 difference, f32 power, f32 total) {
+  return kFunction == NormaliseFunction::log_softmax ? difference - total : power / total;
+}
+
+// A warp has a row. Thread t has the elements t, t + 32, ..., which are those of the lanes t and t + 32 in turn.
+template <class T, NormaliseFunction kFunction, u32 kOfThread>
+__global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_constant__ NormaliseLaunch launch) {
+  constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
+  const u32 number = blockIdx.x * (kNormaliseThreads / 32) + threadIdx.x / 32;
+  const u32 thread = threadIdx.x % 32;
+  if (number >= launch.rows) {
+    return;  // with the whole warp
+  }
+  const DeviceRow<T> row(launch, number);
+  f32 values[kOfThread];
+  f32 greatest = kLeastElement;
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; ++k) {
+    const u32 i = thread + 32 * k;
+    values[k] = i < launch.count ? row.load(i) : kLeastElement;
+  }
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; ++k) {
+    greatest = greater_element(greatest, values[k]);
+  }
+  greatest = greatest_of_warp(greatest);
+  f32 sums[2] = {kNothing<f32>, kNothing<f32>};
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; ++k) {
+    const f32 difference = values[k] - greatest;
+    const f32 power = power_of(difference);
+    values[k] = kKeepsPowers ? power : difference;
+    sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? power : kNothing<f32>);
+  }
+  const f32 total = finished_total<kFunction>(fold_warp(added(sums[0], sums[1])));
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; ++k) {
+    const u32 i = thread + 32 * k;
+    if (i < launch.count) {
+      row.store(i, finished<kFunction>(values[k], values[k], total));
+    }
+  }
+}
+
+// The greatest of a block of threads; `shared` has room for one of each warp.
+[[nodiscard]] __device__ inline f32 greatest_of_block(f32 value, f32* shared) {
+  value = greatest_of_warp(value);
+  if (threadIdx.x % 32 == 0) {
+    shared[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  value = shared[threadIdx.x % (kNormaliseThreads / 32)];
+  return greatest_of_warp(value);
+}
+
+// A block of threads has a row: some blocks of its exponentials at a time, in shared memory. Each 64 threads have the
+// lanes of a block of elements. A row of more blocks than shared memory holds has its exponentials computed twice.
+template <class T, NormaliseFunction kFunction>
+__global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_constant__ NormaliseLaunch launch) {
+  constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
+  constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
+  constexpr u32 kGroups = kNormaliseThreads / kLanes;
+  static_assert(kMostBlocksHeld <= kGroups);
+  extern __shared__ f32 powers[];  // held * kBlock
+  __shared__ f32 of_warps[kNormaliseThreads / 32];
+  __shared__ f32 lanes[kGroups][kLanes];
+  __shared__ f32 of_blocks[kGroups];
+  __shared__ f32 whole;
+  const DeviceRow<T> row(launch, blockIdx.x);
+  f32 greatest = kLeastElement;
+#pragma unroll 8
+  for (u32 i = threadIdx.x; i < launch.count; i += kNormaliseThreads) {
+    greatest = greater_element(greatest, row.load(i));
+  }
+  greatest = greatest_of_block(greatest, of_warps);
+  const u32 at_once = launch.held * kBlock;
+  const u32 group = threadIdx.x / kLanes;
+  BlockTree<f32> tree;
+#pragma unroll 1
+  for (u32 first = 0; first < launch.count; first += at_once) {
+    const u32 some = min(at_once, launch.count - first);
+#pragma unroll 4
+    for (u32 i = threadIdx.x; i < some; i += kNormaliseThreads) {
+      powers[i] = power_of(row.load(first + i) - greatest);
+    }
+    __syncthreads();
+    f32 sum = kNothing<f32>;
+    const u32 end = min(some, (group + 1) * kBlock);
+#pragma unroll 8
+    for (u32 i = group * kBlock + threadIdx.x % kLanes; i < end; i += kLanes) {
+      sum = added(sum, powers[i]);
+    }
+    lanes[group][threadIdx.x % kLanes] = sum;
+    __syncthreads();
+    if (const u32 warp = threadIdx.x / 32; warp < kGroups) {
+      const u32 lane = threadIdx.x % 32;
+      const f32 of_block = fold_warp(added(lanes[warp][lane], lanes[warp][lane + 32]));
+      if (lane == 0) {
+        of_blocks[warp] = of_block;
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (u32 block = 0; block * kBlock < some; ++block) {
+        tree.add(of_blocks[block], added);
+      }
+    }
+  }
+  if (threadIdx.x == 0) {
+    whole = finished_total<kFunction>(tree.total(added));
+  }
+  __syncthreads();
+  const f32 total = whole;
+  const bool has_powers = launch.count <= at_once;
+#pragma unroll 4
+  for (u32 i = threadIdx.x; i < launch.count; i += kNormaliseThreads) {
+    f32 result = 0;
+    if (kFunction == NormaliseFunction::softmax && has_powers) {
+      result = finished<kFunction>(0, powers[i], total);
+    } else {
+      const f32 difference = row.load(i) - greatest;
+      const f32 power = kFunction == NormaliseFunction::softmax ? power_of(difference) : 0;
+      result = finished<kFunction>(difference, power, total);
+    }
+    row.store(i, result);
+  }
+}
+
+// 32 rows whose elements lie beside each other: a thread of each warp for each row, and eight warps that share the
+// rows' elements. With lanes each warp has eight of them, of 32 rows. Without, a ninth warp adds one element after
+// another of what the others have computed, while they go on.
+inline constexpr u32 kColumnWarps = 8;
+inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
+template <bool kHasLanes>
+inline constexpr u32 kColumnThreads = 32 * (kColumnWarps + (kHasLanes ? 0 : 1));
+
+template <class T, NormaliseFunction kFunction, bool kHasLanes>
+__global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
+    in_columns(const __grid_constant__ NormaliseLaunch launch) {
+  constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
+  constexpr u32 kOfThread = kColumnLines / kColumnWarps;
+  constexpr u32 kLanesOfThread = static_cast<u32>(kReduceLanes) / kColumnWarps;
+  static_assert(kColumnLines % kReduceLanes == 0 && kBlock % kColumnLines == 0 && kOfThread % kLanesOfThread == 0);
+  __shared__ f32 powers[2][kColumnLines][32];
+  __shared__ f32 shared[kReduceLanes][32];
+  const u32 column = threadIdx.x % 32;
+  const u32 warp = threadIdx.x / 32;
+  const bool computes = kHasLanes || warp < kColumnWarps;
+  const u32 number = blockIdx.x * kWarpColumns + column;
+  const bool exists = number < launch.rows;  // the others go along for the sake of the block
+  const DeviceRow<T> row(launch, exists ? number : 0);
+  if (computes) {
+    f32 own = kLeastElement;
+#pragma unroll 8
+    for (u32 i = warp; i < launch.count; i += kColumnWarps) {
+      own = greater_element(own, row.load(i));
+    }
+    shared[warp][column] = own;
+  }
+  __syncthreads();
+  f32 greatest = shared[0][column];
+#pragma unroll
+  for (u32 i = 1; i < kColumnWarps; ++i) {
+    greatest = greater_element(greatest, shared[i][column]);
+  }
+  __syncthreads();
+  BlockTree<f32> tree;  // of the warp that has the sums
+  f32 total = kNothing<f32>;
+#pragma unroll 1
+  for (u32 block = 0; block < launch.count; block += kBlock) {
+    const u32 end = min(launch.count, block + kBlock);
+    if constexpr (kHasLanes) {
+      f32 lanes[kLanesOfThread];
+#pragma unroll
+      for (u32 k = 0; k < kLanesOfThread; ++k) {
+        lanes[k] = kNothing<f32>;
+      }
+#pragma unroll 1
+      for (u32 first = block; first < end; first += static_cast<u32>(kReduceLanes)) {
+#pragma unroll
+        for (u32 k = 0; k < kLanesOfThread; ++k) {
+          const u32 i = first + warp + k * kColumnWarps;
+          if (i < end) {
+            lanes[k] = added(lanes[k], power_of(row.load(i) - greatest));
+          }
+        }
+      }
+#pragma unroll
+      for (u32 k = 0; k < kLanesOfThread; ++k) {
+        shared[warp + k * kColumnWarps][column] = lanes[k];
+      }
+#pragma unroll 1
+      for (u32 half = static_cast<u32>(kReduceLanes) / 2; half > 0; half /= 2) {
+        __syncthreads();
+        for (u32 i = warp; i < half; i += kColumnWarps) {
+          shared[i][column] = added(shared[i][column], shared[i + half][column]);
+        }
+      }
+      __syncthreads();
+      if (warp == 0) {
+        tree.add(shared[0][column], added);
+      }
+      __syncthreads();
+    } else {
+      f32 sum = kNothing<f32>;
+#pragma unroll 1
+      for (u32 first = block; first < end; first += kColumnLines) {
+        auto& lines = powers[first / kColumnLines % 2];
+        const u32 some = min(kColumnLines, end - first);
+        if (computes) {
+#pragma unroll 4
+          for (u32 i = warp; i < some; i += kColumnWarps) {
+            lines[i][column] = power_of(row.load(first + i) - greatest);
+          }
+        }
+        __syncthreads();  // the other lines, of before, were added by now
+        if (!computes) {
+#pragma unroll 8
+          for (u32 i = 0; i < some; ++i) {
+            sum = added(sum, lines[i][column]);
+          }
+        }
+      }
+      if (!computes) {
+        tree.add(sum, added);
+      }
+    }
+  }
+  if (warp == (kHasLanes ? 0 : kColumnWarps)) {
+    shared[0][column] = finished_total<kFunction>(tree.total(added));
+  }
+  __syncthreads();
+  total = shared[0][column];
+  if (!computes || !exists) {
+    return;
+  }
+  // Without lanes and of few elements all exponentials are still there.
+  const bool has_powers = !kHasLanes && kFunction == NormaliseFunction::softmax && launch.count <= 2 * kColumnLines;
+#pragma unroll 4
+  for (u32 i = warp; i < launch.count; i += kColumnWarps) {
+    f32 result = 0;
+    if (has_powers) {
+      result = finished<kFunction>(0, powers[i / kColumnLines][i % kColumnLines][column], total);
+    } else {
+      const f32 difference = row.load(i) - greatest;
+      const f32 power = kFunction == NormaliseFunction::softmax ? power_of(difference) : 0;
+      result = finished<kFunction>(difference, power, total);
+    }
+    row.store(i, result);
+  }
+}
+
+[[nodiscard]] inline u32 blocks_of(u32 rows, u32 of_block) { return rows / of_block + (rows % of_block != 0 ? 1 : 0); }
+
+template <class T, NormaliseFunction kFunction>
+[[nodiscard]] cudaError_t start_kernel(NormaliseKernel kernel, const NormaliseLaunch& launch, cudaStream_t stream) {
+  const u32 by_warps = blocks_of(launch.rows, kNormaliseThreads / 32);
+  const u32 by_columns = blocks_of(launch.rows, kWarpColumns);
+  switch (kernel) {
+    case NormaliseKernel::warps:
+      if (launch.count <= 32) {
+        in_warps<T, kFunction, 1><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+      } else if (launch.count <= 128) {
+        in_warps<T, kFunction, 4><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+      } else if (launch.count <= 512) {
+        in_warps<T, kFunction, 16><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+      } else {
+        in_warps<T, kFunction, kMostInWarp / 32><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+      }
+      break;
+    case NormaliseKernel::blocks:
+      in_blocks<T, kFunction>
+          <<<launch.rows, kNormaliseThreads, launch.held * kReduceBlock * sizeof(f32), stream>>>(launch);
+      break;
+    case NormaliseKernel::across_lanes:
+      in_columns<T, kFunction, true><<<by_columns, kColumnThreads<true>, 0, stream>>>(launch);
+      break;
+    case NormaliseKernel::across:
+      in_columns<T, kFunction, false><<<by_columns, kColumnThreads<false>, 0, stream>>>(launch);
+      break;
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace anydml::cuda

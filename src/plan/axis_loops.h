@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// An input and an output as loops over the axes that an operator works along, such as those that it sums over, and
+// loops over the other axes, each of whose places is a piece of work by itself.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/tensor.h"
+
+namespace anydml {
+
+struct AxisLoop {
+  std::int64_t size;
+  std::int64_t input;  // strides, in bytes
+  std::int64_t output;
+};
+
+struct AxisLoops {
+  std::uint32_t has_lanes;     // the innermost axis that is longer than 1 is reduced
+  std::uint32_t kept_rank;     // at least 1
+  std::uint32_t reduced_rank;  // at least 1
+  std::uint32_t unused;
+  std::int64_t input_offset;  // in bytes, from the operand's address to the first element
+  std::int64_t output_offset;
+  std::int64_t outputs;        // the product of the kept sizes
+  std::int64_t count;          // the product of the reduced sizes
+  AxisLoop kept[kMaxRank];     // in any order: places are numbered by them, the last fastest
+  AxisLoop reduced[kMaxRank];  // row-major, the last fastest
+};
+
+// axes: bit i says that axis i is reduced. The output has the input's rank, and along a reduced axis the input's size,
+// or 1. Kept loops go upwards through the input, its nearest step innermost; neighbours that are contiguous in both
+// tensors are one loop.
+[[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
+
+}  // namespace anydml

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Softmax and its kin to the bit, in NumPy; docs/numerics.md shows the second function."""
+import numpy as np
+
+from reduce_reference import fold, rows
+
+
+def rounded(function, values):
+    """EXP and LOG are correctly rounded, which those of a longer type are as good as always."""
+    return function(values.astype(np.longdouble)).astype(np.float32)
+
+
+def softmax(function, x, axes):
+    wide = x.astype(np.float32)
+    elements = rows(wide, axes)  # the axes as a last one, row-major
+    if function == "HARDMAX":
+        results = np.arange(elements.shape[-1]) == np.argmax(elements, axis=-1)[..., None]
+        return unrows(results, x.shape, axes).astype(x.dtype)
+    long = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
+    lanes = 64 if long and long[-1] in axes else 1
+    differences = elements - elements.max(axis=-1, keepdims=True)
+    powers = rounded(np.exp, differences)
+    total = fold(np.add, powers, -0.0, lanes)[..., None]
+    results = powers / total if function == "SOFTMAX" else differences - rounded(np.log, total)
+    return unrows(results, x.shape, axes).astype(x.dtype)
+
+
+def unrows(elements, shape, axes):
+    """The way back from `rows`."""
+    order = [axis for axis in range(len(shape)) if axis not in axes] + sorted(axes)
+    return np.transpose(elements.reshape([shape[axis] for axis in order]), np.argsort(order).astype(int))
