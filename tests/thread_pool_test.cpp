@@ -280,7 +280,7 @@ TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
       EXPECT_TRUE(layers_are_right(pool, Between::spin, 8, 50));
     }
   });
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 8; ++round) {
     EXPECT_TRUE(layers_are_right(pool, Between::spin, 8, 20));
     const pid_t child = fork();
     ASSERT_GE(child, 0);

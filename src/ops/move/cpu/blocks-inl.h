@@ -2,9 +2,10 @@
 // The kernels, once for each target and once for any machine: blocks.cpp includes this within a namespace of each. No
 // include guard, and plain loops, of which the compiler makes vectors where strides are constants.
 
-struct Unit16 {
-  std::uint64_t low;
-  std::uint64_t high;
+// A unit that is no integer: pixels, short vectors.
+template <std::size_t kBytes>
+struct UnitOf {
+  std::byte bytes[kBytes];
 };
 
 // Units of a type, kStep of them apart at the source and contiguous at the destination. 1: as they lie; -1: backwards.
@@ -72,7 +73,7 @@ void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
 }
 
-// Units of kPart bytes or more that are no power of two.
+// Units of kPart bytes or more that have no kernel of their own.
 template <std::size_t kPart>
 void move_odd_units(const MoveBlock& given) noexcept {
   const MoveBlock block = with_long_rows(given);
@@ -172,7 +173,7 @@ void move_transposed(const MoveBlock& block) noexcept {
   constexpr std::int64_t kLine = 64;
   constexpr std::int64_t kUnits = kLine / kBytes;
   constexpr std::int64_t kSide = kSquare<Unit>;
-  alignas(64) std::byte lines[kUnits * kLine];
+  alignas(64) std::byte lines[static_cast<std::size_t>(kUnits * kLine)];
   MoveBlock packed = block;
   packed.from_column = kLine;
   for (std::int64_t column = 0; column < block.columns; column += kUnits) {
@@ -186,7 +187,7 @@ void move_transposed(const MoveBlock& block) noexcept {
       for (std::int64_t i = 0; i < kUnits; ++i, from += block.from_column) {
         std::memcpy(lines + i * kLine, from, kLine);
         // The next square's; a hint, so that the address may lie beyond the tensor.
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + kLine));
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + std::size_t{kLine}));
       }
       std::byte* const to = block.to + row * block.to_row + column * kBytes;
       for (std::int64_t r = 0; r < kUnits; r += kSide) {
@@ -222,12 +223,21 @@ inline MoveKernel find_kernel(MoveShape shape, std::int64_t unit) {
       return transposed ? move_transposed<std::uint32_t> : move_units<std::uint32_t>;
     case 8:
       return transposed ? move_transposed<std::uint64_t> : move_units<std::uint64_t>;
+    case 3:
+      return move_units<UnitOf<3>>;
+    case 6:
+      return move_units<UnitOf<6>>;
+    case 12:
+      return move_units<UnitOf<12>>;
     case 16:
-      return move_units<Unit16>;
+      return move_units<UnitOf<16>>;
+    case 24:
+      return move_units<UnitOf<24>>;
+    case 32:
+      return move_units<UnitOf<32>>;
+    case 48:
+      return move_units<UnitOf<48>>;
     default:
-      return unit > 16  ? move_odd_units<16>
-             : unit > 8 ? move_odd_units<8>
-             : unit > 4 ? move_odd_units<4>
-                        : move_odd_units<2>;
+      return unit > 16 ? move_odd_units<16> : unit > 8 ? move_odd_units<8> : move_odd_units<4>;
   }
 }
