@@ -234,9 +234,9 @@ def test_types_and_places_of_inputs(core_run):
         anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), None)
     assert anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), np.int8(1)).dtype == np.int8
     assert anydml.run("ELEMENT_WISE_IS_INFINITY", X, InfinityMode="either").dtype == np.uint8
-    assert anydml.run("GEMM", np.ones((2, 3)), np.ones((3, 4)), None, shape=(2, 4)).shape == (2, 4)
-    with pytest.raises(TypeError, match="GEMM: shape is missing; expected one, or out"):
-        anydml.run("GEMM", np.ones((2, 3)), np.ones((3, 4)))
+    plain = {"TransA": "none", "TransB": "none", "Alpha": 1, "Beta": 0}
+    for absent in ((), (None,)):
+        assert anydml.run("GEMM", np.ones((2, 3), "f4"), np.ones((3, 4), "f4"), *absent, **plain).shape == (2, 4)
 
 
 def test_numbers_beside_arrays_take_their_type():
