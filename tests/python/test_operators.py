@@ -236,6 +236,9 @@ def test_types_and_places_of_inputs(core_run):
     assert anydml.run("ELEMENT_WISE_IS_INFINITY", X, InfinityMode="either").dtype == np.uint8
     with pytest.raises(TypeError, match="ONE_HOT: shape is missing; expected one, or out: OutputTensor.Sizes"):
         anydml.run("ONE_HOT", np.uint32([[1], [0]]), np.float32([[0, 1]]), Axis=1)
+    plain = {"TransA": "none", "TransB": "none", "Alpha": 1, "Beta": 0}
+    for absent in ((), (None,)):
+        assert anydml.run("GEMM", np.ones((2, 3), "f4"), np.ones((3, 4), "f4"), *absent, **plain).shape == (2, 4)
 
 
 GEMM = {"TransA": "none", "TransB": "transpose", "Alpha": 1, "Beta": 0}
