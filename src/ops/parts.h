@@ -43,8 +43,8 @@ class PartList {
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});
 
-  // An operator that was described inside the whole, as a fused activation is. Its tensors follow from these values; its
-  // result is this output of the whole.
+  // An operator that was described inside the whole, as a fused activation is. Its tensors follow from these values;
+  // its result is this output of the whole.
   void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
                          std::uint32_t output);
 
