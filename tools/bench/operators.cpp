@@ -29,7 +29,9 @@ std::string short_name(std::string_view directml) {
 }
 
 bool is_elementwise(std::string_view directml) {
-  return directml.starts_with("ELEMENT_WISE_") || directml.starts_with("ACTIVATION_") || directml == "CAST";
+  const bool is_row_wise = directml.ends_with("MAX") || directml.ends_with("MAX1");  // softmax and its kin
+  return directml.starts_with("ELEMENT_WISE_") || (directml.starts_with("ACTIVATION_") && !is_row_wise) ||
+         directml == "CAST";
 }
 
 // Rows that run the kernels of another.
