@@ -22,7 +22,7 @@ constexpr i64 kLeastTransposed = 1 << 14;  // elements; below that a launch of i
 struct CopyPart {
   MoveCopy copy;
   std::vector<MoveLoop> loops;
-  u64 steps = 0;  // offsets, strides and the run, all at once: what divides it divides each of them
+  u64 steps = 0;  // strides and the run, all at once: a power of two that divides it divides each of them
   bool transposed = false;
 };
 
@@ -70,8 +70,7 @@ void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<Cop
   }
   std::erase_if(loops, [](const MoveLoop& loop) { return loop.size == 1; });
   CopyPart& part = parts.emplace_back(CopyPart{.copy = copy, .loops = std::move(loops)});
-  part.steps = static_cast<u64>(copy.run) | static_cast<u64>(copy.to_offset);
-  part.steps |= copy.from == kFromConstant ? 0 : static_cast<u64>(copy.from_offset);
+  part.steps = static_cast<u64>(copy.run);
   for (const MoveLoop& loop : part.loops) {
     part.steps |= static_cast<u64>(loop.from) | static_cast<u64>(loop.to);
   }
@@ -106,6 +105,7 @@ template <u32 kRank>
   }
   if (part.copy.run > word) {
     add(part.copy.run / word, word, word);
+    entry.has_run = 1;
   }
   return entry;
 }

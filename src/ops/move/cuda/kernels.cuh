@@ -22,7 +22,8 @@ struct MoveEntry {
   u64 constant;
   u32 first_block;
   u32 count;  // words
-  u32 rank;
+  u16 rank;
+  u16 has_run;               // 1: the last loop is over the words of a run; 0: a run is a word
   FastDivisor sizes[kRank];  // of the loops, outermost first
   i32 from_strides[kRank];   // in bytes
   i32 to_strides[kRank];
@@ -58,14 +59,15 @@ inline constexpr u32 kMoveTile = sizeof(Word) >= 4 ? 32 : 64;
 
 #if defined(__CUDACC__)
 
+// A word of the constant, so many words behind the beginning of a run: an element may be several words.
 template <class Word>
-[[nodiscard]] __device__ inline Word constant_word(u64 constant) {
+[[nodiscard]] __device__ inline Word constant_word(u64 constant, u32 behind) {
   if constexpr (sizeof(Word) == 16) {
     const auto low = static_cast<u32>(constant);
     const auto high = static_cast<u32>(constant >> 32);
     return Word{low, high, low, high};
   } else {
-    return static_cast<Word>(constant);
+    return static_cast<Word>(constant >> (behind * sizeof(Word) % sizeof(constant) * 8));
   }
 }
 
@@ -73,18 +75,20 @@ template <class Word>
 struct MoveOffsets {
   i64 from;
   i64 to;
+  u32 innermost;  // its index in the last loop
 };
 template <u32 kRank>
 [[nodiscard]] __device__ inline MoveOffsets offsets_of(u32 n, u32 rank, const FastDivisor* sizes,
                                                        const i32* from_strides, const i32* to_strides) {
   if constexpr (kRank == 1) {
     const auto index = static_cast<i32>(n);
-    return {i64{index} * from_strides[0], i64{index} * to_strides[0]};
+    return {i64{index} * from_strides[0], i64{index} * to_strides[0], n};
   } else {
-    MoveOffsets offsets{0, 0};
+    MoveOffsets offsets{0, 0, 0};
     for (u32 loop = rank; loop-- > 0;) {
       const Quotient parts = divide(n, sizes[loop]);
       const auto index = static_cast<i32>(parts.remainder);
+      offsets.innermost = loop + 1 == rank ? parts.remainder : offsets.innermost;
       offsets.from += i64{index} * from_strides[loop];
       offsets.to += i64{index} * to_strides[loop];
       n = parts.quotient;
@@ -111,7 +115,7 @@ __global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant
     if (n < entry.count) {
       const MoveOffsets at = offsets_of<kRank>(n, entry.rank, entry.sizes, entry.from_strides, entry.to_strides);
       places[i] = at.to;
-      words[i] = entry.from == nullptr ? constant_word<Word>(entry.constant)
+      words[i] = entry.from == nullptr ? constant_word<Word>(entry.constant, entry.has_run != 0 ? at.innermost : 0)
                                        : *reinterpret_cast<const Word*>(entry.from + at.from);
     }
   }
