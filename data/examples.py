@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,10 +26,15 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Example:
-    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out."""
-    inputs: tuple[Tensor | None, ...]
-    output: Tensor
+    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out, and a
+    tuple is an array of tensors. An operator of several outputs, or of an array of them, has a tuple of results."""
+    inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]
+    output: Tensor | tuple[Tensor, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        return self.output if isinstance(self.output, tuple) else (self.output,)
 
 
 def of_type(name: str):
@@ -43,6 +47,7 @@ _X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
 _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
 _TRUTHS, _OTHERS = u8(0, 0, 1, 1), u8(0, 1, 0, 1)
 _SQUARE = f32(1, 5, 3, 2, 2, 9).shaped(2, 3)
+_PIXELS = f32(*range(1, 9))
 
 
 def _unary(*results: float, x: Tensor = _X, to=f32, **attributes: Any) -> Example:
@@ -172,6 +177,30 @@ EXAMPLES: dict[str, Example] = {
     "FILL_VALUE_SEQUENCE": Example((), i32(7, 5, 3, 1).shaped(2, 2), {"ValueStart": 7, "ValueDelta": -2}),
     "REDUCE": Example((_SQUARE,), f32(9, 13).shaped(2, 1), {"Function": "SUM", "Axes": [1]}),
     "ARGMIN": Example((_SQUARE,), u32(0, 0).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+    "SPLIT": Example((_SQUARE,), (f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)), {"Axis": 1}),
+    "JOIN": Example(((f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)),), _SQUARE, {"Axis": 1}),
+    "SLICE": Example((_SQUARE,), f32(1, 3).shaped(1, 2), {"Offsets": [0, 0], "Sizes": [1, 2], "Strides": [1, 2]}),
+    "SLICE1": Example((_SQUARE,), f32(9, 2, 2).shaped(1, 3), {
+        "InputWindowOffsets": [1, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, -1]}),
+    "PADDING": Example((f32(1, 5, 3),), f32(3, 5, 1, 5, 3, 5), {
+        "PaddingMode": "REFLECTION", "PaddingValue": 0, "StartPadding": [2], "EndPadding": [1]}),
+    "PADDING1": Example((f32(1, 5, 3),), f32(7, 7, 1, 5, 3, 7), {
+        "PaddingMode": "CONSTANT", "PaddingValue": 7, "StartPadding": [2], "EndPadding": [1]}),
+    "TILE": Example((f32(1, 2).shaped(1, 2),), f32(1, 2, 1, 2, 1, 2, 1, 2).shaped(2, 4), {"Repeats": [2, 2]}),
+    "SPACE_TO_DEPTH": Example((_PIXELS.shaped(1, 1, 2, 4),), f32(1, 3, 2, 4, 5, 7, 6, 8).shaped(1, 4, 1, 2),
+                              {"BlockSize": 2}),
+    "SPACE_TO_DEPTH1": Example((_PIXELS.shaped(1, 2, 2, 2),), f32(1, 5, 2, 6, 3, 7, 4, 8).shaped(1, 8, 1, 1),
+                               {"BlockSize": 2, "Order": "DEPTH_COLUMN_ROW"}),
+    "DEPTH_TO_SPACE": Example((_PIXELS.shaped(1, 4, 1, 2),), f32(1, 3, 2, 4, 5, 7, 6, 8).shaped(1, 1, 2, 4),
+                              {"BlockSize": 2}),
+    "DEPTH_TO_SPACE1": Example((_PIXELS.shaped(1, 8, 1, 1),), _PIXELS.shaped(1, 2, 2, 2),
+                               {"BlockSize": 2, "Order": "COLUMN_ROW_DEPTH"}),
+    "DIAGONAL_MATRIX": Example((), f32(0, 1, 0, 0, 0, 1).shaped(2, 3), {"Offset": 1, "Value": 1}),
+    "DIAGONAL_MATRIX1": Example((_SQUARE,), f32(0, 0, 3, 2, 0, 0).shaped(2, 3),
+                                {"Value": 0, "DiagonalFillBegin": 0, "DiagonalFillEnd": 2}),
+    "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
+                    f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
+                    {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
     "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
     "ACTIVATION_SOFTMAX": Example((_ROWS,), _single(0.25, 0.25, 0.5, 1, 0, 0).shaped(2, 3)),
     "ACTIVATION_SOFTMAX1": Example((_ROWS,), _single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
@@ -203,21 +232,29 @@ def _numpy(tensor: Tensor) -> str:
     return f"np.{tensor.type.lower()}({text})"
 
 
+def _has_several(example: Example) -> bool:
+    return isinstance(example.output, tuple)
+
+
 def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str, list[str]]:
     """What has to be set before, the function, and its arguments."""
     given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
-    before = [f"{name} = {_numpy(tensor)}" for name, tensor in given if tensor]
+    before = [f"{name} = {_numpy(tensor)}" if isinstance(tensor, Tensor) else
+              python.wrapped(f"{name} = [", list(map(_numpy, tensor)), "]", len(name) + 4)
+              for name, tensor in given if tensor]
     arguments = [name if tensor else "None" for name, tensor in given]
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
             text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
             arguments.append(f"{one.name}={text}")
-    output = op.outputs[0]
-    if "shape" in python.options(op):
-        arguments.append(f"shape={example.output.sizes}")
-    if not output.like and output.dtype != example.output.type.lower():
-        arguments.append(f'dtype="{example.output.type.lower()}"')
+    if any(output.shaped == "no" for output in op.outputs):
+        sizes = tuple(tensor.sizes for tensor in example.outputs)
+        arguments.append(f"shape={sizes if _has_several(example) else sizes[0]}")
+    types = [None if output.like or output.dtype == tensor.type.lower() else tensor.type.lower()
+             for output, tensor in zip(op.outputs, example.outputs)]
+    if any(types):
+        arguments.append(f"dtype={tuple(types) if _has_several(example) else json.dumps(types[0])}")
     return before, f"anydml.{op.python}(", arguments
 
 
@@ -229,22 +266,29 @@ def python_code(op: python.Operator, example: Example) -> str:
     before, call, arguments = _python_call(op, example)
     head = f"y = {call}"
     return "\n".join([*_imports(before), "", *before, python.wrapped(head, arguments, ")", len(head)),
-                      "print(y.tolist())"]) + "\n"
+                      "print([one.tolist() for one in y])" if _has_several(example) else "print(y.tolist())"]) + "\n"
 
 
 def python_prints(example: Example) -> str:
-    number = float if example.output.type.startswith("FLOAT") else int
-    return f"{nested([number(value) for value in example.output.values], example.output.sizes)}\n"
+    def listed(tensor: Tensor) -> list[Any]:
+        number = float if tensor.type.startswith("FLOAT") else int
+        return nested([number(value) for value in tensor.values], tensor.sizes)
+
+    results = list(map(listed, example.outputs))
+    return f"{results if _has_several(example) else results[0]}\n"
 
 
 def python_session(op: python.Operator, example: Example) -> list[str]:
     """The same as somebody would type it, and Python's answer."""
     before, call, arguments = _python_call(op, example)
     room = 8  # the docstring's indentation and Python's prompt
-    text = python.wrapped(" " * room + call, arguments, ").tolist()", room + len(call))
-    head, *more = (line[room:] for line in text.splitlines())
-    return [*(f">>> {line}" for line in (*_imports(before), *before, head)), *(f"... {line}" for line in more),
-            python_prints(example).rstrip()]
+    end = ").tolist()"
+    if _has_several(example):
+        call, end = f"[one.tolist() for one in {call}", ")]"
+    text = python.wrapped(" " * room + call, arguments, end, room + len(call))
+    lines = [*_imports(before), *before, "\n".join(line[room:] for line in text.splitlines())]
+    return [*(prompt + part for line in lines for prompt, part in zip(
+        [">>> "] + ["... "] * line.count("\n"), line.splitlines())), python_prints(example).rstrip()]
 
 
 # ---- In C -----------------------------------------------------------------------------------------------------------
@@ -279,16 +323,23 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
 
 
+def _each(name: str, tensors: Tensor | None | tuple[Tensor, ...]) -> list[tuple[str, Tensor | None]]:
+    """The tensors of a field, each under a name of its own."""
+    if not isinstance(tensors, tuple):
+        return [(name, tensors)]
+    return [(f"{name.removesuffix('s')}{i}", tensor) for i, tensor in enumerate(tensors)]
+
+
 def c_code(op: python.Operator, example: Example) -> str:
-    tensors = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
-    count = len(example.output.values)
+    tensors = [pair for one, given in zip(op.inputs, example.inputs) for pair in _each(variable(one.name), given)]
+    results = _each("y", example.output)
     names: dict[tuple[int, ...], str] = {}
-    for sizes in [tensor.sizes for _, tensor in tensors if tensor] + [example.output.sizes]:
-        names.setdefault(sizes, f"{'other_' * bool(names)}sizes")
+    for sizes in [tensor.sizes for _, tensor in tensors + results if tensor]:
+        names.setdefault(sizes, ("sizes", "other_sizes")[len(names)] if len(names) < 2 else f"sizes{len(names)}")
     body = [f"const int64_t {name}[] = {_c_list(sizes)};" for sizes, name in names.items()]
     body += [f"{_c_type(tensor.type)} {name}[] = {_c_list(map(_c_number, tensor.values))};"
              for name, tensor in tensors if tensor]
-    body.append(f"{_c_type(example.output.type)} y[{count}];")
+    body += [f"{_c_type(tensor.type)} {name}[{len(tensor.values)}];" for name, tensor in results if tensor]
 
     def tensor_text(name: str, tensor: Tensor | None) -> str:
         if not tensor:
@@ -302,24 +353,26 @@ def c_code(op: python.Operator, example: Example) -> str:
 
     if tensors:
         array("anydml_tensor", "inputs", [tensor_text(name, tensor) for name, tensor in tensors])
-    array("anydml_tensor", "outputs", [tensor_text("y", example.output)])
+    array("anydml_tensor", "outputs", [tensor_text(name, tensor) for name, tensor in results])
     attributes = [_c_attribute(one, example.attributes[one.field]) for one in op.attributes
                   if one.field in example.attributes]
     body += [declared for declared, _ in attributes if declared]
     if attributes:
         array("anydml_attribute", "attributes", [text for _, text in attributes])
-    call = (f"  if (anydml_run(NULL, \"{op.name}\", {f'inputs, {len(tensors)}' if tensors else 'NULL, 0'}, outputs, 1,\n"
+    given = f"inputs, {len(tensors)}" if tensors else "NULL, 0"
+    call = (f'  if (anydml_run(NULL, "{op.name}", {given}, outputs, {len(results)},\n'
             f"                 {f'attributes, {len(attributes)}' if attributes else 'NULL, 0'}) != ANYDML_OK)\n"
             "    return puts(anydml_last_error()), 1;\n")
     values = [value for _, tensor in tensors if tensor for value in tensor.values]
     includes = ["<anydml/anydml.h>", *([] if all(map(math.isfinite, values)) else ["<math.h>"]), "<stdio.h>"]
+    prints = "".join(f'  for (int i = 0; i < {len(tensor.values)}; ++i) printf("%g ", (double){name}[i]);\n  puts("");\n'
+                     for name, tensor in results if tensor)
     return ("".join(f"#include {name}\n" for name in includes) + "\nint main(void) {\n" +
-            "".join(f"  {line}\n" for line in body) + call +
-            f'  for (int i = 0; i < {count}; ++i) printf("%g ", (double)y[i]);\n  puts("");\n  return 0;\n}}\n')
+            "".join(f"  {line}\n" for line in body) + call + prints + "  return 0;\n}\n")
 
 
 def c_prints(example: Example) -> str:
-    return "".join(f"{value:g} " for value in example.output.values) + "\n"
+    return "".join("".join(f"{value:g} " for value in tensor.values) + "\n" for tensor in example.outputs)
 
 
 # ---- For dmlrun -----------------------------------------------------------------------------------------------------
@@ -332,26 +385,46 @@ def _json_list(values: Iterable[Any]) -> str:
     return json.dumps(list(map(_json_number, values)))
 
 
+def _resources(field: str, tensors: Tensor | tuple[Tensor, ...]) -> list[tuple[str, Tensor]]:
+    """The tensors of a field, each with the name of its resource."""
+    name = field.removesuffix("s").removesuffix("Tensor")
+    return [(name, tensors)] if isinstance(tensors, Tensor) else [(f"{name}{i}", one) for i, one in enumerate(tensors)]
+
+
+def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | tuple[Tensor, ...]]]:
+    """The output fields with their tensors."""
+    fields = [output.tensor for output in op.outputs]
+    if fields[0].array:
+        return [(fields[0].field, example.outputs)]
+    return [(one.field, tensor) for one, tensor in zip(fields, example.outputs)]
+
+
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
     """`type_field` is the member that says of which type a DML_SCALAR_UNION is."""
-    output = op.outputs[0].tensor
-    given = [(one.field, tensor) for one, tensor in zip(op.inputs, example.inputs) if tensor]
-    given.append((output.field, example.output))
-    names = {one: one.removesuffix("Tensor") for one, _ in given}
-    resources, members = [], []
-    for one, tensor in given:
-        values = (f'{{ "valueCount": {len(tensor.values)}, "value": 0 }}' if one == output.field
-                  else _json_list(tensor.values))
-        resources.append(f'"{names[one]}": {{ "initialValuesDataType": "{tensor.type}", "initialValues": {values} }}')
-        members.append(f'"{one}": {{ "DataType": "{tensor.type}", "Sizes": {json.dumps(list(tensor.sizes))} }}')
+    results = _results(op, example)
+    given = [(one.field, tensors) for one, tensors in zip(op.inputs, example.inputs) if tensors]
+    resources, members, bindings, printed = [], [], [], []
+    for one, tensors in [*given, *results]:
+        is_output = one in dict(results)
+        described, bound = [], []
+        for name, tensor in _resources(one, tensors):
+            values = (f'{{ "valueCount": {len(tensor.values)}, "value": 0 }}' if is_output
+                      else _json_list(tensor.values))
+            resources.append(f'"{name}": {{ "initialValuesDataType": "{tensor.type}", "initialValues": {values} }}')
+            described.append(f'{{ "DataType": "{tensor.type}", "Sizes": {json.dumps(list(tensor.sizes))} }}')
+            bound.append(f'"{name}"')
+            printed += [f'{{ "type": "print", "resource": "{name}" }}'] if is_output else []
+        is_array = isinstance(tensors, tuple)
+        text = ",\n".join([described[0], *(" " * (len(one) + 13) + more for more in described[1:])])
+        members.append(f'"{one}": [{text}]' if is_array else f'"{one}": {text}')
+        bindings.append(f'"{one}": [{", ".join(bound)}]' if is_array else f'"{one}": {bound[0]}')
     if type_field:
-        members.append(f'"{type_field}": "{example.output.type}"')
+        members.append(f'"{type_field}": "{example.outputs[0].type}"')
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
             text = f'{{ "Type": "{value}" }}' if one.kind == "operators" else json.dumps(value)
             members.append(f'"{one.field}": {text}')
-    bindings = ", ".join(f'"{one}": "{name}"' for one, name in names.items())
 
     def lines(items: list[str], indent: int) -> str:
         return ",\n".join(" " * indent + item for item in items)
@@ -370,8 +443,8 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
   }},
   "commands": [
     {{ "type": "dispatch", "dispatchable": "{op.python}",
-      "bindings": {{ {bindings} }} }},
-    {{ "type": "print", "resource": "{names[output.field]}" }}
+      "bindings": {{ {", ".join(bindings)} }} }},
+{lines(printed, 4)}
   ]
 }}
 """
@@ -386,5 +459,6 @@ def _shortest(value: float, kind: str) -> str:
 
 
 def model_prints(op: python.Operator, example: Example) -> str:
-    values = ", ".join(_shortest(value, example.output.type) for value in example.output.values)
-    return f"Resource '{op.outputs[0].tensor.field.removesuffix('Tensor')}': {values}\n"
+    return "".join(
+        f"Resource '{name}': {', '.join(_shortest(value, tensor.type) for value in tensor.values)}\n"
+        for one, tensors in _results(op, example) for name, tensor in _resources(one, tensors))

@@ -89,9 +89,7 @@ def spec_text(op):
     """A row of the table that `run` goes by; what is as usual is left out."""
     def of_output(output):
         parts = [f'"{output.tensor.name}"', *(["optional=True"] if output.tensor.optional else []),
-                 *(["array=True"] if output.tensor.array else []), *([f"like={output.like}"] if output.like else []),
-                 *([f'dtype="{output.dtype}"'] if output.dtype else []),
-                 *([f"sizes={output.sizes}"] if output.sizes is not None else [])]
+                 *(["array=True"] if output.tensor.array else [])]
         return f"Output({', '.join(parts)})"
 
     array = next((i for i, one in enumerate(op.inputs) if one.array), None)
@@ -113,9 +111,8 @@ from collections import namedtuple
 # inputs: how many there are. array: which of them is an array of tensors. same: groups of inputs that have one type.
 # truths: the inputs that are UINT8 alone, which take arrays of bool too.
 Spec = namedtuple("Spec", "inputs outputs array same truths", defaults=(None, (), ()))
-# like: the inputs whose type it has. dtype: its type if no input says it. sizes: the inputs that are broadcast to its
-# shape. array: it is an array of tensors, and the operator's only output.
-Output = namedtuple("Output", "name optional array like dtype sizes", defaults=(False, False, (), "", None))
+# array: it is an array of tensors, and the operator's only output.
+Output = namedtuple("Output", "name optional array", defaults=(False, False))
 
 SPECS = {
 '''

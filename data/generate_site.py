@@ -31,7 +31,7 @@ NAVIGATION: list[Any] = [
     {"Guides": [
         {"DirectML": ["directml.md", "graphs.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
         {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
-        {"C and C++": ["errors.md"]},
+        {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
         {"Results and speed": ["numerics.md", "performance.md", "operator-speed.md"]},

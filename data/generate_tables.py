@@ -276,20 +276,22 @@ def operator_rules(source, operator, arrays):
         how = {"expression": "by_expression", "function": "by_function", "prose": "prose"}[entry.how()]
         judgements.append(f"{{Judged::{how}, {quote(entry.function or entry.prose or '')}}}")
     entries += [(-1, entry) for entry in source.ours if name in entry.operators]
-    rows = []
+    rows, usual = [], []
     for index, entry in sorted(entries, key=lambda pair: pair[1].text.startswith("size:")):
         if entry.function:
             rows.append(f"{{{index}, RuleFunction::{entry.function}, RuleNode::kNone, 0, 0}}")
-        for line in entry.rules:
-            try:
-                compiled = compiler.rules_of(line)
-            except rules.RuleError as error:
-                fail(f"{name}: {line}\n  {error}")
-            for root, needs, reads in compiled:
-                rows.append(f"{{{index}, RuleFunction::none, {root}, 0x{needs:x}, 0x{reads:x}}}")
+        for into, lines in ((rows, entry.rules), (usual, entry.usual)):
+            for line in lines:
+                try:
+                    compiled = compiler.rules_of(line)
+                except rules.RuleError as error:
+                    fail(f"{name}: {line}\n  {error}")
+                for root, needs, reads in compiled:
+                    into.append(f"{{{index}, RuleFunction::none, {root}, 0x{needs:x}, 0x{reads:x}}}")
     nodes = [rules.node_row(row) for row in compiler.nodes]
     return (
-        f"{{{{{arrays.add('Rule', f'k{name}_rules', rows)}, {arrays.add('RuleNode', f'k{name}_nodes', nodes)}}}, "
+        f"{{{{{arrays.add('Rule', f'k{name}_rules', rows)}, {arrays.add('Rule', f'k{name}_usual', usual)}, "
+        f"{arrays.add('RuleNode', f'k{name}_nodes', nodes)}}}, "
         f"{arrays.add('Judgement', f'k{name}_judgements', judgements)}}}"
     )
 

@@ -42,8 +42,9 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64"
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # like: the inputs whose type it has, by number. dtype: its type where there is none of them; "" where nothing says it.
-# sizes: the inputs that are broadcast to its shape; None where nothing says it.
-Output = collections.namedtuple("Output", "tensor like dtype sizes chosen")
+# sizes: the inputs that are broadcast to its shape; None where it follows from them in another way, or not at all.
+# shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
+Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
 Attribute = collections.namedtuple("Attribute", "field name kind optional values")
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
@@ -110,7 +111,12 @@ def groups(operator, what):
             yield fields.split(), not unless
 
 
-def read_output(operator, tensor, inputs):
+def read_shaped():
+    """By operator and output: yes, sometimes or no."""
+    return dict(re.findall(r"^(\w+ \w+): type \w+, sizes (\w+)", (HERE / "inferred_outputs.txt").read_text(), re.MULTILINE))
+
+
+def read_output(operator, tensor, inputs, shaped):
     number = {one.field: i for i, one in enumerate(inputs)}
     like, always = next(((sorted(number[field] for field in fields if field in number), always)
                          for fields, always in groups(operator, "same_datatype")
@@ -125,16 +131,18 @@ def read_output(operator, tensor, inputs):
         sizes = list(range(len(inputs)))
     # Whether a caller may have to say it, or has a choice.
     chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
-    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen)
+    name = operator["name"].removeprefix("DML_OPERATOR_")
+    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen,
+                  shaped[f"{name} {tensor.field}"])
 
 
-def read_operator(operator, struct, enums, python):
+def read_operator(operator, struct, enums, python, shaped):
     name = operator["name"].removeprefix("DML_OPERATOR_")
     tensors = [(one["kind"], Tensor(one["field"], tensor_name(one["field"]), one["kind"].startswith("optional"),
                                     one["kind"].startswith("array"), newest_types(operator, one["field"])))
                for one in operator["tensors"]]
     inputs = [tensor for kind, tensor in tensors if "input" in kind]
-    outputs = [read_output(operator, tensor, inputs) for kind, tensor in tensors if "output" in kind]
+    outputs = [read_output(operator, tensor, inputs, shaped) for kind, tensor in tensors if "output" in kind]
     number = {one.field: i for i, one in enumerate(inputs)}
     same = [tuple(sorted(number[field] for field in fields if field in number))
             for fields, _ in groups(operator, "same_datatype")]
@@ -172,8 +180,9 @@ def read_operators():
     aliases = {alias["name"]: alias["target"] for alias in api["aliases"]}
     enums = {enum["name"]: enum for enum in api["enums"]}
     names = python_names([operator["name"].removeprefix("DML_OPERATOR_") for operator in facts])
+    shaped = read_shaped()
     return [read_operator(operator, structs[aliases.get(operator["desc_struct"], operator["desc_struct"])], enums,
-                          names[operator["name"].removeprefix("DML_OPERATOR_")])
+                          names[operator["name"].removeprefix("DML_OPERATOR_")], shaped)
             for operator in sorted(facts, key=lambda operator: operator["enum_value"])]
 
 
@@ -307,5 +316,6 @@ def result_text(op, output):
         text += f", or ``dtype``: {types_text(output.tensor.types)}" if output.chosen else ""
     else:
         text += f" the type ``dtype``: {types_text(output.tensor.types)}"
-    text += " and the shape ``shape``" if output.sizes is None else ""
+    if output.shaped != "yes":
+        text += " and the shape ``shape``" + (", where the inputs do not determine it" if output.shaped != "no" else "")
     return text + ("; it is optional." if output.tensor.optional else ".")

@@ -40,7 +40,7 @@ def ways_of_one(op):
     output, has_dtype, is_tied = op.outputs[0], "dtype" in options(op), bool(op.outputs[0].like)
     base = {"out": "None = None", "device": "str | None = None"}
     if "shape" in options(op):
-        base["shape"] = "_Shape" if output.sizes is None else "_Shape | None = None"
+        base["shape"] = "_Shape" if output.shaped == "no" else "_Shape | None = None"
     no_dtype = {"dtype": "None = None"} if has_dtype else {}
     no_shape = {"shape": "None = None"} if "shape" in base else {}
     numpys = ["_NumPys"] * len(op.inputs)

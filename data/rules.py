@@ -33,7 +33,7 @@ class Entry:
     def __init__(self, text, operators=None):
         self.text = text
         self.operators = operators  # of an entry of our own: those that it is for
-        self.rules, self.lets, self.admits = [], [], []
+        self.rules, self.usual, self.lets, self.admits = [], [], [], []
         self.function = self.prose = None
         self.used = False
 
@@ -56,7 +56,10 @@ class Entry:
         else:
             for name, value in self.lets:
                 line = re.sub(rf"(?<![\w.]){name}(?!\w)", value, line)
-            self.rules.append(line)
+            if word == "usually":
+                self.usual.append(line.removeprefix("usually "))
+            else:
+                self.rules.append(line)
 
 
 class Fuse:
@@ -95,7 +98,8 @@ def read(path):
             current = entries[line] = Entry(line)
     for entry in [*entries.values(), *ours]:
         ways = [bool(entry.rules), bool(entry.function), bool(entry.prose)]
-        need(sum(ways) == 1, f"{entry.text}: expected rules, a function or prose, and one of them")
+        only_usual = entry.operators is not None and entry.usual and not any(ways)
+        need(sum(ways) == 1 or only_usual, f"{entry.text}: expected rules, a function or prose, and one of them")
     return entries, ours, fusable
 
 

@@ -26,13 +26,15 @@ def comment_text(comment: str) -> str:
 
 
 def end_of_declaration(text: str, start: int) -> int:
-    """Behind its semicolon: not those within braces and comments. A #define ends with its line."""
+    """Behind its semicolon: not those within braces and comments. A #define ends with its line, and an inline function
+    with its body."""
     if text.startswith("#", start):
-        return text.index("\n", start)
+        return re.compile(r"(?<!\\)$", re.MULTILINE).search(text, start).start()
+    inline = text.startswith("static inline", start)
     depth = 0
     for part in re.finditer(r"/\*.*?\*/|[{};]", text[start:], re.DOTALL):
         depth += {"{": 1, "}": -1}.get(part[0], 0)
-        if part[0] == ";" and depth == 0:
+        if part[0] == ("}" if inline else ";") and depth == 0:
             return start + part.end()
     raise ValueError(f"a declaration without an end: {text[start:start + 60]}")
 
@@ -42,7 +44,7 @@ def read() -> tuple[str, list[tuple[str, list[Entry]]]]:
     share the comment before them."""
     text = HEADER.read_text(encoding="utf-8")
     head = comment_text(COMMENT.findall(text)[1])
-    start = text.index("#define ANYDML_VERSION_MAJOR")
+    start = text.index("/* The version of this header")
     end = text.rindex("#ifdef __cplusplus")
     sections: list[tuple[str, list[Entry]]] = [("Version", [])]
     comment, position = "", start
@@ -75,10 +77,19 @@ def declared_names(declaration: str) -> list[str]:
         return [declaration.split()[1]]
     if declaration.startswith("enum"):
         return re.findall(r"^\s+(ANYDML_\w+)", declaration, re.MULTILINE)
+    if pointer := re.match(r"typedef [^{;]*\(\*(\w+)\)", declaration):  # to a function
+        return [pointer[1]]
     if declaration.startswith("typedef"):
         return [re.findall(r"\w+", declaration)[-1]]
     found = re.search(r"(\w+)\(", declaration.removeprefix("ANYDML_API"))
     return [found[1]] if found else []
+
+
+def shown_declaration(declaration: str) -> str:
+    """As a reader needs it: of an inline function without its body."""
+    if declaration.startswith("static inline"):
+        return declaration[:declaration.index(" {")] + ";"
+    return declaration.removeprefix("ANYDML_API ")
 
 
 def heading(entry: Entry) -> str:
@@ -128,5 +139,5 @@ def page() -> str:
         for entry in entries:
             anchor = declared_names(entry.declarations[0])[0].lower()
             lines += [f"### {heading(entry)} {{ #{anchor} }}", "", *markdown(entry.comment, anchors), "```c",
-                      *(one.removeprefix("ANYDML_API ") for one in entry.declarations), "```", ""]
+                      *map(shown_declaration, entry.declarations), "```", ""]
     return "\n".join(lines)

@@ -25,6 +25,7 @@
 #include "facts/facts.h"
 #include "gil.h"
 #include "graph.h"
+#include "infer.h"
 #include "layout.h"
 #include "operand.h"
 #include "short_way.h"
@@ -154,6 +155,65 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::d
   if (code != ANYDML_OK) {
     raise_last(code);
   }
+}
+
+std::vector<std::int64_t> numbers_in(nb::handle shape) {
+  std::vector<std::int64_t> all;
+  for (const nb::handle size : shape) {
+    all.push_back(nb::cast<std::int64_t>(size));
+  }
+  return all;
+}
+
+nb::tuple shape_and_type(const OutputToMake& output) {
+  const nb::object shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(output.shape.size())));
+  for (std::size_t i = 0; i < output.shape.size(); ++i) {
+    PyTuple_SET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(output.shape[i]));
+  }
+  for (const TypePair& pair : kTypes) {
+    if (pair.type == output.type) {
+      return nb::make_tuple(shape, nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(pair.numpy))));
+    }
+  }
+  return nb::make_tuple(shape, nb::none());  // the caller's own type
+}
+
+// Of each output that is True its shape and type, as far as the entries of dtypes (dtype objects) and shapes (tuples)
+// do not say them; None of the others, which are arrays, or None if they are absent.
+nb::list infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::handle dtypes, nb::handle shapes,
+                       const nb::dict& attributes) {
+  const std::string name = operator_name(op);
+  const Call call(inputs, nb::make_tuple());
+  std::vector<OutputToMake> outputs;
+  for (std::size_t i = 0; i < nb::len(outs); ++i) {
+    const nb::object out = outs[i];
+    const nb::object type = dtypes[i];
+    const nb::object shape = shapes[i];
+    OutputToMake& one = outputs.emplace_back();
+    one.present = !out.is_none();
+    one.fresh = out.ptr() == Py_True;
+    if (one.present && !one.fresh) {
+      Operand operand;
+      Call::take(operand, out, "out");
+      one.has_type = one.has_shape = true;
+      one.type = static_cast<DataType>(operand.tensor.type);
+      one.shape.assign(operand.sizes, operand.sizes + operand.tensor.rank);
+    }
+    if (one.fresh && !type.is_none()) {
+      one.has_type = true;
+      one.type = type_of(reinterpret_cast<PyArray_Descr*>(type.ptr())->type_num);
+    }
+    if (one.fresh && !shape.is_none()) {
+      one.has_shape = true;
+      one.shape = numbers_in(shape);
+    }
+  }
+  infer(name, call.tensors, Attributes(facts::find_operator(name), attributes), outputs);
+  nb::list made;
+  for (const OutputToMake& one : outputs) {
+    made.append(one.fresh ? nb::object(shape_and_type(one)) : nb::none());
+  }
+  return made;
 }
 
 // The results, in a list. same: inputs that have one type. rules: what is known of each output.
@@ -357,6 +417,8 @@ NB_MODULE(_core, module) {
   module.def("operator_name", operator_name, nb::arg("op").none());
   module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"),
              nb::arg("device").none());
+  module.def("infer_outputs", infer_outputs, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
+             nb::arg("dtypes"), nb::arg("shapes"), nb::arg("attributes"));
   module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
              nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
   module.def("place_of", place_of);

@@ -26,6 +26,7 @@
 #include "device_memory.h"
 #include "dlpack.h"
 #include "gil.h"
+#include "infer.h"
 #include "layout.h"
 #include "operand.h"
 
@@ -84,18 +85,9 @@ inline const anydml_device* device_with_id(std::int32_t id) {
   return device;
 }
 
-// What is known of an output where there is no array for it.
-struct OutputRule {
-  bool wanted = true;             // an optional one need not be
-  std::vector<std::size_t> like;  // the inputs whose type it has
-  DataType type = DataType::unknown;
-  bool has_shape = false;  // otherwise the inputs' by NumPy's rule
-  std::vector<std::int64_t> shape;
-};
-
 class DeviceCall {
  public:
-  // same: lists of inputs that have one type; rules: (wanted, like, name of a type, shape or None) for each output.
+  // same: lists of inputs that have one type; rules: (wanted, name of a type or "", shape or None) for each output.
   // Without them all arrays have one type and are broadcast to one shape.
   void set_rules(nb::handle same, nb::handle rules, bool one_shape) {
     const auto numbers = [](nb::handle list) {
@@ -109,13 +101,13 @@ class DeviceCall {
       same_.push_back(numbers(group));
     }
     for (const nb::handle given : rules) {
-      OutputRule& rule = rules_.emplace_back();
-      rule.wanted = nb::cast<bool>(given[0]);
-      rule.like = numbers(given[1]);
-      rule.type = type_named(nb::cast<std::string>(given[2]));
-      rule.has_shape = !nb::object(given[3]).is_none();
+      OutputToMake& rule = rules_.emplace_back();
+      rule.present = nb::cast<bool>(given[0]);
+      rule.type = type_named(nb::cast<std::string>(given[1]));
+      rule.has_type = rule.type != DataType::unknown;
+      rule.has_shape = !nb::object(given[2]).is_none();
       if (rule.has_shape) {
-        for (const std::size_t size : numbers(given[3])) {
+        for (const std::size_t size : numbers(given[2])) {
           rule.shape.push_back(static_cast<std::int64_t>(size));
         }
       }
@@ -156,6 +148,7 @@ class DeviceCall {
     choose_device(device_name);
     read_numbers();
     broadcast();
+    infer_outputs(op, attributes);
     std::vector<nb::object> results;
     std::vector<std::optional<DeviceMemory>> made(operands_.size() - count_);
     for (std::size_t i = count_; i < operands_.size(); ++i) {
@@ -263,12 +256,7 @@ class DeviceCall {
       check_types(all);
       return;
     }
-    for (std::vector<std::size_t> group : same_) {
-      for (std::size_t i = 0; i < rules_.size(); ++i) {
-        if (!group.empty() && std::ranges::find(rules_[i].like, group.front()) != rules_[i].like.end()) {
-          group.push_back(count_ + i);
-        }
-      }
+    for (const std::vector<std::size_t>& group : same_) {
       check_types(group);
     }
   }
@@ -351,7 +339,7 @@ class DeviceCall {
 
   // The shape of the results by NumPy's rule, where it is that.
   void broadcast() {
-    if (!one_shape_ && std::ranges::all_of(rules_, &OutputRule::has_shape)) {
+    if (!one_shape_) {
       return;
     }
     for (std::size_t i = 0; i < count_; ++i) {
@@ -370,6 +358,31 @@ class DeviceCall {
     }
   }
 
+  // The types and shapes of the results that are to be made.
+  void infer_outputs(const char* op, const Attributes& attributes) {
+    bool any = false;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      OutputToMake& rule = rules_[i];
+      const DeviceOperand& out = operands_[count_ + i];
+      rule.fresh = out.given.is_none();
+      if (!rule.fresh) {
+        rule.present = rule.has_type = rule.has_shape = true;
+        rule.type = type_of(out);
+        rule.shape.assign(out.operand.sizes, out.operand.sizes + out.operand.tensor.rank);
+      }
+      any = any || (rule.present && !(rule.has_type && rule.has_shape));
+    }
+    if (any) {
+      std::vector<anydml_tensor> inputs;
+      for (std::size_t i = 0; i < count_; ++i) {
+        inputs.push_back(operands_[i].operand.tensor);
+        inputs.back().sizes = operands_[i].operand.sizes;
+        inputs.back().strides = operands_[i].operand.strides;
+      }
+      infer(op, inputs, attributes, rules_);
+    }
+  }
+
   [[nodiscard]] std::string shapes_text() const {
     std::string text;
     for (std::size_t i = 0; i < count_; ++i) {
@@ -383,36 +396,19 @@ class DeviceCall {
     return text;
   }
 
-  [[nodiscard]] DataType type_of_out(std::size_t i) const {
-    if (rules_.empty()) {
-      return type_of(operands_[like_]);
-    }
-    const OutputRule& rule = rules_[i - count_];
-    for (const std::size_t input : rule.like) {
-      if (rule.type == DataType::unknown && type_of(operands_[input]) != DataType::unknown) {
-        return type_of(operands_[input]);
-      }
-    }
-    if (rule.type == DataType::unknown) {
-      raise(PyExc_TypeError, "dtype is missing; expected one, or out");
-    }
-    return rule.type;
-  }
-
   // Null where there is memory of ours for it; None where it is absent.
   nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made) {
     DeviceOperand& out = operands_[i];
     if (!out.given.is_none()) {
       return nb::borrow(out.given);
     }
-    const OutputRule* rule = rules_.empty() ? nullptr : &rules_[i - count_];
-    if (rule != nullptr && !rule->wanted) {
+    const OutputToMake* rule = rules_.empty() ? nullptr : &rules_[i - count_];
+    if (rule != nullptr && !rule->present) {
       return nb::none();
     }
-    const DataType type = type_of_out(i);
-    const bool own_shape = rule != nullptr && rule->has_shape;
-    const int rank = own_shape ? static_cast<int>(rule->shape.size()) : rank_;
-    const std::int64_t* sizes = own_shape ? rule->shape.data() : sizes_;
+    const DataType type = rule == nullptr ? type_of(operands_[like_]) : rule->type;
+    const int rank = rule == nullptr ? rank_ : static_cast<int>(rule->shape.size());
+    const std::int64_t* sizes = rule == nullptr ? sizes_ : rule->shape.data();
     if (rank > kMostDimensions) {
       raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
     }
@@ -529,7 +525,7 @@ class DeviceCall {
   std::vector<DeviceOperand> operands_;  // the inputs, then the outputs
   std::vector<nb::object> numbers_;      // arrays made for numbers
   std::vector<std::vector<std::size_t>> same_;
-  std::vector<OutputRule> rules_;  // none: all arrays have one type
+  std::vector<OutputToMake> rules_;  // none: all arrays have one type
   bool one_shape_ = true;
   std::size_t count_ = 0;
   std::size_t like_ = 0;  // the first array on the GPU

@@ -130,7 +130,8 @@ build_kernels_test() {
     -o -name 'runtime_*.o' -o -name 'machine.cpp.o') || return
   # shellcheck disable=SC2086
   nvcc -std=c++20 -O2 -arch=native -fmad=false -Xcompiler -ffp-contract=off -I src -I tests \
-    tests/cuda/kernels_*.cpp tests/cuda/kernels_modulus.cu src/plan/loop_nest.cpp $objects -o "$out/kernels_test"
+    tests/cuda/kernels_*.cpp tests/cuda/kernels_modulus.cu src/plan/loop_nest.cpp src/plan/plan.cpp \
+    src/ops/move/copies.cpp $objects -o "$out/kernels_test"
 }
 
 on_cuda() { env ANYDML_ADAPTER=cuda ANYDML_THREADS=2 "$@"; }

@@ -63,6 +63,7 @@ int graph(Data& data) {
   int code = anydml_graph_create(&made);
   const auto then = [&code](const auto& call) { code = code == ANYDML_OK ? call() : code; };
   then([&] { return anydml_graph_add_input(made, &data.ta, &x); });
+  then([&] { return anydml_graph_add_view_at(made, x, &data.ta, 0, &x); });
   then([&] { return anydml_graph_add_constant(made, &data.tb, &b); });
   then([&] { return anydml_graph_add_operator(made, "ELEMENT_WISE_ABS", &b, 1, &data.to, 1, nullptr, 0, &divisor); });
   for (anydml_value* next : {&once, &y}) {
@@ -121,6 +122,34 @@ const Scenario kScenarios[] = {
        return compile_and_run(d);
      },
      first_input_untouched},
+    {"an overlap of elements that are far apart",
+     [](Data& d) {
+       static constexpr int64_t kFew[] = {kCount / 10};
+       static constexpr int64_t kApart[] = {10};
+       d.ta = {ANYDML_FLOAT32, 1, kFew, kApart, d.a.data()};
+       d.tb = {ANYDML_FLOAT32, 1, kFew, nullptr, d.b.data()};
+       d.to = {ANYDML_FLOAT32, 1, kFew, nullptr, d.a.data() + 1};
+       return anydml_modulus_floor(&d.ta, &d.tb, &d.to);
+     },
+     first_input_untouched},
+    {"options with a constant",
+     [](Data& d) {
+       static constexpr uint32_t kConstants[] = {1};
+       const anydml_tensor inputs[] = {d.ta, d.tb};
+       anydml_options options = ANYDML_OPTIONS_INIT;
+       options.constants = kConstants;
+       options.constant_count = 1;
+       anydml_compiled* compiled = nullptr;
+       const int code =
+           anydml_compile_with(&options, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &d.to, 1, nullptr, 0, &compiled);
+       EXPECT_EQ(code == ANYDML_OK, compiled != nullptr);
+       anydml_compiled_release(compiled);
+       return code;
+     },
+     output_untouched},
+    {"a list of the operators",
+     [](Data&) { return anydml_find_operator("GEMM") != nullptr ? ANYDML_OK : ANYDML_OUT_OF_MEMORY; },
+     output_untouched},
     {"a graph", graph, output_untouched},
     {"an overlap of a graph",
      [](Data& d) {

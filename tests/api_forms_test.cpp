@@ -72,6 +72,113 @@ TEST(Constants, NeedDataAndAreInputs) {
             ANYDML_INVALID_ARGUMENT);
 }
 
+// The same by the options, whose tensors are of plain types.
+TEST(Options, NameConstantInputs) {
+  const std::vector<float> a = {7, -7, 7, -7, 1};
+  std::vector<float> b = {3, 3, -3, -3, 1};
+  std::vector<float> out(5);
+  const anydml_tensor inputs[] = {anydml_const_tensor(ANYDML_FLOAT32, 1, kSizes, nullptr, a.data()), floats(b)};
+  const anydml_tensor output = floats(out);
+  const uint32_t constants[] = {1, 1};  // to say it twice is no error
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.constants = constants;
+  options.constant_count = 2;
+  anydml_compiled* compiled = nullptr;
+  ASSERT_EQ(anydml_compile_with(&options, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &output, 1, nullptr, 0, &compiled),
+            ANYDML_OK)
+      << anydml_last_error();
+  std::fill(b.begin(), b.end(), 0.0F);
+  const void* given[] = {a.data(), nullptr};
+  void* results[] = {out.data()};
+  ASSERT_EQ(anydml_compiled_run(compiled, given, 2, results, 1), ANYDML_OK) << anydml_last_error();
+  EXPECT_EQ(out, (std::vector<float>{1, 2, -2, -1, 0}));
+  anydml_compiled_release(compiled);
+}
+
+TEST(Options, NullIsTheDefaults) {
+  std::vector<float> a = {1, 2, 3, 4, 5};
+  std::vector<float> out(5);
+  const anydml_tensor input = floats(a);
+  const anydml_tensor output = floats(out);
+  anydml_compiled* compiled = nullptr;
+  ASSERT_EQ(anydml_compile_with(nullptr, "ELEMENT_WISE_NEGATE", &input, 1, &output, 1, nullptr, 0, &compiled),
+            ANYDML_OK)
+      << anydml_last_error();
+  const void* given[] = {a.data()};
+  void* results[] = {out.data()};
+  EXPECT_EQ(anydml_compiled_run(compiled, given, 1, results, 1), ANYDML_OK) << anydml_last_error();
+  EXPECT_EQ(out, (std::vector<float>{-1, -2, -3, -4, -5}));
+  anydml_compiled_release(compiled);
+
+  anydml_graph* graph = nullptr;
+  anydml_value value = 0;
+  ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_input(graph, &input, &value), ANYDML_OK);
+  ASSERT_EQ(anydml_graph_add_output(graph, value), ANYDML_OK);
+  EXPECT_EQ(anydml_graph_compile_with(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_compiled_release(compiled);
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.device = anydml_device_at(0);
+  EXPECT_EQ(anydml_graph_compile_with(graph, &options, &compiled), ANYDML_OK) << anydml_last_error();
+  anydml_compiled_release(compiled);
+  anydml_graph_release(graph);
+}
+
+// A program that was compiled against a header with more members: they may be there, but not be used.
+TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
+  struct Newer {
+    anydml_options known;
+    uint64_t unknown;
+  } newer{ANYDML_OPTIONS_INIT, 0};
+  newer.known.size = sizeof(newer);
+  std::vector<float> a(5);
+  const anydml_tensor tensor = floats(a);
+  anydml_compiled* compiled = nullptr;
+  EXPECT_EQ(anydml_compile_with(&newer.known, "ELEMENT_WISE_ABS", &tensor, 1, &tensor, 1, nullptr, 0, &compiled),
+            ANYDML_OK)
+      << anydml_last_error();
+  anydml_compiled_release(compiled);
+  newer.unknown = uint64_t{1} << 56;
+  EXPECT_EQ(anydml_compile_with(&newer.known, "ELEMENT_WISE_ABS", &tensor, 1, &tensor, 1, nullptr, 0, &compiled),
+            ANYDML_UNSUPPORTED);
+  EXPECT_STREQ(anydml_last_error(),
+               "anydml_compile_with: options has a member at byte 39 that is set; this version of the library knows 32 "
+               "bytes of options");
+  EXPECT_EQ(compiled, nullptr);
+}
+
+TEST(Options, AnAbsentInputIsNoConstant) {
+  std::vector<float> a(5);
+  const anydml_tensor inputs[] = {floats(a), floats(a), {ANYDML_NONE, 0, nullptr, nullptr, nullptr}};
+  std::vector<uint8_t> out(5);
+  const anydml_tensor output = {ANYDML_UINT8, 1, kSizes, nullptr, out.data()};
+  const uint32_t constants[] = {2};
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.constants = constants;
+  options.constant_count = 1;
+  anydml_compiled* compiled = nullptr;
+  EXPECT_EQ(anydml_compile_with(&options, "ELEMENT_WISE_QUANTIZE_LINEAR", inputs, 3, &output, 1, nullptr, 0, &compiled),
+            ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(),
+               "ELEMENT_WISE_QUANTIZE_LINEAR: options.constants[0] is 2; expected the position of an input that is not "
+               "absent");
+}
+
+TEST(Names, OfStatusesAndVersions) {
+  EXPECT_STREQ(anydml_status_name(ANYDML_OK), "OK");
+  EXPECT_STREQ(anydml_status_name(ANYDML_INVALID_ARGUMENT), "INVALID_ARGUMENT");
+  EXPECT_STREQ(anydml_status_name(ANYDML_UNSUPPORTED), "UNSUPPORTED");
+  EXPECT_STREQ(anydml_status_name(ANYDML_OUT_OF_MEMORY), "OUT_OF_MEMORY");
+  EXPECT_STREQ(anydml_status_name(ANYDML_DEVICE_ERROR), "DEVICE_ERROR");
+  EXPECT_STREQ(anydml_status_name(ANYDML_INTERNAL_ERROR), "INTERNAL_ERROR");
+  EXPECT_STREQ(anydml_status_name(6), "UNKNOWN");
+  EXPECT_STREQ(anydml_status_name(-1), "UNKNOWN");
+  EXPECT_EQ(anydml_version_number(), static_cast<uint32_t>(ANYDML_VERSION));
+  EXPECT_EQ(std::string(anydml_version()), std::to_string(ANYDML_VERSION / 1000000) + "." +
+                                               std::to_string(ANYDML_VERSION / 1000 % 1000) + "." +
+                                               std::to_string(ANYDML_VERSION % 1000));
+}
+
 TEST(Fill, TakesNoInput) {
   std::vector<float> out(5);
   const anydml_tensor output = floats(out);

@@ -3,6 +3,8 @@
 // Expected values come from the oracle, so this ring depends on nothing of ours but the library under test.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cinttypes>
@@ -161,6 +163,48 @@ TYPED_TEST(Api, SharedMemory) {
   EXPECT_GT(in_place, kRounds / 10);
   std::printf("  %-8s %9" PRIu64 " elements, none different\n", anydml_type_name(static_cast<u32>(kDataTypeOf<T>)),
               elements);
+}
+
+// A column of a matrix over itself, shifted: the elements are copied first, and nothing between them is read or takes
+// memory. Here nothing else can be read.
+TEST(ApiSharedMemory, GapsBetweenElementsAreNotTouched) {
+  constexpr i64 kRows = 9;
+  constexpr std::size_t kRowBytes = std::size_t{1} << 20;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const mapped = mmap(nullptr, kRows * kRowBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const matrix = static_cast<std::byte*>(mapped);
+  const auto element = [&](i64 row, std::size_t column) {
+    return reinterpret_cast<float*>(matrix + static_cast<std::size_t>(row) * kRowBytes) + column;
+  };
+  for (i64 row = 0; row < kRows; ++row) {
+    ASSERT_EQ(mprotect(element(row, 0), page, PROT_READ | PROT_WRITE), 0);
+  }
+  constexpr i64 kStride = kRowBytes / sizeof(float);
+  const i64 sizes[] = {kRows - 1, 2};
+  const i64 down[] = {kStride, 1};
+  const i64 up[] = {-kStride, 0};  // a column from below, repeated
+  float seven = 7;
+  const i64 none[] = {0, 0};
+  const anydml_tensor divisor{ANYDML_FLOAT32, 2, sizes, none, &seven};
+  for (const bool reversed : {false, true}) {
+    for (u64 way = 0; way < 3; ++way) {
+      for (i64 row = 0; row < kRows; ++row) {
+        *element(row, 0) = static_cast<float>(10 * row);
+        *element(row, 1) = static_cast<float>(10 * row + 5);
+      }
+      const anydml_tensor a = reversed ? anydml_tensor{ANYDML_FLOAT32, 2, sizes, up, element(kRows - 2, 0)}
+                                       : anydml_tensor{ANYDML_FLOAT32, 2, sizes, down, element(0, 0)};
+      ASSERT_EQ(run(kOperators[0], way, a, divisor, {ANYDML_FLOAT32, 2, sizes, down, element(1, 0)}), ANYDML_OK)
+          << anydml_last_error();
+      for (i64 row = 1; row < kRows; ++row) {
+        const i64 from = reversed ? kRows - 1 - row : row - 1;
+        EXPECT_EQ(*element(row, 0), static_cast<float>(10 * from % 7)) << row;
+        EXPECT_EQ(*element(row, 1), static_cast<float>((10 * from + (reversed ? 0 : 5)) % 7)) << row;
+      }
+    }
+  }
+  munmap(mapped, kRows * kRowBytes);
 }
 
 TEST(ApiScalars, RankZeroIsASingleElement) {

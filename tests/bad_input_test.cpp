@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Wrong use gets a code and a sentence, and nothing is written. One process survives all of it. The table that this
 // prints is in docs/errors.md.
-#include <anydml/anydml.h>
+#include "bad_input.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
+namespace anydml::test {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-
-// A call that is right until a case changes something: two 2x3 inputs and an output of FLOAT32.
-struct Call {
-  std::vector<int64_t> a_sizes{2, 3}, b_sizes{2, 3}, out_sizes{2, 3};
-  std::vector<int64_t> a_strides, b_strides, out_strides;  // empty: packed
-  std::vector<float> a_data = std::vector<float>(64, 7.0F);
-  std::vector<float> b_data = std::vector<float>(64, 3.0F);
-  std::vector<float> out_data = std::vector<float>(64, -99.0F);
-  anydml_tensor a{}, b{}, out{};
-  const char* op = "ELEMENT_WISE_MODULUS_FLOOR";
-  std::vector<anydml_attribute> attributes;
-
-  void fill() {
-    a = tensor(a_sizes, a_strides, a_data);
-    b = tensor(b_sizes, b_strides, b_data);
-    out = tensor(out_sizes, out_strides, out_data);
-  }
-
- private:
-  static anydml_tensor tensor(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
-                              std::vector<float>& data) {
-    return {ANYDML_FLOAT32, static_cast<int32_t>(sizes.size()), sizes.data(),
-            strides.empty() ? nullptr : strides.data(), data.data()};
-  }
-};
-
-struct Case {
-  const char* what;
-  int code;
-  const char* message;
-  std::function<int(Call&)> run;
-};
 
 int modulus(Call& call) { return anydml_modulus_floor(&call.a, &call.b, &call.out); }
 
@@ -110,36 +79,6 @@ std::function<int(Call&)> compiled(Run run) {
     anydml_compiled_release(made);
     return code;
   };
-}
-
-// A graph with x as its input, in which something is wrong.
-template <class Build>
-std::function<int(Call&)> graph(Build build) {
-  return [build](Call& call) {
-    call.fill();
-    anydml_graph* made = nullptr;
-    anydml_value x = 0;
-    EXPECT_EQ(anydml_graph_create(&made), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_add_input(made, &call.a, &x), ANYDML_OK);
-    const int code = build(call, made, x);
-    anydml_graph_release(made);
-    return code;
-  };
-}
-
-// A graph that is right and gives -x, run in some wrong way.
-template <class Run>
-std::function<int(Call&)> compiled_graph(Run run) {
-  return graph([run](Call& call, anydml_graph* made, anydml_value x) {
-    anydml_value y = 0;
-    anydml_compiled* ready = nullptr;
-    EXPECT_EQ(anydml_graph_add_operator(made, "ELEMENT_WISE_NEGATE", &x, 1, &call.out, 1, nullptr, 0, &y), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_add_output(made, y), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_compile(made, nullptr, &ready), ANYDML_OK);
-    const int code = run(call, ready);
-    anydml_compiled_release(ready);
-    return code;
-  });
 }
 
 #define FLOOR "ELEMENT_WISE_MODULUS_FLOOR: "
@@ -421,141 +360,21 @@ const Case kCases[] = {
      FLOOR "attribute Min: count is 3; expected 0, a single number", generic([](Call& c) {
        c.attributes = {{"Min", ANYDML_FLOAT64, 3, {}}};
      })},
-    // Graphs.
-    {"the place for a graph is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_create: graph is null; expected a place for the answer",
-     [](Call&) { return anydml_graph_create(nullptr); }},
-    {"an input of no graph", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_input: graph is null; expected what anydml_graph_create made",
-     graph([](Call& c, anydml_graph*, anydml_value x) { return anydml_graph_add_input(nullptr, &c.a, &x); })},
-    {"an input of a graph without a tensor", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_input: tensor is null; expected a pointer to an anydml_tensor",
-     graph([](Call&, anydml_graph* g, anydml_value x) { return anydml_graph_add_input(g, nullptr, &x); })},
-    {"the place for a value is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_input: value is null; expected a place for the answer",
-     graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
-    {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
-     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       c.a.type = 99;
-       return anydml_graph_add_input(g, &c.a, &x);
-     })},
-    {"an input of a graph with a stride below 0", ANYDML_INVALID_ARGUMENT,
-     "graph: input 1: strides are [3, -1]; expected 0 or more: a value of a graph begins with its first "
-     "element",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       const int64_t back[] = {3, -1};
-       c.a.strides = back;
-       return anydml_graph_add_input(g, &c.a, &x);
-     })},
-    {"a constant without data", ANYDML_INVALID_ARGUMENT,
-     "graph: constant 0: data is null; expected the data of a constant",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       c.a.data = nullptr;
-       return anydml_graph_add_constant(g, &c.a, &x);
-     })},
-    {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
-     "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] reaches over 48 bytes; expected at most "
-     "24, "
-     "which the value has",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       c.a.type = ANYDML_FLOAT64;
-       return anydml_graph_add_view(g, x, &c.a, &x);
-     })},
-    {"a view of nothing", ANYDML_INVALID_ARGUMENT, "anydml_graph_add_view: value: is 0; expected a value of the graph",
-     graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view(g, 0, &c.a, &x); })},
-    {"an operator of a graph on a value of another", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: inputs[0]: is a value of another graph, or none; expected one of this "
-     "graph's",
-     graph([](Call& c, anydml_graph*, anydml_value x) {
-       anydml_graph* other = nullptr;
-       anydml_value y = 0;
-       EXPECT_EQ(anydml_graph_create(&other), ANYDML_OK);
-       const int code = anydml_graph_add_operator(other, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &y);
-       anydml_graph_release(other);
-       return code;
-     })},
-    {"an operator of a graph on a value that it never gave", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: inputs[0]: is no value; expected one that this graph gave",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       x += 7;
-       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
-     })},
-    {"an operator of a graph whose sizes do not go together", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: InputTensor: sizes are [2, 3]; expected sizes that broadcast to [2, 4], "
-     "the "
-     "sizes of OutputTensor",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       c.out_sizes = {2, 4};
-       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
-     })},
-    {"an operator of a graph without a place for its values", ANYDML_INVALID_ARGUMENT,
-     "ELEMENT_WISE_ABS: values is null; expected an array of 1 values",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, nullptr);
-     })},
-    {"too many inputs of an operator of a graph", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: the number of input tensors is 2; expected 1",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       const anydml_value both[] = {x, x};
-       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", both, 2, &c.out, 1, nullptr, 0, &x);
-     })},
-    {"an output of a graph that repeats elements", ANYDML_INVALID_ARGUMENT,
-     "graph: output 0: strides [0, 1] with sizes [2, 3] put two elements at one place; expected each "
-     "element "
-     "of an output at a place of its own",
-     graph([](Call& c, anydml_graph* g, anydml_value x) {
-       const int64_t repeated[] = {0, 1};
-       c.a.strides = repeated;
-       EXPECT_EQ(anydml_graph_add_view(g, x, &c.a, &x), ANYDML_OK);
-       return anydml_graph_add_output(g, x);
-     })},
-    {"a graph without outputs", ANYDML_INVALID_ARGUMENT,
-     "graph: it has no output; expected one or more, which anydml_graph_add_output marks",
-     graph([](Call&, anydml_graph* g, anydml_value) {
-       anydml_compiled* made = nullptr;
-       return anydml_graph_compile(g, nullptr, &made);
-     })},
-    {"the place for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_compile: compiled is null; expected a place for the answer",
-     graph([](Call&, anydml_graph* g, anydml_value) { return anydml_graph_compile(g, nullptr, nullptr); })},
-    {"too few addresses for a compiled graph", ANYDML_INVALID_ARGUMENT, "graph: the number of outputs is 0; expected 1",
-     compiled_graph([](Call& c, const anydml_compiled* g) {
-       const void* inputs[] = {c.a.data};
-       return anydml_compiled_run(g, inputs, 1, &c.out.data, 0);
-     })},
-    {"a null address for a compiled graph", ANYDML_INVALID_ARGUMENT,
-     "graph: input 0: data is null; expected the address of the element at index 0",
-     compiled_graph([](Call& c, const anydml_compiled* g) {
-       const void* inputs[] = {nullptr};
-       return anydml_compiled_run(g, inputs, 1, &c.out.data, 1);
-     })},
 };
 
-const char* code_name(int code) {
-  switch (code) {
-    case ANYDML_OK:
-      return "OK";
-    case ANYDML_INVALID_ARGUMENT:
-      return "INVALID_ARGUMENT";
-    case ANYDML_UNSUPPORTED:
-      return "UNSUPPORTED";
-    default:
-      return "other";
-  }
-}
-
 TEST(BadInput, EachHasACodeAMessageAndNoEffect) {
-  for (const Case& test : kCases) {
+  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
+  cases.insert(cases.end(), graph_cases().begin(), graph_cases().end());
+  for (const Case& test : cases) {
     Call call;
     EXPECT_EQ(test.run(call), test.code) << test.what;
     EXPECT_STREQ(anydml_last_error(), test.message) << test.what;
     for (const float value : call.out_data) {
       ASSERT_EQ(value, -99.0F) << test.what << ": the output was written";
     }
-    std::printf("| %s | %s | %s |\n", test.what, code_name(test.code), anydml_last_error());
+    std::printf("| %s | %s | %s |\n", test.what, anydml_status_name(test.code), anydml_last_error());
   }
-  std::printf("%zu cases\n", std::size(kCases));
+  std::printf("%zu cases\n", cases.size());
   // And the process goes on as if nothing had happened.
   Call call;
   call.fill();
@@ -583,3 +402,4 @@ TEST(BadInput, AnUnknownDeviceNamesThoseThereAre) {
 }
 
 }  // namespace
+}  // namespace anydml::test

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +14,7 @@
 
 #include "base/checked.h"
 #include "base/environment.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/processors.h"
 #include "base/quoted.h"
@@ -18,8 +22,54 @@
 #include "support/bits.h"
 #include "support/oracle.h"
 
+namespace {
+bool g_nothing_is_written = false;
+int g_writes = 0;
+}  // namespace
+
+// In place of the C library's, for the log.
+extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
+  ++g_writes;
+  if (!g_nothing_is_written) {
+    return syscall(SYS_writev, file, pieces, count);
+  }
+  if (g_writes < 1000) {
+    return 0;
+  }
+  errno = EIO;  // so that a loop ends too
+  return -1;
+}
+
 namespace anydml::test {
 namespace {
+
+// A file may take nothing and name no error.
+TEST(Log, AWriteOfNothingIsNotTriedAgain) {
+  g_nothing_is_written = true;
+  g_writes = 0;
+  show_line(LogLevel::error, "a line");
+  g_nothing_is_written = false;
+  EXPECT_EQ(g_writes, 1);
+}
+
+TEST(Log, AFunctionTakesTheLines) {
+  std::vector<std::string> lines;
+  const auto take = [](void* context, int level, const char* line) {
+    static_cast<std::vector<std::string>*>(context)->push_back(std::to_string(level) + " " + line);
+  };
+  set_log_function(take, &lines, LogLevel::info);
+  EXPECT_TRUE(log_line(LogLevel::error, "one", " line", " of three"));
+  EXPECT_TRUE(log_line(LogLevel::info, "another"));
+  EXPECT_FALSE(log_line(LogLevel::graph, "not asked for"));
+  EXPECT_TRUE(log_failure("again"));
+  EXPECT_TRUE(log_failure("again"));
+  EXPECT_TRUE(log_failure("again"));
+  show_line(LogLevel::info, std::string(5000, 'x'));
+  set_log_function(nullptr, nullptr, LogLevel::none);
+  EXPECT_FALSE(log_line(LogLevel::error, "to nobody"));
+  EXPECT_EQ(lines, (std::vector<std::string>{"1 one line of three", "2 another", "1 again", "1 again", "1 again",
+                                             "2 " + std::string(5000, 'x')}));
+}
 
 TEST(Float16, WidensEveryValueExactly) {
   for (u32 bits = 0; bits <= 0xffff; ++bits) {

@@ -12,14 +12,21 @@ cd "$work"
 block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n == wanted; next } /^```/ { inside = 0 } inside' "$1"; }
 
 sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
-block readme.md cpp 1 >first.cpp
+block readme.md c 1 >first.c
 block readme.md text 1 >expected.txt
 # As the README has it, but for ./run, which has built already, and the home folder.
 block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt
 diff expected.txt actual.txt
-echo "README.md: the program compiles and prints what it says"
+libraries=(-I"$source/include" -L"$build/lib" -Wl,-rpath,"$build/lib" -lanydml)
+c++ -x c++ -Wall -Wextra -Werror first.c -o first_cpp "${libraries[@]}"
+./first_cpp | diff expected.txt -
+echo "README.md: the program compiles, in C++ too, and prints what it says"
+block "$source/docs/c.md" c 1 >page.c
+cc -Wall -Wextra -Werror page.c -o page "${libraries[@]}"
+./page | diff <(block "$source/docs/c.md" text 1) -
+echo "docs/c.md: the program compiles and prints what it says"
 
 # The README's times of a command are what the command itself says.
 for command in run test; do

@@ -20,7 +20,7 @@ SKIPPED = {"build", "dist", ".git", ".cache", ".venv", "__pycache__"}
 ELSEWHERE = re.compile(
     r"^(/|~|build/|dist/|FOLDER/|root/|https?:)|<|\$|^(\w+/)*(windows|wrl/client|dxgi1_6|d3dx12|basetsd)\.h$"
     r"|^onnxruntime_c_api\.h$|^DirectMLX?\.h$|^(model|MODEL|add|x|bench|peers|times|program|run1|xeon(-peers)?)\.(json|py|npy|svg)$"
-    r"|^(graph|times)\.svg$|^(tables|report)\.md$|^(first|operators|reduce_bench)\.(cpp|json)$|^\.\w+$|^XDG_")
+    r"|^(graph|times)\.svg$|^(tables|report)\.md$|^(first|operators|reduce_bench)\.(c|cpp|json)$|^\.\w+$|^XDG_")
 SUFFIXES = ("h", "cpp", "c", "cu", "cuh", "py", "pyi", "md", "sh", "def", "txt", "json", "cmake", "ipynb", "svg", "css", "yml")
 
 

@@ -3,6 +3,7 @@
 // exception flags must be as it left them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cfenv>
 #include <span>
@@ -89,6 +90,7 @@ void draw_operands(std::vector<T>& a, std::vector<T>& b) {
 template <class T>
 void check_all_operators() {
   constexpr std::size_t kCount = 40'000;
+  constexpr int64_t kSide = 200;  // of a square matrix of kCount elements
   std::vector<T> a(kCount);
   std::vector<T> b(kCount);
   std::vector<T> out(kCount);
@@ -141,6 +143,43 @@ void check_all_operators() {
   for (const char* function : {"SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN"}) {
     choices.push_back({axes, named("Function", function)});
   }
+  // Products: square matrices.
+  const int64_t matrix_sizes[] = {kSide, kSide};
+  choices.push_back(
+      {named("TransA", "NONE"), named("TransB", "TRANSPOSE"), number("Alpha", 0.3), number("Beta", -1.1)});
+  // Those that move elements, each to its own place.
+  static constexpr std::string_view kMoves[] = {"SPLIT",
+                                                "JOIN",
+                                                "SLICE",
+                                                "SLICE1",
+                                                "PADDING",
+                                                "PADDING1",
+                                                "TILE",
+                                                "SPACE_TO_DEPTH",
+                                                "SPACE_TO_DEPTH1",
+                                                "DEPTH_TO_SPACE",
+                                                "DEPTH_TO_SPACE1",
+                                                "DIAGONAL_MATRIX",
+                                                "DIAGONAL_MATRIX1"};
+  const int64_t image_sizes[] = {2, 4, 50, kCount / 400};
+  const int64_t zeros[] = {0, 0, 0, 0};
+  const int64_t ones[] = {1, 1, 1, 1};
+  const auto listed = [](const char* name, const int64_t* values) {
+    anydml_attribute attribute = {name, uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 4, {}};
+    attribute.value.i64s = values;
+    return attribute;
+  };
+  choices.insert(choices.end(), {{number("Axis", 0)},
+                                 {listed("Offsets", zeros), listed("Sizes", image_sizes), listed("Strides", ones)},
+                                 {listed("InputWindowOffsets", zeros), listed("InputWindowSizes", image_sizes),
+                                  listed("InputWindowStrides", ones)},
+                                 {named("PaddingMode", "CONSTANT"), number("PaddingValue", 0.1),
+                                  listed("StartPadding", zeros), listed("EndPadding", zeros)},
+                                 {listed("Repeats", ones)},
+                                 {number("BlockSize", 1)},
+                                 {number("BlockSize", 1), named("Order", "DEPTH_COLUMN_ROW")},
+                                 {number("Offset", 1), number("Value", 0.1)},
+                                 {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
@@ -150,15 +189,31 @@ void check_all_operators() {
     int ran = 0;
     const bool is_reduce = std::string_view(info.name) == "REDUCE";
     const bool is_arg = std::string_view(info.name).starts_with("ARG");
+    const bool is_product = std::string_view(info.name) == "GEMM";
+    const anydml_tensor matrix = {type, 2, matrix_sizes, nullptr, a.data()};
+    const anydml_tensor other_matrix = {type, 2, matrix_sizes, nullptr, b.data()};
+    const bool is_move = std::ranges::find(kMoves, info.name) != std::end(kMoves);
+    const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
-    const anydml_tensor inputs[] = {is_reduce || is_arg ? rows
-                                    : is_choice         ? bytes
-                                                        : first,
-                                    is_choice ? first : second, quantizes ? bytes : second};
+    const anydml_tensor inputs[] = {is_product            ? matrix
+                                    : is_move             ? image
+                                    : is_reduce || is_arg ? rows
+                                    : is_choice           ? bytes
+                                                          : first,
+                                    is_product  ? other_matrix
+                                    : is_choice ? first
+                                                : second,
+                                    is_product  ? matrix
+                                    : quantizes ? bytes
+                                                : second};
     std::vector<anydml_tensor> outputs;
-    if (is_reduce || is_arg) {
+    if (is_move) {
+      outputs = {{type, 4, image_sizes, nullptr, out.data()}};
+    } else if (is_product) {
+      outputs = {{type, 2, matrix_sizes, nullptr, out.data()}};
+    } else if (is_reduce || is_arg) {
       outputs = {{is_arg ? uint32_t{ANYDML_UINT32} : uint32_t{type}, 2, reduced_sizes, nullptr, out.data()}};
     } else {
       outputs = {{type, 1, sizes, nullptr, out.data()}, {ANYDML_UINT8, 1, sizes, nullptr, out.data()}};

@@ -69,6 +69,55 @@ TEST(GraphApi, ViewsAreTheSameBytes) {
   EXPECT_EQ(twin.difference(), "");
 }
 
+// Views that begin anywhere: of an input, a constant, a result and of another view.
+TEST(GraphApi, ViewsBeginAnywhere) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {6, 10});
+  const Form part(ANYDML_FLOAT32, {4, 3}, {10, 1});
+  const std::size_t x = twin.input(form, floats(60));
+  const std::size_t c = twin.constant(form, floats(60, 5.0F));
+  const std::size_t doubled = twin.run("ELEMENT_WISE_ADD", {x, x}, form);
+  const std::size_t of_x = twin.view(x, part, 12);
+  const std::size_t of_c = twin.view(c, part, 23);
+  const std::size_t of_doubled = twin.view(doubled, part, 31 - 10);
+  const std::size_t back = twin.view(of_doubled, Form(ANYDML_FLOAT32, {4, 3}, {10, -1}), 2);  // each row reversed
+  const std::size_t before = twin.view(of_doubled, part, -21);                                // the first element again
+  const std::size_t bytes = twin.view(doubled, Form(ANYDML_UINT8, {7}), 3);                   // any byte
+  const Form packed(ANYDML_FLOAT32, {4, 3});
+  std::size_t all = of_x;
+  for (const std::size_t value : {of_c, of_doubled, back, before, of_x}) {
+    all = twin.run("ELEMENT_WISE_ADD", {all, value}, packed);
+    all = twin.run("ELEMENT_WISE_NEGATE", {all}, packed);
+  }
+  const std::size_t counted = twin.run("ELEMENT_WISE_BIT_COUNT", {bytes}, Form(ANYDML_UINT8, {7}));
+  const std::vector<int64_t> axes = {1};
+  const std::size_t sums = twin.run("REDUCE", {of_doubled}, Form(ANYDML_FLOAT32, {4, 1}), {sum(), axes_of(axes)});
+  const std::size_t back_twice = twin.run("ELEMENT_WISE_ABS", {back}, packed);
+  for (const std::size_t value : {all, counted, sums, back_twice, of_x, of_c, of_doubled, back, before, bytes}) {
+    twin.output(value);
+  }
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
+// A value whose last reader sees another part of it cannot be written over while it is read.
+TEST(GraphApi, AShiftedViewIsNotWrittenInPlace) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {1000});
+  const Form shorter(ANYDML_FLOAT32, {999});
+  const std::size_t x = twin.input(form, floats(1000));
+  const std::size_t y = twin.run("ELEMENT_WISE_NEGATE", {x}, form);
+  const std::size_t differences =
+      twin.run("ELEMENT_WISE_SUBTRACT", {twin.view(y, shorter, 1), twin.view(y, shorter)}, shorter);
+  const std::size_t again = twin.run(
+      "ELEMENT_WISE_SUBTRACT",
+      {twin.view(differences, Form(ANYDML_FLOAT32, {998}), 1), twin.view(differences, Form(ANYDML_FLOAT32, {998}))},
+      Form(ANYDML_FLOAT32, {998}));
+  twin.output(again);
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
 TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
   std::vector<float> weights = {1, 2, 3, 4};
   const int64_t sizes[] = {4};
@@ -175,8 +224,8 @@ TEST(GraphApi, AnOperatorThatIsNotBuiltIsRefusedByNameFirst) {
   const anydml_value nowhere[] = {77, 78, 79, 80};
   const anydml_tensor nonsense{99, -1, nullptr, nullptr, nullptr};
   anydml_value value = 0;
-  EXPECT_EQ(anydml_graph_add_operator(graph, "GEMM", nowhere, 4, &nonsense, 1, nullptr, 0, &value), ANYDML_UNSUPPORTED);
-  EXPECT_STREQ(anydml_last_error(), "node 0: GEMM: an operator of DirectML that is not built here yet");
+  EXPECT_EQ(anydml_graph_add_operator(graph, "LSTM", nowhere, 4, &nonsense, 1, nullptr, 0, &value), ANYDML_UNSUPPORTED);
+  EXPECT_STREQ(anydml_last_error(), "node 0: LSTM: an operator of DirectML that is not built here yet");
   anydml_graph_release(graph);
 }
 
@@ -370,7 +419,18 @@ class RandomGraph {
                               {form.type, {rows * columns, 1}},
                               {form.type, {rows, 1, columns}},
                               {form.type, {2, columns}, {0, 1}}};
-        twin_.view(a, views[pick(5)]);
+        const std::uint32_t way = pick(9);
+        if (way < 5) {
+          twin_.view(a, views[way]);
+        } else if (way == 5 && rows > 1 && columns > 2) {  // without the first row and the first two columns
+          twin_.view(a, {form.type, {rows - 1, columns - 2}, {columns, 1}}, columns + 2);
+        } else if (way == 6) {  // the last row
+          twin_.view(a, {form.type, {1, columns}}, (rows - 1) * columns);
+        } else if (way == 7) {  // upside down
+          twin_.view(a, {form.type, {rows, columns}, {-columns, 1}}, (rows - 1) * columns);
+        } else {  // reversed
+          twin_.view(a, {form.type, {rows, columns}, {-columns, -1}}, rows * columns - 1);
+        }
         return;
       }
       case 1: {

@@ -12,6 +12,7 @@
 #include "base/quoted.h"
 #include "graph/compile.h"
 #include "graph/passes.h"
+#include "ops/parts.h"
 #include "support/graph_text.h"
 #include "support/sanitizers.h"
 
@@ -106,6 +107,63 @@ TEST(Expand, AnOperatorThatIsMadeOfOthersIsThose) {
             "run: prologue %5 ELEMENT_WISE_SUBTRACT, %6 ELEMENT_WISE_EXP; %7 REDUCE; epilogue %8 ELEMENT_WISE_LOG, %9 "
             "ELEMENT_WISE_ADD, %10 CAST, %11 ELEMENT_WISE_ABS | reads temporary+0, temporary+64 | writes output0\n"
             "run: 2 steps, 128 bytes of temporary for 60 bytes of values\n");
+}
+
+// A function of the same type that has nothing but an error.
+template <class Answer, class... Arguments>
+auto refusal(Answer (*)(Arguments...)) -> Answer (*)(Arguments...) {
+  return [](Arguments...) -> Answer { return Error{ErrorKind::unsupported, "no parts today"}; };
+}
+
+TEST(Expand, AnErrorNamesTheNode) {
+  Graph graph = parse_graph(
+      "a = input 16\n"
+      "x = NEGATE a:f32[4] -> f32[4]\n"
+      "y = ABS x:f32[4] -> f32[4]\n"
+      "out y\n");
+  OpDesc op = *graph.nodes[1].op;
+  Family family = *op.family;
+  family.parts = refusal(family.parts);
+  op.family = &family;
+  graph.nodes[1].op = std::make_shared<const OpDesc>(op);
+  EXPECT_EQ(compiled(graph), "node 1 (ELEMENT_WISE_ABS): no parts today");
+  EXPECT_EQ(compiled(graph_of(graph.nodes[1].op)), "ELEMENT_WISE_ABS: no parts today");
+}
+
+TEST(Compile, WhatADeviceLacksCountsWhereItIsNeeded) {
+  const auto error_of = [](std::string_view text) -> std::string {
+    const Graph graph = parse_graph(text);
+    DeviceTraits without = kJoins;
+    without.families &= ~(std::uint64_t{1} << static_cast<unsigned>(find_family(*facts::find_operator("REDUCE"))->id));
+    const auto plans = compile_graph(graph, without);
+    return plans.ok() ? "" : plans.error().message;
+  };
+  EXPECT_EQ(error_of("a = input 16\n"
+                     "x = NEGATE a:f32[4] -> f32[4]\n"
+                     "y = REDUCE x:f32[4] -> f32[1] Function=SUM Axes=[0]\n"
+                     "out y\n"),
+            "node 1 (REDUCE): the device has no kernels for this operator yet");
+  EXPECT_EQ(error_of("a = input 16\n"
+                     "x = NEGATE a:f32[4] -> f32[4]\n"
+                     "y = REDUCE x:f32[4] -> f32[1] Function=SUM Axes=[0]\n"
+                     "out x\n"),
+            "");
+  EXPECT_EQ(error_of("a = input 16\n"
+                     "y = REDUCE a:f32[0,4] -> f32[0,1] Function=SUM Axes=[1]\n"
+                     "out y\n"),
+            "");
+}
+
+TEST(Compile, MoreBytesThanCanBeCountedAreSomebodys) {
+  Graph graph = parse_graph(
+      "a = input 16\n"
+      "x = NEGATE a:f32[4] -> f32[4]\n"
+      "y = ABS x:f32[4] -> f32[4]\n"
+      "out y\n");
+  graph.nodes[0].outputs[0].bytes = std::uint64_t{1} << 62;
+  EXPECT_EQ(compiled(graph),
+            "node 0 (ELEMENT_WISE_NEGATE): with its 4611686018427387904 bytes the values of the graph have more than "
+            "can be counted; expected less than 2^62 in all");
 }
 
 TEST(Prune, WhatNoOutputNeedsIsLeftOut) {

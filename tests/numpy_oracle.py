@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+from entries import read_entries  # noqa: E402
 from entry_oracles import ENTRIES, typed_entries  # noqa: E402
 
 TYPES = {
@@ -69,8 +71,9 @@ def to_attribute(key, value):
     if isinstance(value, str):
         return Attribute(key.encode(), 0x100, 0, Value(text=value.encode()))
     if isinstance(value, tuple):
-        numbers = (ctypes.c_uint64 * max(1, len(value)))(*value)
-        return Attribute(key.encode(), 0x8000 | 10, len(value), Value(u64s=numbers))
+        numbers = (ctypes.c_uint64 * max(1, len(value)))(*(one % 2**64 for one in value))
+        is_signed = any(one < 0 for one in value)
+        return Attribute(key.encode(), 0x8000 | (11 if is_signed else 10), len(value), Value(u64s=numbers))
     if isinstance(value, int):
         return Attribute(key.encode(), 11, 0, Value(i64=value)) if value < 2**63 else Attribute(
             key.encode(), 10, 0, Value(u64=value))
@@ -91,13 +94,15 @@ class Library:
                 yield info.name.decode(), info.input_count, info.types
 
     def run(self, name, inputs, out, attributes=()):
+        """out: an array, or a list of them."""
         keep = [Tensor() if array is None else to_tensor(array) for array in inputs]  # ctypes copies the structs, not what they point to
         tensors = (Tensor * len(inputs))(*keep)
         kept = [to_attribute(key, value) for key, value in attributes]
         given = (Attribute * max(1, len(attributes)))(*kept)
-        output = to_tensor(out)
-        code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), ctypes.byref(output),
-                                      ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)))
+        made = [to_tensor(array) for array in (out if isinstance(out, list) else [out])]
+        outputs = (Tensor * len(made))(*made)
+        code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), outputs,
+                                      ctypes.c_size_t(len(made)), given, ctypes.c_size_t(len(attributes)))
         if code != 0:
             sys.exit(f"{name}: {self.handle.anydml_last_error().decode()}")
 
@@ -240,10 +245,9 @@ def check_sequences(library):
 
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
-# Their axes, sums and places are a program of their own.
-ELSEWHERE = {**dict.fromkeys(("REDUCE", "ARGMIN", "ARGMAX"), "reduce_oracle.py"),
-             **dict.fromkeys((f"ACTIVATION_{name}{axes}" for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX")
-                              for axes in ("", "1")), "softmax_oracle.py")}
+# Their axes, sums and places are programs of their own.
+ELSEWHERE = {entry.operator: "softmax_oracle.py" if entry.family == "normalise" else f"{entry.family}_oracle.py"
+             for entry in read_entries() if entry.family in ("reduce", "move", "product", "normalise")}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))

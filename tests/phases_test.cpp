@@ -130,7 +130,8 @@ Plan make_plan(std::uint64_t count, int steps, std::uint64_t extra_scratch = 0) 
 }
 
 BackendStatus compile(const Plan& plan, BackendProgram** program) {
-  return cpu_backend().compile(device(), plan.words().data(), plan.words().size(), program);
+  const BackendPlan flat = backend_plan(plan);
+  return cpu_backend().compile(device(), &flat, program);
 }
 
 void run_and_check(const BackendProgram* program, std::uint64_t count, int steps) {

@@ -251,7 +251,7 @@ double milliseconds_while_idle() {
 }
 
 TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
-  constexpr double kMost = 60;
+  constexpr double kMost = 30;
   ThreadPool& pool = make_pool(std::max(2U, most_that_spin()));
   {
     ThreadPool::Sequence sequence(pool, Between::spin);
@@ -267,8 +267,8 @@ TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
 
 // A fork loses the workers that spin, and the sequences of other threads.
 TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
-  if (kThreadSanitizer) {
-    GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
+  if (kSanitized) {
+    GTEST_SKIP() << "a fork amid other threads' work can leave the sanitizers' own locks held";
   }
   ThreadPool& pool = [&]() -> ThreadPool& {
     const std::scoped_lock lock(process_mutex());
@@ -280,7 +280,7 @@ TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
       EXPECT_TRUE(layers_are_right(pool, Between::spin, 8, 50));
     }
   });
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 8; ++round) {
     EXPECT_TRUE(layers_are_right(pool, Between::spin, 8, 20));
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -370,7 +370,7 @@ TEST(Scratch, CallersKeepTheBlocksThatTheyMade) {
 }
 
 TEST(Scratch, SaysWhenMemoryIsOut) {
-  ThreadPool& pool = make_pool(3);
+  ThreadPool& pool = make_pool(5);
   EXPECT_THROW(static_cast<void>(pool.scratch(~std::size_t{0})), std::bad_alloc);
   if (!kSanitized) {  // sanitizers stop at an allocation of this size
     EXPECT_THROW(static_cast<void>(pool.scratch(std::size_t{1} << 46)), std::bad_alloc);

@@ -2,10 +2,11 @@
 /*
  * anydml: exact tensor operators over plain memory.
  *
- *   int64_t sizes[] = {4};
- *   float a[] = {7, -7, 7, -7}, b[] = {3, 3, -3, -3}, out[4];
- *   anydml_tensor ta = {ANYDML_FLOAT32, 1, sizes, NULL, a};
- *   anydml_tensor tb = {ANYDML_FLOAT32, 1, sizes, NULL, b};
+ *   const int64_t sizes[] = {4};
+ *   const float a[] = {7, -7, 7, -7}, b[] = {3, 3, -3, -3};
+ *   float out[4];
+ *   anydml_tensor ta = anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, a);
+ *   anydml_tensor tb = anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, b);
  *   anydml_tensor to = {ANYDML_FLOAT32, 1, sizes, NULL, out};
  *   if (anydml_modulus_floor(&ta, &tb, &to) != ANYDML_OK) puts(anydml_last_error());
  *   // out is {1, 2, -2, -1}
@@ -17,9 +18,16 @@
  *     but for ANYDML_DEVICE_ERROR: a device that fails in the midst of its work leaves a part of the results behind.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
+ *   - It keeps no pointer of the caller's after it returns, and frees none, except where its comment says so. An object
+ *     that a function makes (anydml_compiled, anydml_graph) belongs to the caller, who releases it; every other pointer
+ *     that a function returns belongs to the library and lives as long as the process.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
  *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
- * order (docs/numerics.md).
+ *     order (docs/numerics.md).
+ *
+ * Programs that were compiled against an older version of this header run with a newer library. Structs that the
+ * library returns may grow at their end, so a program neither copies them nor makes arrays of them. Structs that a
+ * program passes and that may grow have their size as the first member.
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
@@ -43,12 +51,15 @@ extern "C" {
 #define ANYDML_API
 #endif
 
+/* The version of this header, and the same as one number that can be compared: 2000 is 0.2.0, 1002003 is 1.2.3. */
 #define ANYDML_VERSION_MAJOR 0
 #define ANYDML_VERSION_MINOR 2
 #define ANYDML_VERSION_PATCH 0
+#define ANYDML_VERSION (ANYDML_VERSION_MAJOR * 1000000 + ANYDML_VERSION_MINOR * 1000 + ANYDML_VERSION_PATCH)
 
-/* The version of the library that is running, "0.2.0"; the macros above are those of this header. */
+/* The version of the library that is running, "0.2.0" and 2000. */
 ANYDML_API const char* anydml_version(void);
+ANYDML_API uint32_t anydml_version_number(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
@@ -64,6 +75,39 @@ enum {
 /* Why the last call of this thread that failed did so; an empty string if none has. Valid until this thread's next
    failing call. Never null. */
 ANYDML_API const char* anydml_last_error(void);
+/* "OK", "INVALID_ARGUMENT"; "UNKNOWN" for a number that is none of these codes. */
+ANYDML_API const char* anydml_status_name(int status);
+
+/* ---- The whole process ----------------------------------------------------------------------------------------- */
+
+/* How much the log says: each level includes those before it. */
+enum {
+  ANYDML_LOG_NONE = 0,
+  ANYDML_LOG_ERROR = 1,   /* the messages of calls that fail */
+  ANYDML_LOG_INFO = 2,    /* devices, and warnings of the DirectML libraries */
+  ANYDML_LOG_GRAPH = 3,   /* each graph that is compiled, before and after its passes */
+  ANYDML_LOG_DISPATCH = 4 /* each operator that runs */
+};
+
+/* Takes one entry of the log. `line` has no end of line at its end, may hold several lines at the level of graphs, and
+   is valid until the function returns. */
+typedef void (*anydml_log_function)(void* context, int level, const char* line);
+
+/*
+ * From now on the log goes to `function` instead of standard error: entries up to `level`, and those that ANYDML_LOG
+ * asks for. The log of the DirectML libraries goes there too. function null: the log goes to standard error again, and
+ * ANYDML_LOG alone decides (level and context are not used).
+ *
+ * The function is called by the thread that has something to say, often in the middle of a call, and by several threads
+ * at once. It must return normally and must not call this library. A call that is under way in another thread may still
+ * use the function that was set before, so its context has to live until such calls have returned.
+ */
+ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int level);
+
+/* How many threads the CPU device computes with, 1 to 1024, instead of ANYDML_THREADS. All calls of the process share
+   these threads, so the number is set once: before the first call that uses a device. Afterwards only the number that
+   is already set is accepted. */
+ANYDML_API int anydml_set_threads(uint32_t count);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
 
@@ -91,16 +135,31 @@ ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*
  * Memory seen as an array of up to eight dimensions. The library never writes to an input, and keeps no pointer of a
- * tensor after a call returns, but for the data of a graph's constants.
+ * tensor after a call returns, except the data of a graph's constants. This struct does not grow.
  */
 typedef struct anydml_tensor {
   anydml_type type;
   int32_t rank;           /* 0 (a single element) to 8 */
   const int64_t* sizes;   /* `rank` of them, 0 or more each; at most 2^32 - 1 elements. A size of 0: an empty tensor */
   const int64_t* strides; /* `rank` of them, in elements: any sign, 0 repeats. Null: packed, last dimension fastest */
-  void* data;             /* the element at index 0, at any alignment; may be null if the tensor is empty. Casting
-                             const away is fine for an input: it is never written */
+  void* data;             /* the element at index 0, at any alignment; may be null if the tensor is empty */
 } anydml_tensor;
+
+/* A tensor whose data is const, for inputs: the library never writes to an input. */
+static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, const int64_t* sizes,
+                                                const int64_t* strides, const void* data) {
+  anydml_tensor tensor;
+  tensor.type = type;
+  tensor.rank = rank;
+  tensor.sizes = sizes;
+  tensor.strides = strides;
+#ifdef __cplusplus
+  tensor.data = const_cast<void*>(data);
+#else
+  tensor.data = (void*)(uintptr_t)data; /* by way of a number, since some compilers warn of a cast that drops const */
+#endif
+  return tensor;
+}
 
 /* ---- The two modulus operators --------------------------------------------------------------------------------- */
 
@@ -207,17 +266,47 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
 /* An operator, or a graph, over tensors of fixed types, sizes and strides, to be run many times over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 
-/* Or'ed to the type of an input that is the same in every run, such as a model's weights. */
+/*
+ * How something is compiled. Begin with ANYDML_OPTIONS_INIT, so that members of later versions have their defaults:
+ *
+ *   const uint32_t weights[] = {1};                      // the second input
+ *   anydml_options options = ANYDML_OPTIONS_INIT;
+ *   options.constants = weights;
+ *   options.constant_count = 1;
+ *
+ * A smaller size than the library's is of a program that was compiled against an older header. From a newer header the
+ * library accepts options as long as the members that it does not know are 0.
+ */
+typedef struct anydml_options {
+  size_t size;                 /* sizeof(anydml_options) */
+  const anydml_device* device; /* null: the default */
+  const uint32_t* constants;   /* the positions of the inputs that are the same in every run, such as a model's weights;
+                                  of an operator. A graph has anydml_graph_add_constant instead */
+  size_t constant_count;
+} anydml_options;
+
+#define ANYDML_OPTIONS_INIT \
+  { sizeof(anydml_options), NULL, NULL, 0 }
+
+/*
+ * As anydml_run, but nothing runs yet. Only the data of constant inputs is read: it is copied into the device's memory,
+ * so that the caller's may go, and anydml_compiled_run takes any address in its place, null too. Nothing has to be
+ * initialised before the first run. options null: the defaults. *compiled is null on error, and otherwise the caller's,
+ * who passes it to anydml_compiled_release.
+ */
+ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs,
+                                   size_t input_count, const anydml_tensor* outputs, size_t output_count,
+                                   const anydml_attribute* attributes, size_t attribute_count,
+                                   anydml_compiled** compiled);
+
+/* The older spelling of an input that is constant: this bit is added to the type of its tensor. */
 #define ANYDML_CONSTANT 0x80000000u
 
-/* As anydml_run, but nothing runs yet, and only the data of inputs with ANYDML_CONSTANT is looked at: it is copied to
-   where the device likes it best, in the form that its kernels like best, and anydml_compiled_run takes any address in
-   its place, null too. This is all that is ever done beforehand, so nobody has to initialise what was compiled.
-   *compiled is null on error. */
+/* As anydml_compile_with for a device, with ANYDML_CONSTANT in the types of constant inputs. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
                               size_t input_count, const anydml_tensor* outputs, size_t output_count,
                               const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
-/* Runs it over other memory; as many threads as like may do so at once. */
+/* Runs it over other memory; any number of threads may do so at once. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
 /* On a stream of the device's own API, such as a cudaStream_t (null: its default stream), over memory that the device
@@ -263,7 +352,7 @@ ANYDML_API int anydml_graph_create(anydml_graph** graph);
 /* Null is fine. What was compiled from it lives on. */
 ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
-/* In the functions below `data` of a tensor is not looked at, but for constants, and no stride may be below 0. */
+/* In the functions below `data` of a tensor is read for constants only. Only the strides of a view may be below 0. */
 
 /* The next input: runs get its address at this place. Null will do for one that no output comes from. */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
@@ -275,12 +364,23 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
-/* The bytes of a value seen with another type, other sizes or strides: a reshaping, a transposition, bits. It begins at
-   the first byte of what it is a view of, and ends no later. */
+/*
+ * The bytes of a value seen with another type, other sizes or other strides: a slice, a reshaping, a transposition, a
+ * reversal, bits. `offset` says where the view's element at index 0 is, counted in elements of the view from the
+ * element at index 0 of `of`. Every element of the view must lie within the bytes of the value that was there first: of
+ * an input, a constant or an operator's output, which a view of a view sees whole. Nothing is copied.
+ *
+ *   anydml_tensor reversed = {ANYDML_FLOAT32, 1, sizes_3, strides_minus_1, NULL};
+ *   anydml_graph_add_view_at(graph, x, &reversed, 2, &value);        // of x with three elements: x[2], x[1], x[0]
+ */
+ANYDML_API int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
+                                        int64_t offset, anydml_value* value);
+/* The same at offset 0. */
 ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                      anydml_value* value);
-/* Makes a value the next output: runs get its address at this place, and it lies there with the value's strides. Any
-   value may be one, also an input, and more than once. */
+/* Makes a value the next output: runs get its address at this place, and it lies there with the value's strides, or
+   packed if one of them is below 0. Any value may be an output, an input or a view too, and more than once; two
+   elements of it must not be one. */
 ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
 
 /* Compiles what the graph's outputs come from, to be run as a compiled operator is: over any memory, by many threads at
@@ -288,10 +388,46 @@ ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
    not overlap. Memory for values in between is allocated for the time of a run. The graph may grow afterwards and be
    compiled again. device null: the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
+/* The same with options, which may be null. */
+ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options,
+                                         anydml_compiled** compiled);
 
 /* ---- What there is --------------------------------------------------------------------------------------------- */
 
-/* Owned by the library, for the life of the process; later versions may append fields. */
+/* The structs below are the library's, for the life of the process; later versions may append members. */
+
+/* A tensor of an operator. The inputs of anydml_run are those that are no outputs, in this order, and so are its
+ * outputs. */
+typedef struct anydml_tensor_info {
+  const char* name;        /* "ATensor" */
+  int32_t is_output;       /* 1 or 0, and so are the next two */
+  int32_t is_optional;     /* it may be absent */
+  int32_t is_array;        /* any number of tensors */
+  uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level admits */
+  uint32_t types;          /* the types that it takes here, which may be more; 0 if the operator is not built */
+} anydml_tensor_info;
+
+/* One of an enumeration's values. */
+typedef struct anydml_enumerator {
+  const char* name; /* "NEAREST_NEIGHBOR" */
+  uint32_t value;
+} anydml_enumerator;
+
+/* What an operator takes besides tensors: see anydml_attribute. */
+typedef struct anydml_attribute_info {
+  const char* name;        /* "Axes" */
+  uint32_t type;           /* for anydml_attribute: ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or
+                              ANYDML_OPERATOR, with ANYDML_ARRAY for several. A number of another of these types is taken too
+                              if it fits */
+  uint32_t count;          /* of an array that always has so many elements; otherwise 0 */
+  int32_t is_optional;     /* 1 or 0, and so are the next two */
+  int32_t is_boolean;      /* a number that is 0 or 1 */
+  int32_t is_flags;        /* the enumerators are bits, which a number may combine */
+  const char* spelling;    /* of its type in DirectML.h: "DML_INTERPOLATION_MODE", "FLOAT" */
+  size_t enumerator_count; /* of ANYDML_TEXT; otherwise 0 */
+  const anydml_enumerator* const* enumerators; /* pointers to them */
+} anydml_attribute_info;
+
 typedef struct anydml_operator_info {
   const char* name;          /* "ELEMENT_WISE_MODULUS_FLOOR" */
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
@@ -302,11 +438,19 @@ typedef struct anydml_operator_info {
   int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
   uint32_t input_count;      /* optional ones too; an array counts as one */
   uint32_t types; /* the types its first input, or its output, takes here, which may be more than DirectML's */
+  /* The members below are there whether it is built or not. */
+  uint32_t output_count; /* optional ones too; an array counts as one */
+  size_t tensor_count;
+  const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */
+  size_t attribute_count;
+  const anydml_attribute_info* const* attributes; /* likewise */
 } anydml_operator_info;
 
 /* All operators of DirectML, built or not, in the order of their numbers. Null with an error past the last. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
+/* By DirectML's name, with or without DML_OPERATOR_. Null with an error if DirectML has no such operator. */
+ANYDML_API const anydml_operator_info* anydml_find_operator(const char* name);
 
 #ifdef __cplusplus
 }

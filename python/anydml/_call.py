@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """One call of an operator: which arrays it takes, and which arrays hold its results.
 
-The results of an operator follow from its row in _specs.py. The library itself reports wrong arguments, so that every
-interface gives the same messages.
+The types and shapes of results are inferred by the library from the inputs and attributes. It also reports wrong
+arguments, so that every interface gives the same messages.
 """
 import numpy as _np
 
 from . import _core
-from ._specs import SPECS, Output, Spec
+from ._specs import SPECS
 
 OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the answers of _core.place_of
 
@@ -72,60 +72,39 @@ class Call:
                     arrays[i] = _number(arrays[i], kind, i)
         return [one if one is None else _np.asarray(one) for one in arrays]
 
-    def new_outs(self, arrays, outs, make=_np.empty):
+    def _output(self, i):
+        return self.spec.outputs[0 if self.is_array else i]
+
+    def new_outs(self, arrays, outs, attributes, make=_np.empty):
         """An array for each output that is there."""
-        made = []
-        for i, one in enumerate(outs):
-            output = self.spec.outputs[0 if self.is_array else i]
-            if one is True or (one is None and not output.optional):
-                one = make(self._shape(output, i, arrays), self._dtype(output, i, arrays))
-            made.append(one)
-        return made
-
-    def _dtype(self, output, i, arrays):
-        if self.dtypes[i] is not None:
-            return self.dtypes[i]
-        like = next((arrays[place].dtype for place in self.places(output.like, len(arrays))
-                     if arrays[place] is not None), None)
-        if like is None and not output.dtype:
-            self._refuse(output, "dtype", arrays)
-        return output.dtype if like is None else like
-
-    def _shape(self, output, i, arrays):
-        if self.shapes[i] is not None:
-            return self.shapes[i]
-        shapes = [arrays[place].shape for place in self.places(output.sizes or (), len(arrays))
-                  if arrays[place] is not None]
-        if not shapes:
-            self._refuse(output, "shape", arrays)
-        return _np.broadcast_shapes(*shapes)
-
-    def _refuse(self, output, what, arrays):
-        if not arrays and self.spec.inputs:
+        if self.spec.inputs and not arrays:
             raise TypeError(f"{self.name}: no input is given")
-        of = f" of {output.name}" if len(self.spec.outputs) > 1 else ""
-        raise TypeError(f"{self.name}: {what}{of} is missing; expected one, or out")
+        made = [True if one is None and not self._output(i).optional else one for i, one in enumerate(outs)]
+        new = [i for i, one in enumerate(made) if one is True]
+        shapes = [None if one is None else _np.broadcast_shapes(one) for one in self.shapes]
+        dtypes = [None if one is None else _np.dtype(one) for one in self.dtypes]
+        found = None
+        if any(shapes[i] is None or dtypes[i] is None for i in new):
+            found = _core.infer_outputs(self.name, arrays, made, dtypes, shapes, attributes)
+        for i in new:
+            shape, dtype = (shapes[i], None) if found is None else found[i]
+            made[i] = make(shape, dtype if dtypes[i] is None else dtypes[i])
+        return made
 
     def run(self, inputs, outs, attributes, device):
         """Over what NumPy takes: the results, None for those that are absent."""
         arrays = self.arrays(inputs)
-        outs = self.new_outs(arrays, outs)
+        outs = self.new_outs(arrays, outs, attributes)
         _core.run(self.name, arrays, outs, attributes, device)
         return outs
 
     def run_on_device(self, inputs, attributes, device):
         count = len(inputs)
         same = [self.places(group, count) for group in self.spec.same]
-        rules = []
-        for i, one in enumerate(self.outs):
-            output = self.spec.outputs[0 if self.is_array else i]
-            shape = self.shapes[i]
-            if shape is None and output.sizes is not None and len(output.sizes) < self.spec.inputs:
-                shape = next((inputs[place].shape for place in self.places(output.sizes, count)
-                              if inputs[place] is not None), None)
-            kind = output.dtype if self.dtypes[i] is None else _np.dtype(self.dtypes[i]).name
-            rules.append((one is True or not output.optional, self.places(output.like, count), kind,
-                          None if shape is None else tuple(_np.broadcast_shapes(shape))))
+        rules = [(one is True or not self._output(i).optional,
+                  "" if self.dtypes[i] is None else _np.dtype(self.dtypes[i]).name,
+                  None if self.shapes[i] is None else _np.broadcast_shapes(self.shapes[i]))
+                 for i, one in enumerate(self.outs)]
         outs = [None if one is True else one for one in self.outs]
         return _core.run_on_device(self.name, inputs, outs, attributes, device, same, rules)
 

@@ -6,7 +6,10 @@ import struct
 import weakref
 import zlib
 from collections import OrderedDict as _OrderedDict
-from types import GenericAlias as _GenericAlias, MethodType as _MethodType
+from decimal import Decimal as _Decimal
+from fractions import Fraction as _Fraction
+from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _GenericAlias, MethodType as _MethodType,
+                   ModuleType as _ModuleType)
 
 import numpy as _np
 
@@ -41,15 +44,20 @@ class Recording:
         an out that is strided gets its elements from a packed one."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
-        packed = []
+        packed, copies = [], []
         for i, (one, (shape, kind)) in enumerate(zip(outs, self._outs)):
             if one is not None:
                 _check_out(one, "out" if len(outs) == 1 else f"out[{i}]", shape, kind)
             packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
+            if one is not None and one is not packed[-1]:
+                # Compiled before anything is written: that refuses an out that overlaps itself.
+                made, strided = _plain(packed[-1]), _plain(one)
+                copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [made], [strided], {}, None), made, strided))
+        if copies:
+            _check_apart(outs)
         self._compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
-        for one, made in zip(outs, packed):
-            if one is not None and one is not made:
-                _core.run("ELEMENT_WISE_IDENTITY", [_plain(made)], [_plain(one)], {}, None)
+        for copy, made, strided in copies:
+            copy.run([made], [strided])
         return [made if one is None else one for one, made in zip(outs, packed)]
 
     def result(self, outs):
@@ -63,6 +71,21 @@ def _check_out(array, name, shape, kind):
         raise TypeError(f"{name} is an array of {array.dtype}; expected {kind}")
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}; expected {shape}")
+
+
+def _check_apart(outs):
+    """Packed outs are compared by the compiled graph; those that are strided it does not see."""
+    for i, one in enumerate(outs):
+        for j in range(i):
+            if one is not None and outs[j] is not None and _share_memory(one, outs[j]):
+                raise ValueError(f"out[{j}] and out[{i}] share memory; expected each result at a place of its own")
+
+
+def _share_memory(a, b):
+    try:
+        return _np.shares_memory(a, b, max_work=1 << 20)
+    except getattr(_np, "exceptions", _np).TooHardError:  # it could not be shown that they do not
+        return True
 
 
 def regular(array):
@@ -116,6 +139,14 @@ def _key_of(constant):
         return kind, tuple(map(_key_of, (constant.start, constant.stop, constant.step)))
     if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen:
         return kind, tuple(_key_of(getattr(constant, field.name)) for field in dataclasses.fields(kind))
+    if kind is _MethodType:  # a new object each time that it is looked up
+        return kind, (_Identity(constant.__func__), _Identity(constant.__self__))
+    if kind is _BuiltinMethodType and not isinstance(constant.__self__, (_ModuleType, type(None))):
+        return kind, (constant.__name__, _Identity(constant.__self__))
+    if kind is _Fraction:
+        return kind, (constant.numerator, constant.denominator)
+    if kind is _Decimal:
+        return kind, constant.as_tuple()
     hash(constant)  # raises for containers that can change, such as lists
     return kind, _Identity(constant)
 
@@ -223,7 +254,7 @@ def graph(function=None, *, device=None):
     >>> @anydml.graph
     ... def step(x, bias):
     ...     y = anydml.relu(x + bias)
-    ...     return y, anydml.reduce(y, function="SUM", axes=[1], shape=(y.shape[0], 1))
+    ...     return y, anydml.reduce(y, function="SUM", axes=[1])
     >>> y, total = step(np.float32([[1, -2], [3, 4]]), np.float32([0.5, 1]))
     >>> y.tolist(), total.tolist()
     ([[1.5, 0.0], [3.5, 5.0]], [[1.5], [8.5]])

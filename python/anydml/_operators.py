@@ -8,16 +8,18 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
-           "constant_pow", "cos", "cosh", "dequantize_linear", "difference_square", "divide", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1",
-           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
+           "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
            "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip",
-           "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh",
-           "softmax", "softmax1", "softplus", "softsign", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu"]
+           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -919,6 +921,30 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
 
 
+def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's GEMM: FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C).
+
+    Types in DirectML: ``a``, ``b`` and ``c`` float16 and float32.
+    ``a``, ``b`` and ``c`` must have one type.
+    ``trans_a``: 'NONE' or 'TRANSPOSE'.
+    ``trans_b``: 'NONE' or 'TRANSPOSE'.
+    ``alpha``: a number.
+    ``beta``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``a``, ``b`` or ``c``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.float32([[1, 2], [3, 4]])
+    >>> b = np.float32([[5, 6], [7, 8]])
+    >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
+    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1).tolist()
+    [[19.5, 22.5], [42.5, 49.5]]
+    """
+    return _run("GEMM", a, b, c, TransA=trans_a, TransB=trans_b, Alpha=alpha, Beta=beta,
+                **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
+
+
 def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device=None):
     """DirectML's REDUCE: ARGMAX/ARGMIN: index; AVERAGE: sum(input)/n; L1: sum|input|; L2: sqrt(sum input^2); LOG_SUM:
     ln(sum input); LOG_SUM_EXP: ln(sum exp(input)); MAX; MIN; MULTIPLY: prod input; SUM: sum input; SUM_SQUARE: sum
@@ -928,15 +954,33 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
     ``axes``: a sequence of whole numbers, 0 or more.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``.
+    The result has the type of ``input``, or ``dtype``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.reduce(x, function="SUM", axes=[1], shape=(2, 1)).tolist()
+    >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
     return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
+    """DirectML's SLICE: out[c] = input[Offsets + Strides * c].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``offsets``: a sequence of whole numbers, 0 or more.
+    ``sizes``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.slice_(x, offsets=[0, 0], sizes=[1, 2], strides=[1, 2]).tolist()
+    [[1.0, 3.0]]
+    """
+    return _run("SLICE", input, Offsets=offsets, Sizes=sizes, Strides=strides, out=out, shape=shape, device=device)
 
 
 def cast(input, /, *, out=None, dtype=None, device=None):
@@ -952,6 +996,106 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     [-2, 0, 1, 3]
     """
     return _run("CAST", input, out=out, dtype=dtype, device=device)
+
+
+def split(input, /, *, axis, out=None, shape=None, device=None):
+    """DirectML's SPLIT: OutputTensors = consecutive pieces of InputTensor along Axis.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``axis``: a whole number, 0 or more.
+    The results have the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> [one.tolist() for one in anydml.split(x, axis=1, shape=((2, 1), (2, 2)))]
+    [[[1.0], [2.0]], [[5.0, 3.0], [2.0, 9.0]]]
+    """
+    return _run("SPLIT", input, Axis=axis, out=out, shape=shape, device=device)
+
+
+def join(inputs, /, *, axis, out=None, shape=None, device=None):
+    """DirectML's JOIN: out = concatenation of InputTensors along Axis.
+
+    Types in DirectML: ``inputs`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``axis``: a whole number, 0 or more.
+    The result has the type of ``inputs``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> inputs = [np.float32([[1], [2]]), np.float32([[5, 3], [2, 9]])]
+    >>> anydml.join(inputs, axis=1).tolist()
+    [[1.0, 5.0, 3.0], [2.0, 2.0, 9.0]]
+    """
+    return _run("JOIN", *inputs, Axis=axis, out=out, shape=shape, device=device)
+
+
+def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
+    """DirectML's PADDING: out[c] = input[c - StartPadding] inside, PaddingMode value outside.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
+    ``padding_value``: a number.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, 5, 3])
+    >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1]).tolist()
+    [3.0, 5.0, 1.0, 5.0, 3.0, 5.0]
+    """
+    return _run("PADDING", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
+                EndPadding=end_padding, out=out, shape=shape, device=device)
+
+
+def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
+    """DirectML's SPACE_TO_DEPTH: order DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``block_size``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.space_to_depth(x, block_size=2).tolist()
+    [[[[1.0, 3.0]], [[2.0, 4.0]], [[5.0, 7.0]], [[6.0, 8.0]]]]
+    """
+    return _run("SPACE_TO_DEPTH", input, BlockSize=block_size, out=out, shape=shape, device=device)
+
+
+def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
+    """DirectML's DEPTH_TO_SPACE: order DEPTH_COLUMN_ROW: [N,(BH,BW,C),H,W] -> [N,C,(H,BH),(W,BW)].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``block_size``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2]], [[3, 4]], [[5, 6]], [[7, 8]]]])
+    >>> anydml.depth_to_space(x, block_size=2).tolist()
+    [[[[1.0, 3.0, 2.0, 4.0], [5.0, 7.0, 6.0, 8.0]]]]
+    """
+    return _run("DEPTH_TO_SPACE", input, BlockSize=block_size, out=out, shape=shape, device=device)
+
+
+def tile(input, /, *, repeats, out=None, shape=None, device=None):
+    """DirectML's TILE: out[c] = input[c mod InputTensor.Sizes].
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``repeats``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 2]])
+    >>> anydml.tile(x, repeats=[2, 2]).tolist()
+    [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
+    """
+    return _run("TILE", input, Repeats=repeats, out=out, shape=shape, device=device)
 
 
 def sign(input, /, *, out=None, device=None):
@@ -1166,6 +1310,20 @@ def shrink(input, /, *, bias, threshold, out=None, device=None):
     return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
 
 
+def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=None):
+    """DirectML's DIAGONAL_MATRIX: out[..., y, x] = (y + Offset == x) ? Value : 0.
+
+    ``offset``: a whole number.
+    ``value``: a number.
+    The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+
+    >>> import anydml
+    >>> anydml.diagonal_matrix(offset=1, value=1, shape=(2, 3), dtype="float32").tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return _run("DIAGONAL_MATRIX", Offset=offset, Value=value, out=out, dtype=dtype, shape=shape, device=device)
+
+
 def bit_shift_left(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_SHIFT_LEFT: (a << b), element by element.
 
@@ -1262,6 +1420,63 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
     """
     return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
                 shape=shape, device=device)
+
+
+def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None, shape=None,
+           device=None):
+    """DirectML's SLICE1: start[i] = InputWindowOffsets[i] + (InputWindowStrides[i] < 0 ? InputWindowSizes[i] - 1 : 0);
+    out[c] = input[start + InputWindowStrides * c].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``input_window_offsets``: a sequence of whole numbers, 0 or more.
+    ``input_window_sizes``: a sequence of whole numbers, 0 or more.
+    ``input_window_strides``: a sequence of whole numbers.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.slice1(x, input_window_offsets=[1, 0], input_window_sizes=[1, 3], input_window_strides=[1, -1]).tolist()
+    [[9.0, 2.0, 2.0]]
+    """
+    return _run("SLICE1", input, InputWindowOffsets=input_window_offsets, InputWindowSizes=input_window_sizes,
+                InputWindowStrides=input_window_strides, out=out, shape=shape, device=device)
+
+
+def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device=None):
+    """DirectML's DEPTH_TO_SPACE1: DEPTH_COLUMN_ROW: [N,(BH,BW,C),H,W] -> [N,C,(H,BH),(W,BW)]; COLUMN_ROW_DEPTH:
+    [N,(C,BH,BW),H,W] -> [N,C,(H,BH),(W,BW)].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``block_size``: a whole number, 0 or more.
+    ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1]], [[2]], [[3]], [[4]], [[5]], [[6]], [[7]], [[8]]]])
+    >>> anydml.depth_to_space1(x, block_size=2, order="COLUMN_ROW_DEPTH").tolist()
+    [[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]
+    """
+    return _run("DEPTH_TO_SPACE1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
+
+
+def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device=None):
+    """DirectML's SPACE_TO_DEPTH1: DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W]; COLUMN_ROW_DEPTH: ->
+    [N,(C,BH,BW),H,W].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``block_size``: a whole number, 0 or more.
+    ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]])
+    >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW").tolist()
+    [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
+    """
+    return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
 
 
 def bit_and(a, b, /, *, out=None, device=None):
@@ -1424,12 +1639,12 @@ def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
     return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
@@ -1442,12 +1657,12 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64 and the shape ``shape``.
+    The result has the type ``dtype``: int32, int64, uint32 and uint64.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", shape=(2, 1), dtype="uint32").tolist()
+    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
@@ -1579,6 +1794,26 @@ def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
     return _run("ELEMENT_WISE_CLIP_GRAD1", input, input_gradient, Min=min, Max=max, out=out, device=device)
 
 
+def padding1(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
+    """DirectML's PADDING1: out[c] = input[c - StartPadding] inside, PaddingMode value outside.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
+    ``padding_value``: a number.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, 5, 3])
+    >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1]).tolist()
+    [7.0, 7.0, 1.0, 5.0, 3.0, 7.0]
+    """
+    return _run("PADDING1", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
+                EndPadding=end_padding, out=out, shape=shape, device=device)
+
+
 def negate(input, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_NEGATE: -input, element by element.
 
@@ -1658,6 +1893,27 @@ def hardmax1(input, /, *, axes, out=None, device=None):
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
     return _run("ACTIVATION_HARDMAX1", input, Axes=axes, out=out, device=device)
+
+
+def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,
+                     device=None):
+    """DirectML's DIAGONAL_MATRIX1: t = x - y; fill = (End >= Begin) ^ (t >= Begin) ^ (t < End); out[..., y, x] = fill
+    ? Value : (InputTensor ? input[..., y, x] : 0).
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``value``: a number.
+    ``diagonal_fill_begin``: a whole number.
+    ``diagonal_fill_end``: a whole number.
+    The result has the type of ``input``, or ``dtype`` and the shape ``shape``, where the inputs do not determine it.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2).tolist()
+    [[0.0, 0.0, 3.0], [2.0, 0.0, 0.0]]
+    """
+    return _run("DIAGONAL_MATRIX1", input, Value=value, DiagonalFillBegin=diagonal_fill_begin,
+                DiagonalFillEnd=diagonal_fill_end, out=out, dtype=dtype, shape=shape, device=device)
 
 
 def swish(input, /, *, sigmoid_input_scale, out=None, device=None):

@@ -12,16 +12,18 @@ from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
-           "constant_pow", "cos", "cosh", "dequantize_linear", "difference_square", "divide", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1",
-           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
+           "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
            "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip",
-           "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh",
-           "softmax", "softmax1", "softplus", "softsign", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu"]
+           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -546,20 +548,60 @@ def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
 def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex, trans_b: str | SupportsIndex,
+         alpha: _Number, beta: _Number, fused_activation: Operator | None = None, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, c: _Typed[_Element] | float, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gemm(a: _NumPys, b: _NumPys, /, c: _NumPys | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gemm(a: _Library | _Array | float, b: _Library | _Array | float, /, c: _Library | _Array | float | None = None, *,
+         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Library: ...
+@overload
+def gemm(a: _Operand, b: _Operand, /, c: _Operand | None = None, *, trans_a: str | SupportsIndex,
+         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
+         out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def reduce(input: _Typed[_Element], /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex],
-           out: None = None, dtype: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+           out: None = None, dtype: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
-           dtype: _DTypeOf[_Element], shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+           dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape, device: str | None = None) -> _Array: ...
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def reduce(input: _Library, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def reduce(input: _Operand, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
+           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def slice_(input: _NumPys, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
+           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> _Array: ...
+@overload
+def slice_(input: _Library, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
+           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> _Library: ...
+@overload
+def slice_(input: _Operand, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
+           strides: Sequence[SupportsIndex], out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def cast(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
@@ -570,6 +612,83 @@ def cast(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str |
 def cast(input: _Library, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Library: ...
 @overload
 def cast(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def split(input: _NumPys, /, *, axis: SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
+          shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, ...]: ...
+@overload
+def split(input: _Library | _Array | float, /, *, axis: SupportsIndex,
+          out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+          device: str | None = None) -> tuple[_Library, ...]: ...
+
+@overload
+def join(inputs: Sequence[_Typed[_Element]], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def join(inputs: Sequence[_NumPys], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Array: ...
+@overload
+def join(inputs: Sequence[_Library], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Library: ...
+@overload
+def join(inputs: Sequence[_Operand], /, *, axis: SupportsIndex, out: _Out, shape: None = None,
+         device: str | None = None) -> _Out: ...
+
+@overload
+def padding(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+            shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def padding(input: _NumPys, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+            shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def padding(input: _Library, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+            shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out, shape: None = None,
+            device: str | None = None) -> _Out: ...
+
+@overload
+def space_to_depth(input: _Typed[_Element], /, *, block_size: SupportsIndex, out: None = None,
+                   shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def space_to_depth(input: _NumPys, /, *, block_size: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                   device: str | None = None) -> _Array: ...
+@overload
+def space_to_depth(input: _Library, /, *, block_size: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                   device: str | None = None) -> _Library: ...
+@overload
+def space_to_depth(input: _Operand, /, *, block_size: SupportsIndex, out: _Out, shape: None = None,
+                   device: str | None = None) -> _Out: ...
+
+@overload
+def depth_to_space(input: _Typed[_Element], /, *, block_size: SupportsIndex, out: None = None,
+                   shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def depth_to_space(input: _NumPys, /, *, block_size: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                   device: str | None = None) -> _Array: ...
+@overload
+def depth_to_space(input: _Library, /, *, block_size: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                   device: str | None = None) -> _Library: ...
+@overload
+def depth_to_space(input: _Operand, /, *, block_size: SupportsIndex, out: _Out, shape: None = None,
+                   device: str | None = None) -> _Out: ...
+
+@overload
+def tile(input: _Typed[_Element], /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def tile(input: _NumPys, /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Array: ...
+@overload
+def tile(input: _Library, /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Library: ...
+@overload
+def tile(input: _Operand, /, *, repeats: Sequence[SupportsIndex], out: _Out, shape: None = None,
+         device: str | None = None) -> _Out: ...
 
 @overload
 def sign(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
@@ -653,6 +772,16 @@ def shrink(input: _Library, /, *, bias: _Number, threshold: _Number, out: None =
 def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
+                    shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: DTypeLike, shape: _Shape,
+                    device: str | None = None) -> _Array: ...
+@overload
+def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: None = None, shape: None = None,
+                    device: str | None = None) -> _Out: ...
+
+@overload
 def bit_shift_left(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def bit_shift_left(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, *, out: None = None,
@@ -720,6 +849,49 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def slice1(input: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def slice1(input: _NumPys, /, *, input_window_offsets: Sequence[SupportsIndex],
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def slice1(input: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
+           shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def depth_to_space1(input: _Typed[_Element], /, *, block_size: SupportsIndex, order: str | SupportsIndex,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def depth_to_space1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def depth_to_space1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def depth_to_space1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
+                    shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def space_to_depth1(input: _Typed[_Element], /, *, block_size: SupportsIndex, order: str | SupportsIndex,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def space_to_depth1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def space_to_depth1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
+                    shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -840,26 +1012,26 @@ def relu_grad(input: _Operand, input_gradient: _Operand, /, *, out: _Out, device
 
 @overload
 def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: _DTypeOf[_Element], shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+           dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape, device: str | None = None) -> _Array: ...
+           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmin(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape, device: str | None = None) -> _Library: ...
+           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmin(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: _DTypeOf[_Element], shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+           dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape, device: str | None = None) -> _Array: ...
+           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape, device: str | None = None) -> _Library: ...
+           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
@@ -952,6 +1124,23 @@ def clip_grad1(input: _Operand, input_gradient: _Operand, /, *, min: _Number, ma
                device: str | None = None) -> _Out: ...
 
 @overload
+def padding1(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+             shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def padding1(input: _NumPys, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+             shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def padding1(input: _Library, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+             shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def padding1(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
+             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
+             shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def negate(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def negate(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -998,6 +1187,27 @@ def hardmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = N
              device: str | None = None) -> _Library: ...
 @overload
 def hardmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DTypeOf[_Element],
+                     shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def diagonal_matrix1(input: _Library | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
+                     diagonal_fill_end: SupportsIndex, out: _Out, dtype: None = None, shape: None = None,
+                     device: str | None = None) -> _Out: ...
 
 @overload
 def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,

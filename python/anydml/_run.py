@@ -44,8 +44,8 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
     Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array
     for the result, or a tuple of them where there are several: None there is a new array for a required output, and no
-    output for an optional one, True a new array for that. `dtype` and `shape` are for new arrays of which the inputs do
-    not say it, and tuples likewise.
+    output for an optional one, True a new array for that. The type and the shape of a new array follow from the inputs
+    and attributes by DirectML's rules. Where they do not, `dtype` and `shape` are needed, tuples likewise.
 
     >>> import numpy as np, anydml
     >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
@@ -116,4 +116,4 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
                         "call run")
     arrays, outs, _ = _libraries.borrow(inputs, call.outs)
     arrays = call.arrays(arrays)
-    return Compiled(op, arrays, call.new_outs(arrays, outs), device, attributes, call.several)
+    return Compiled(op, arrays, call.new_outs(arrays, outs, attributes), device, attributes, call.several)

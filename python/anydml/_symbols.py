@@ -64,8 +64,7 @@ class Symbol:
         """The same elements in another shape. Values never change, so a copy is made only where it is needed."""
         if order not in ("C", "F", "A"):
             raise ValueError(f"order is {order!r}; expected 'C', 'F' or 'A'")
-        shape = shape[0] if len(shape) == 1 else shape
-        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        shape = _sizes(shape[0]) if len(shape) == 1 else shape
         if order == "F" or (order == "A" and self._stand_in.flags.fnc):
             return self.T.reshape(shape[::-1], copy=copy).T
         return self._seen(lambda array: array.reshape(shape), copy is not False)
@@ -146,6 +145,14 @@ class Symbol:
 
 for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
     setattr(Symbol, _name, _needs_elements(_name.strip("_")))
+
+
+def _sizes(shape):
+    """One number, or a sequence of them: a tuple, a list or an array."""
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(shape)
 
 
 def _reshaped(symbol, shape=None, order="C", *, newshape=None, copy=None):
@@ -314,7 +321,7 @@ class Recorder:
         if any(one is not None and one is not True for one in call.outs):
             raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
         arrays = call.arrays([one._stand_in if type(one) is Symbol else one for one in inputs])
-        outs = call.new_outs(arrays, call.outs, self.stand_in)
+        outs = call.new_outs(arrays, call.outs, attributes, self.stand_in)
         values = []
         for given, array in zip(inputs, arrays):
             if type(given) is not Symbol:

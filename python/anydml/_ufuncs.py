@@ -105,7 +105,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             if options:
                 raise TypeError(f"{', '.join(options)}: for arrays in the CPU's memory alone")
             every = list(range(len(inputs)))
-            return _core.run_on_device(core.op, inputs, [out], {}, device, [every], [(True, every, "", None)])[0]
+            return _core.run_on_device(core.op, inputs, [out], {}, device, [every], [(True, "", None)])[0]
         inputs, (out,), give = _libraries.borrow(inputs, [out])
     if device is not None and not _core.is_default_device(device):
         if options:

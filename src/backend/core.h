@@ -40,9 +40,11 @@ struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
   std::uint32_t (*device_count)();                   // 0: there are none, and why has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  void (*report)(const char* message);               // to anydml_last_error of this thread, and to log_failure
-  // For a refusal that a program asks for, or was told of before: to the log only where ANYDML_LOG asks for it.
-  void (*report_answer)(const char* message);
+  // To anydml_last_error of this thread, and to log_failure. Says whether the log showed it.
+  bool (*report)(const char* message);
+  // For a refusal that a program asks for, or was told of before: to the log only where somebody asks for it.
+  bool (*report_answer)(const char* message);
+  LogState* log;  // where lines go
 };
 
 }  // namespace anydml
@@ -56,6 +58,7 @@ namespace anydml {
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {
+    share_log_state(*core->log);
     return core;
   }
   show_errors();

@@ -10,13 +10,45 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
 
 #include "base/cancellation.h"
+#include "base/process.h"
 
 namespace anydml {
+
+constinit LogState g_own_log_state = {};
+
 namespace {
 
 constinit std::atomic<bool> g_show_errors = false;
+
+constinit std::atomic<LogState*> g_state = &g_own_log_state;
+
+struct Receiver {
+  LogFunction function = nullptr;
+  void* context = nullptr;
+  LogLevel level = LogLevel::none;
+};
+
+// Standard error where the state changes all the while: a signal's handler may have interrupted who changes it.
+Receiver find_receiver() noexcept {
+  const LogState& state = *g_state.load(std::memory_order_acquire);
+  for (int tries = 0; tries < 1000; ++tries) {
+    const std::uint32_t before = state.version.load(std::memory_order_acquire);
+    const Receiver found{.function = state.function.load(std::memory_order_relaxed),
+                         .context = state.context.load(std::memory_order_relaxed),
+                         .level = static_cast<LogLevel>(state.level.load(std::memory_order_relaxed))};
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (before % 2 == 0 && state.version.load(std::memory_order_relaxed) == before) {
+      return found;
+    }
+  }
+  return {};
+}
 
 // The lines of failures that were seen last: a hash in the upper half, how often it came in the lower. A line whose
 // hash has the same place takes it over, and the old one counts from the start when it comes again.
@@ -43,18 +75,41 @@ std::uint32_t count_again(std::uint32_t hash) noexcept {
   return static_cast<std::uint32_t>(next);
 }
 
-void print_line(std::string_view text, std::string_view more, std::string_view last,
+// As one text. Without memory for a long line its beginning has to do.
+void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::string_view> parts) noexcept {
+  char few[1024];
+  std::size_t length = 0;
+  for (const std::string_view part : parts) {
+    length += part.size();
+  }
+  const std::unique_ptr<char[]> many(length < sizeof(few) ? nullptr : new (std::nothrow) char[length + 1]);
+  char* const line = many != nullptr ? many.get() : few;
+  const std::size_t room = many != nullptr ? length : sizeof(few) - 1;
+  std::size_t at = 0;
+  for (const std::string_view part : parts) {
+    at += part.copy(line + at, room - at);
+  }
+  line[at] = '\0';
+  receiver.function(receiver.context, static_cast<int>(level), line);
+}
+
+void print_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last,
                 std::string_view end = "") noexcept {
   const CancellationDeferred deferred;  // to write is a cancellation point, and some of our callers let nothing out
   const int error = errno;
   const std::string_view parts[] = {"anydml: ", text, more, last, end, "\n"};
+  if (const Receiver receiver = find_receiver(); receiver.function != nullptr) {
+    hand_over(receiver, level, std::span(parts).subspan(1, std::size(parts) - 2));
+    errno = error;
+    return;
+  }
   iovec pieces[std::size(parts)];
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     pieces[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
   }
   for (std::size_t first = 0; first < std::size(pieces);) {
     const ssize_t written = writev(STDERR_FILENO, pieces + first, static_cast<int>(std::size(pieces) - first));
-    if (written < 0 && errno != EINTR) {
+    if (written == 0 || (written < 0 && errno != EINTR)) {  // something is left, so 0 would be 0 again
       break;
     }
     // Mostly all of it; a signal can part a long text.
@@ -82,48 +137,61 @@ bool is_default() noexcept {
 
 }  // namespace
 
+void share_log_state(LogState& state) noexcept { g_state.store(&state, std::memory_order_release); }
+
+void set_log_function(LogFunction function, void* context, LogLevel level) noexcept {
+  LogState& state = *g_state.load(std::memory_order_acquire);
+  const std::scoped_lock lock(process_mutex());  // a fork waits for it, and never leaves an odd version behind
+  state.version.fetch_add(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  state.function.store(function, std::memory_order_relaxed);
+  state.context.store(context, std::memory_order_relaxed);
+  state.level.store(static_cast<int>(function != nullptr ? level : LogLevel::none), std::memory_order_relaxed);
+  state.version.fetch_add(1, std::memory_order_release);
+}
+
 void show_errors() noexcept { g_show_errors.store(true, std::memory_order_relaxed); }
 
 bool log_enabled(LogLevel level) noexcept {
   try {
     const auto& settings = environment();
     const bool shown = !settings.ok() || g_show_errors.load(std::memory_order_relaxed);
-    return (settings.ok() && settings.value().log >= level) || (shown && level <= LogLevel::error);
+    return (settings.ok() && settings.value().log >= level) || (shown && level <= LogLevel::error) ||
+           find_receiver().level >= level;
   } catch (...) {  // reading the settings ran out of memory
     return false;
   }
 }
 
-void log_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last) noexcept {
-  if (log_enabled(level)) {
-    print_line(text, more, last);
+bool log_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last) noexcept {
+  const bool shown = log_enabled(level);
+  if (shown) {
+    print_line(level, text, more, last);
   }
+  return shown;
 }
 
-void log_failure(std::string_view text, std::string_view more, std::string_view last) noexcept {
-  if (log_enabled(LogLevel::error)) {
-    return print_line(text, more, last);
+bool log_failure(std::string_view text, std::string_view more, std::string_view last) noexcept {
+  if (log_line(LogLevel::error, text, more, last)) {
+    return true;
   }
   if (!is_default()) {
-    return;
+    return false;
   }
   const std::uint32_t count = count_again(hash_of(last, hash_of(more, hash_of(text, 2166136261U))));
   if (count == 1) {
-    print_line(text, more, last);
+    print_line(LogLevel::error, text, more, last);
   } else if (std::has_single_bit(count)) {
     char times[32] = " (";
     char* const begin = times + 2;
     char* const end = std::to_chars(begin, begin + 10, count).ptr;
     constexpr std::string_view kRest = " times so far)";
     kRest.copy(end, kRest.size());
-    print_line(text, more, last, {times, static_cast<std::size_t>(end - times) + kRest.size()});
+    print_line(LogLevel::error, text, more, last, {times, static_cast<std::size_t>(end - times) + kRest.size()});
   }
+  return std::has_single_bit(count);
 }
 
-void show_unless_logged(LogLevel level, std::string_view text) noexcept {
-  if (!log_enabled(level) && !(level == LogLevel::error && is_default())) {
-    print_line(text, "", "");
-  }
-}
+void show_line(LogLevel level, std::string_view text) noexcept { print_line(level, text, "", ""); }
 
 }  // namespace anydml

@@ -2,10 +2,7 @@
 // The public C functions: each turns its arguments into a request of the plan layer and hands the plan to a backend.
 #include "anydml/anydml.h"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +14,8 @@
 #include "capi/call.h"
 #include "capi/compiled.h"
 #include "capi/execution.h"
+#include "capi/operator_info.h"
+#include "capi/options.h"
 #include "capi/recent_calls.h"
 #include "facts/facts.h"
 #include "ops/op_desc.h"
@@ -87,6 +86,55 @@ Result<Call> read_call(const Arguments& given) {
               .attributes = std::span(given.attributes, given.attribute_count)};
 }
 
+// Which inputs are constant: by the options, or by the older bit in their types.
+Result<std::vector<bool>> find_constants(std::string_view op, const anydml_options& options,
+                                         std::span<const anydml_tensor> inputs) {
+  ANYDML_TRY(check_array(op, "options.constants", options.constants, options.constant_count, "positions"));
+  std::vector<bool> constants(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    constants[i] = (inputs[i].type & ANYDML_CONSTANT) != 0;
+  }
+  for (std::size_t i = 0; i < options.constant_count; ++i) {
+    const std::uint32_t position = options.constants[i];
+    if (position >= inputs.size() || is_absent(inputs[position])) {
+      return bad_call(op, format_text("options.constants[{}] is {}; expected the position of an input{}", i, position,
+                                      position < inputs.size() ? " that is not absent"
+                                                               : format_text(", less than {}", inputs.size())));
+    }
+    constants[position] = true;
+  }
+  return constants;
+}
+
+int compile_operator(const char* function, const anydml_options* given, const Arguments& arguments,
+                     anydml_compiled** compiled) noexcept {
+  return boundary([&]() -> Status {
+    if (compiled == nullptr) {
+      return bad_call(function, "compiled is null; expected a place for the answer");
+    }
+    *compiled = nullptr;
+    const auto options = read_options(function, given);
+    ANYDML_TRY(options);
+    const auto call = read_call(arguments);
+    ANYDML_TRY(call);
+    const auto constants = find_constants(call.value().op->name, options.value(), call.value().inputs);
+    ANYDML_TRY(constants);
+    auto desc = check(call.value());
+    ANYDML_TRY(desc);
+    const auto device = choose_device(options.value().device);
+    ANYDML_TRY(device);
+    auto made = compile(*device.value(), std::move(desc.value()));
+    ANYDML_TRY(made);
+    for (std::size_t i = 0; i < constants.value().size(); ++i) {
+      if (constants.value()[i]) {
+        ANYDML_TRY(keep_constant(*made.value(), i, call.value().inputs[i].data));
+      }
+    }
+    *compiled = made.value().release();
+    return {};
+  });
+}
+
 struct GivenAddresses {
   const void* const* inputs;
   size_t input_count;
@@ -146,45 +194,6 @@ int run_binary(const facts::Operator& op, const anydml_tensor* a, const anydml_t
   });
 }
 
-std::uint32_t input_fields(const facts::Operator& op) {
-  return static_cast<std::uint32_t>(std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind));
-}
-
-// Types that DirectML's newest level admits for the operator's first input, or its output if it has none.
-TypeSet newest_types(const facts::Operator& op) {
-  for (std::size_t i = 0; i < op.fields.size(); ++i) {
-    if (input_fields(op) != 0 ? facts::is_input(op.fields[i].kind) : facts::is_output(op.fields[i].kind)) {
-      const auto admitted = facts::admitted(op, i, facts::kNewestLevel);
-      return admitted ? admitted->types : 0;
-    }
-  }
-  return 0;
-}
-
-// Made at the first call, without a lock: of threads that make it at once the first one's counts. Never destroyed.
-const std::vector<anydml_operator_info>& operator_list() {
-  static std::atomic<const std::vector<anydml_operator_info>*> process = nullptr;
-  const std::vector<anydml_operator_info>* known = process.load(std::memory_order_acquire);
-  if (known == nullptr) {
-    auto mine = std::make_unique<std::vector<anydml_operator_info>>();
-    for (const facts::Operator& op : facts::operators()) {
-      const Family* family = find_family(op);
-      mine->push_back({.name = op.name.data(),
-                       .directml_value = op.value,
-                       .feature_level = facts::level_name(op.introduced).data(),
-                       .formula = op.formula.data(),
-                       .directml_types = newest_types(op),
-                       .is_built = family != nullptr ? 1 : 0,
-                       .input_count = family != nullptr ? input_fields(op) : 0U,
-                       .types = family != nullptr ? family->types(op, 0) : 0U});
-    }
-    if (process.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel)) {
-      known = mine.release();
-    }
-  }
-  return *known;
-}
-
 // Found when the library is loaded: a static of the functions would be made under a lock that a fork can leave held.
 const facts::Operator& g_modulus_floor = *facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
 const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
@@ -207,8 +216,9 @@ extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydm
         const anydml_device* device = anydml_device_at(index);
         return device == nullptr ? nullptr : &reinterpret_cast<const anydml::Device*>(device)->core;
       },
-      .report = [](const char* message) { anydml::log_failure(anydml::keep_last_error(message)); },
-      .report_answer = [](const char* message) { anydml::set_last_error(message); },
+      .report = [](const char* message) { return anydml::log_failure(anydml::keep_last_error(message)); },
+      .report_answer = [](const char* message) { return anydml::set_last_error(message); },
+      .log = &anydml::g_own_log_state,
   };
   return &kTable;
 }
@@ -223,7 +233,43 @@ const char* anydml_version(void) {
       ANYDML_VERSION_PATCH);
 }
 
+uint32_t anydml_version_number(void) { return ANYDML_VERSION; }
+
 const char* anydml_last_error(void) { return anydml::last_error(); }
+
+const char* anydml_status_name(int status) {
+  switch (status) {
+    case ANYDML_OK:
+      return "OK";
+    case ANYDML_INVALID_ARGUMENT:
+      return "INVALID_ARGUMENT";
+    case ANYDML_UNSUPPORTED:
+      return "UNSUPPORTED";
+    case ANYDML_OUT_OF_MEMORY:
+      return "OUT_OF_MEMORY";
+    case ANYDML_DEVICE_ERROR:
+      return "DEVICE_ERROR";
+    case ANYDML_INTERNAL_ERROR:
+      return "INTERNAL_ERROR";
+    default:
+      return "UNKNOWN";
+  }
+}
+
+int anydml_set_log(anydml_log_function function, void* context, int level) {
+  return boundary([&]() -> Status {
+    if (function != nullptr && (level < ANYDML_LOG_NONE || level > ANYDML_LOG_DISPATCH)) {
+      return bad_call("anydml_set_log",
+                      format_text("level is {}; expected ANYDML_LOG_NONE (0) to ANYDML_LOG_DISPATCH (4)", level));
+    }
+    anydml::set_log_function(function, context, static_cast<anydml::LogLevel>(level));
+    return {};
+  });
+}
+
+int anydml_set_threads(uint32_t count) {
+  return boundary([&] { return anydml::set_threads(count); });
+}
 
 // The views below are made from literals, so they end in a null character.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
@@ -299,27 +345,19 @@ int anydml_run(const anydml_device* device, const char* op, const anydml_tensor*
 int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                    const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
                    size_t attribute_count, anydml_compiled** compiled) {
-  return boundary([&]() -> Status {
-    if (compiled == nullptr) {
-      return bad_call("anydml_compile", "compiled is null; expected a place for the answer");
-    }
-    *compiled = nullptr;
-    const auto call = anydml::read_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count});
-    ANYDML_TRY(call);
-    auto desc = anydml::check(call.value());
-    ANYDML_TRY(desc);
-    const auto chosen = anydml::choose_device(device);
-    ANYDML_TRY(chosen);
-    auto made = anydml::compile(*chosen.value(), std::move(desc.value()));
-    ANYDML_TRY(made);
-    for (std::size_t i = 0; i < input_count; ++i) {
-      if ((inputs[i].type & ANYDML_CONSTANT) != 0) {
-        ANYDML_TRY(anydml::keep_constant(*made.value(), i, inputs[i].data));
-      }
-    }
-    *compiled = made.value().release();
-    return {};
-  });
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.device = device;
+  return anydml::compile_operator("anydml_compile", &options,
+                                  {op, inputs, input_count, outputs, output_count, attributes, attribute_count},
+                                  compiled);
+}
+
+int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs, size_t input_count,
+                        const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
+                        size_t attribute_count, anydml_compiled** compiled) {
+  return anydml::compile_operator("anydml_compile_with", options,
+                                  {op, inputs, input_count, outputs, output_count, attributes, attribute_count},
+                                  compiled);
 }
 
 int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
@@ -350,11 +388,22 @@ size_t anydml_operator_count(void) { return anydml::facts::operators().size(); }
 const anydml_operator_info* anydml_operator_at(size_t index) {
   const anydml_operator_info* info = nullptr;
   boundary([&]() -> Status {
-    const auto& all = anydml::operator_list();
+    const auto all = anydml::operator_infos();
     if (index >= all.size()) {
       return bad_call("anydml_operator_at", format_text("index is {}; expected less than {}", index, all.size()));
     }
     info = &all[index];
+    return {};
+  });
+  return info;
+}
+
+const anydml_operator_info* anydml_find_operator(const char* name) {
+  const anydml_operator_info* info = nullptr;
+  boundary([&]() -> Status {
+    const auto op = anydml::choose_operator(name);
+    ANYDML_TRY(op);
+    info = &anydml::operator_infos()[static_cast<std::size_t>(op.value() - anydml::facts::operators().data())];
     return {};
   });
   return info;

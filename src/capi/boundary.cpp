@@ -65,7 +65,7 @@ const char* keep_last_error(const char* message) noexcept {
   return own->text;
 }
 
-void set_last_error(const char* message) noexcept { log_line(LogLevel::error, keep_last_error(message)); }
+bool set_last_error(const char* message) noexcept { return log_line(LogLevel::error, keep_last_error(message)); }
 
 void set_out_of_memory() noexcept {
   t_last_error = "out of memory: an allocation of this call failed; nothing was written";

@@ -14,8 +14,8 @@ namespace anydml {
 // Keeps the message for this thread, and gives the text that is to be logged. Without memory to keep it, it keeps a
 // constant that says so.
 const char* keep_last_error(const char* message) noexcept;
-// Keeps the message and logs it.
-void set_last_error(const char* message) noexcept;
+// Keeps the message and logs it. Says whether the log showed it.
+bool set_last_error(const char* message) noexcept;
 // The message of an allocation that failed. It needs no memory.
 void set_out_of_memory() noexcept;
 [[nodiscard]] const char* last_error() noexcept;

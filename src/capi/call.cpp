@@ -167,7 +167,7 @@ class Reader {
       if (const std::uint32_t type = output_type(); type != 0 && i == schema::union_type_field(op_)) {
         argument.present = true;
         argument.numbers = {Scalar(u64{type})};
-      } else if (field.kind == facts::FieldKind::attribute && field.type != facts::FieldType::scale_bias) {
+      } else if (!is_optional_attribute(op_, i) || i == schema::union_type_field(op_)) {
         return wrong(op_,
                      format_text("attribute {} is missing; the operator takes {}", field.name, attribute_names(op_)));
       }
@@ -401,6 +401,26 @@ bool add_tensor(const anydml_tensor& tensor, CallKey& key) {
 }
 
 }  // namespace
+
+std::uint32_t attribute_type(const facts::Field& field) {
+  const std::uint32_t array = takes_array(field.type) || field.count_field >= 0 ? std::uint32_t{ANYDML_ARRAY} : 0U;
+  switch (field.type) {
+    case facts::FieldType::operators:
+      return ANYDML_OPERATOR | array;
+    case facts::FieldType::enumeration:
+      return facts::find_enum(field.spelling) != nullptr ? std::uint32_t{ANYDML_TEXT} : std::uint32_t{ANYDML_UINT64};
+    case facts::FieldType::integer:
+    case facts::FieldType::integers:
+      return ANYDML_INT64 | array;
+    default:
+      return (takes_integers(field.type) ? ANYDML_UINT64 : ANYDML_FLOAT64) | array;
+  }
+}
+
+bool is_optional_attribute(const facts::Operator& op, std::size_t field) {
+  return op.fields[field].kind == facts::FieldKind::optional_attribute ||
+         op.fields[field].type == facts::FieldType::scale_bias || field == schema::union_type_field(op);
+}
 
 Result<schema::Described> describe(const Call& call) {
   Reader reader(*call.op, 0);

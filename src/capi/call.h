@@ -24,6 +24,11 @@ struct Call {
 
 [[nodiscard]] Result<schema::Described> describe(const Call& call);
 
+// The type of an anydml_attribute that says most plainly what the field takes.
+[[nodiscard]] std::uint32_t attribute_type(const facts::Field& field);
+// Whether an attribute may be left out: DirectML says so, or something else that is given decides it.
+[[nodiscard]] bool is_optional_attribute(const facts::Operator& op, std::size_t field);
+
 // False when the call is wrong, which is left to who says so, or too long to be remembered.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
 

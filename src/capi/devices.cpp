@@ -68,9 +68,14 @@ Error no_such_device(std::string_view wanted_by, std::string_view name, const De
                       known, why)};
 }
 
+// As anydml_set_threads was told; 0: as the settings say.
+std::atomic<std::uint32_t> g_threads = 0;
+
 // Never closed: threads may outlive main.
 Result<const Device*> open_device(const BackendTable& table, std::uint32_t index, const Environment& settings) {
-  const BackendSettings given{.threads = settings.threads, .cpu_target = settings.cpu_target.c_str()};
+  const std::uint32_t threads = g_threads.load(std::memory_order_relaxed);
+  const BackendSettings given{.threads = threads != 0 ? threads : settings.threads,
+                              .cpu_target = settings.cpu_target.c_str()};
   auto device = std::make_unique<Device>();
   device->backend = &table;
   ANYDML_TRY(from_backend("opening", table, table.open(index, &given, &device->handle)));
@@ -87,10 +92,11 @@ Result<const Device*> open_device(const BackendTable& table, std::uint32_t index
   return device.release();
 }
 
+const Device* g_cpu = nullptr;  // under the process mutex
+
 Result<const Device*> open_cpu() {
-  static const Device* process = nullptr;
   const std::scoped_lock lock(process_mutex());
-  if (process == nullptr) {
+  if (g_cpu == nullptr) {
     const auto& settings = environment();
     ANYDML_TRY(settings);
     const auto opened = open_device(cpu_backend(), 0, settings.value());
@@ -98,9 +104,9 @@ Result<const Device*> open_cpu() {
       show_errors();
     }
     ANYDML_TRY(opened);
-    process = opened.value();
+    g_cpu = opened.value();
   }
-  return process;
+  return g_cpu;
 }
 
 // The lock under which plugins are looked for. It is not the process's: a fork takes that one, and a plugin may fork
@@ -195,6 +201,25 @@ Result<const std::vector<const Device*>*> devices() {
 }
 
 Result<const Device*> cpu_device() { return open_cpu(); }
+
+Status set_threads(std::uint32_t count) {
+  constexpr std::uint32_t kMost = 1024;  // as for ANYDML_THREADS
+  const auto wrong = [](std::string text) {
+    return Error{ErrorKind::invalid_argument, "anydml_set_threads: " + std::move(text)};
+  };
+  if (count == 0 || count > kMost) {
+    return wrong(format_text("count is {}; expected 1 to {}", count, kMost));
+  }
+  const std::scoped_lock lock(process_mutex());
+  if (g_cpu != nullptr && g_cpu->info.threads != count) {
+    return wrong(
+        format_text("count is {}, and the CPU device is at work with {}; expected the call before the first "
+                    "one that uses a device",
+                    count, g_cpu->info.threads));
+  }
+  g_threads.store(count, std::memory_order_relaxed);
+  return {};
+}
 
 Result<const Device*> default_device() {
   static std::atomic<const Device*> process = nullptr;

@@ -37,6 +37,9 @@ Result<const std::vector<const Device*>*> devices();
 
 Result<const Device*> cpu_device();
 
+// For the CPU device, before it is opened; afterwards an error, unless it has as many.
+Status set_threads(std::uint32_t count);
+
 // The first of them. When that is the CPU by the settings, no plugin is loaded for it.
 Result<const Device*> default_device();
 

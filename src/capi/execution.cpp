@@ -194,45 +194,88 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// From the copy of an output to where it is, on the CPU: the bytes between its elements are not ours to write.
-Status scatter(std::string_view label, const TensorDesc& copy, const TensorDesc& tensor, void* from, void* to) {
-  const auto cpu = cpu_device();
-  ANYDML_TRY(cpu);
-  Plan plan(1, 1);
-  add_copy(plan, {.tensor = copy, .slot = plan.input_slot(0)}, {.tensor = tensor, .slot = plan.output_slot(0)});
-  const BackendTable& backend = *cpu.value()->backend;
-  BackendProgram* compiled = nullptr;
-  const BackendPlan flat = backend_plan(plan);
-  ANYDML_TRY(from_backend(label, backend, backend.compile(cpu.value()->handle, &flat, &compiled)));
-  const DeviceProgram program(backend, compiled);
-  Run run(*cpu.value(), label);
-  Status status = run.begin();
-  if (status) {
-    void* const addresses[] = {from, to};
-    status = run.run(program.get(), addresses);
+// Each element of a tensor once: what is repeated by a stride of 0 is one element.
+TensorDesc without_repeats(TensorDesc tensor) {
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    tensor.sizes[i] = tensor.strides[i] == 0 ? std::min<std::int64_t>(tensor.sizes[i], 1) : tensor.sizes[i];
   }
-  if (status) {
-    status = run.finish();
-  }
-  return status;
+  return tensor;
 }
 
-// An operator whose outputs that are copied lie without gaps in their copies, to run instead of the one that was
-// compiled. Null: that one can run.
+// Whether most bytes of the tensor's reach are of no element: a copy of the reach would take a multiple of the memory,
+// and read bytes that are not the caller's to show us.
+bool is_sparse(const OpTensor& tensor) {
+  const std::uint64_t elements =
+      static_cast<std::uint64_t>(element_count(without_repeats(tensor.tensor))) * element_size(tensor.tensor.type);
+  return tensor.present && bytes_of(tensor.reach) / 2 > elements;
+}
+
+// The same elements without gaps. What is repeated stays so.
+bool pack(OpTensor& tensor) {
+  TensorDesc packed = without_repeats(tensor.tensor);
+  if (!set_packed_strides(packed)) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < packed.rank; ++i) {
+    tensor.tensor.strides[i] = tensor.tensor.strides[i] == 0 ? 0 : packed.strides[i];
+  }
+  tensor.reach = reach_of(tensor.tensor);
+  return true;
+}
+
+// A device's program that copies the elements of one tensor to the places of another.
+class ElementCopy {
+ public:
+  explicit ElementCopy(const Device& device) : device_(&device) {}
+
+  Status compile(std::string_view label, const TensorDesc& from, const TensorDesc& to) {
+    Plan plan(1, 1);
+    add_copy(plan, {.tensor = without_repeats(from), .slot = plan.input_slot(0)},
+             {.tensor = without_repeats(to), .slot = plan.output_slot(0)});
+    BackendProgram* compiled = nullptr;
+    const BackendPlan flat = backend_plan(plan);
+    const BackendStatus status = device_->backend->compile(device_->handle, &flat, &compiled);
+    program_ = DeviceProgram(*device_->backend, compiled);
+    return from_backend(label, *device_->backend, status);
+  }
+  Status run(Run& run, const void* from, void* to) const {
+    void* const addresses[] = {const_cast<void*>(from), to};
+    return run.run(program_.get(), addresses);
+  }
+
+ private:
+  const Device* device_;
+  DeviceProgram program_;
+};
+
+// The same on the CPU and at once: the bytes between elements are neither ours to read nor to write.
+Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
+                     const TensorDesc& to_tensor, void* to) {
+  const auto cpu = cpu_device();
+  ANYDML_TRY(cpu);
+  ElementCopy copy(*cpu.value());
+  ANYDML_TRY(copy.compile(label, from_tensor, to_tensor));
+  Run run(*cpu.value(), label);
+  ANYDML_TRY(run.begin());
+  ANYDML_TRY(copy.run(run, from, to));
+  return run.finish();
+}
+
+// An operator to run instead of the one that was compiled: the outputs that are copied lie without gaps in their
+// copies, and so do the inputs that are mostly gaps. Null: the one that was compiled can run.
 Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
   }
   OpDesc desc = *compiled.desc;
   bool changed = false;
-  for (std::size_t i = desc.input_count; i < desc.tensors.size(); ++i) {
-    OpTensor& output = desc.tensors[i];
-    if (copied.has(i) && !is_dense(output.tensor)) {
+  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
+    OpTensor& tensor = desc.tensors[i];
+    if (copied.has(i) && (i < desc.input_count ? is_sparse(tensor) : !is_dense(tensor.tensor))) {
       changed = true;
-      if (!set_packed_strides(output.tensor)) {
-        return invalid(compiled.surface, output, "is too large");
+      if (!pack(tensor)) {
+        return invalid(compiled.surface, tensor, "is too large");
       }
-      output.reach = reach_of(output.tensor);
     }
   }
   if (!changed) {
@@ -245,11 +288,12 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
 class Copies {
  public:
   Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied)
-      : outside_(compiled.surface),
+      : device_(*compiled.device),
+        outside_(compiled.surface),
         inside_(program.surface),
         copied_(copied),
         offsets_(inside_.tensors.size()),
-        results_(inside_.tensors.size()) {}
+        staged_(inside_.tensors.size()) {}
 
   // All of it, each operand at a multiple of what any kernel asks for.
   [[nodiscard]] Result<std::uint64_t> place(std::uint64_t before) {
@@ -270,7 +314,7 @@ class Copies {
   }
 
   // The inputs, and where the operands are from then on.
-  Status bring(Run& run, const Addresses& addresses, std::byte* memory, Addresses& inside) const {
+  Status bring(Run& run, const Addresses& addresses, std::byte* memory, Addresses& inside) {
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
       if (!copied_.has(i)) {
         continue;
@@ -278,8 +322,7 @@ class Copies {
       const Reach reach = inside_.tensors[i].reach;
       inside[i] = memory + offsets_[i] - reach.first;
       if (i < inside_.input_count) {
-        ANYDML_TRY(
-            run.copy(memory + offsets_[i], static_cast<std::byte*>(addresses[i]) + reach.first, bytes_of(reach)));
+        ANYDML_TRY(bring_input(run, i, static_cast<const std::byte*>(addresses[i]), memory + offsets_[i]));
       }
     }
     return {};
@@ -294,8 +337,8 @@ class Copies {
       const Reach reach = inside_.tensors[i].reach;
       void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
       if (!is_dense(outside_.tensors[i].tensor)) {
-        results_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
-        to = results_[i].get();
+        staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
+        to = staged_[i].get();
       }
       ANYDML_TRY(run.copy(to, memory + offsets_[i], bytes_of(reach)));
     }
@@ -305,20 +348,54 @@ class Copies {
   // When the work is done.
   Status spread(const Addresses& addresses) const {
     for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
-      if (results_[i] != nullptr) {
-        ANYDML_TRY(scatter(outside_.label, inside_.tensors[i].tensor, outside_.tensors[i].tensor,
-                           results_[i].get() - inside_.tensors[i].reach.first, addresses[i]));
+      if (staged_[i] != nullptr) {
+        ANYDML_TRY(copy_elements(outside_.label, inside_.tensors[i].tensor,
+                                 staged_[i].get() - inside_.tensors[i].reach.first, outside_.tensors[i].tensor,
+                                 addresses[i]));
       }
     }
     return {};
   }
 
  private:
+  // Whether the input lies in its copy as it does outside, and bytes can be copied. Otherwise the copy is packed: the
+  // elements are gathered by the device where it reaches them, and by the CPU where it does not.
+  Status bring_input(Run& run, std::size_t i, const std::byte* from, std::byte* to) {
+    const OpTensor& outside = outside_.tensors[i];
+    const OpTensor& inside = inside_.tensors[i];
+    if (same_layout(outside.tensor, inside.tensor)) {
+      return run.copy(to, from + inside.reach.first, bytes_of(inside.reach));
+    }
+    if (device_.info.unified_memory != 0 ||
+        device_.backend->access(device_.handle, from + outside.reach.first) == Access::direct) {
+      auto& copy = gathered_.emplace_back(std::make_unique<ElementCopy>(device_));
+      ANYDML_TRY(copy->compile(outside_.label, outside.tensor, inside.tensor));
+      return copy->run(run, from, to);
+    }
+    staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(inside.reach));
+    ANYDML_TRY(copy_elements(outside_.label, outside.tensor, from, inside.tensor, staged_[i].get()));
+    return run.copy(to, staged_[i].get(), bytes_of(inside.reach));
+  }
+
+  const Device& device_;
   const Surface& outside_;
   const Surface& inside_;
   const OperandSet& copied_;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::unique_ptr<std::byte[]>> results_;
+  std::vector<std::unique_ptr<std::byte[]>> staged_;    // in the CPU's memory, without gaps
+  std::vector<std::unique_ptr<ElementCopy>> gathered_;  // programs that are at work
+};
+
+// Before the memory of a run goes, whichever way the function is left.
+class FinishBefore {
+ public:
+  explicit FinishBefore(Run& run) : run_(run) {}
+  ~FinishBefore() { static_cast<void>(run_.finish()); }
+  FinishBefore(const FinishBefore&) = delete;
+  FinishBefore& operator=(const FinishBefore&) = delete;
+
+ private:
+  Run& run_;
 };
 
 // Runs, and waits for it where it needs memory for its time.
@@ -344,19 +421,18 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
   }
   Temporary temporary(device);
   ANYDML_TRY(from_backend(compiled.surface.label, *device.backend, temporary.allocate(bytes)));
+  const FinishBefore finish_before(run);
   auto* const memory = static_cast<std::byte*>(temporary.address());
   Addresses inside = addresses;
   inside[compiled.surface.tensors.size()] = memory;
-  Status status = copies ? copies->bring(run, addresses, memory, inside) : Status();
-  if (status) {
-    status = run.run(program, inside);
+  if (copies) {
+    ANYDML_TRY(copies->bring(run, addresses, memory, inside));
   }
-  if (status && copies) {
-    status = copies->take_back(run, addresses, memory);
+  ANYDML_TRY(run.run(program, inside));
+  if (copies) {
+    ANYDML_TRY(copies->take_back(run, addresses, memory));
   }
-  const Status finished = run.finish();  // before the memory goes
-  ANYDML_TRY(status);
-  ANYDML_TRY(finished);
+  ANYDML_TRY(run.finish());
   return copies ? copies->spread(addresses) : Status();
 }
 

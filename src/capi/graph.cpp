@@ -7,6 +7,7 @@
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/graph_builder.h"
+#include "capi/options.h"
 #include "text/format.h"
 
 struct anydml_graph {
@@ -44,6 +45,29 @@ int add_value(const char* function, anydml_graph* graph, const anydml_tensor* te
   });
 }
 
+int compile(const char* function, const anydml_graph* graph, const anydml_options* given,
+            anydml_compiled** compiled) noexcept {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(check_place(function, "compiled", compiled));
+    *compiled = nullptr;
+    ANYDML_TRY(check_graph(function, graph));
+    const auto options = read_options(function, given);
+    ANYDML_TRY(options);
+    if (options.value().constant_count != 0) {
+      return bad_call(function, format_text("options.constant_count is {}; expected 0: anydml_graph_add_constant makes "
+                                            "the constants of a graph",
+                                            options.value().constant_count));
+    }
+    const auto device = choose_device(options.value().device);
+    ANYDML_TRY(device);
+    const std::scoped_lock lock(graph->mutex);
+    auto made = graph->builder.compile(*device.value());
+    ANYDML_TRY(made);
+    *compiled = made.value().release();
+    return {};
+  });
+}
+
 }  // namespace
 }  // namespace anydml
 
@@ -77,7 +101,13 @@ int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, 
 
 int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, anydml_value* value) {
   return anydml::add_value("anydml_graph_add_view", graph, tensor, value,
-                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor); });
+                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor, 0); });
+}
+
+int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, int64_t offset,
+                             anydml_value* value) {
+  return anydml::add_value("anydml_graph_add_view_at", graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor, offset); });
 }
 
 int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs, size_t input_count,
@@ -108,16 +138,11 @@ int anydml_graph_add_output(anydml_graph* graph, anydml_value value) {
 }
 
 int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled) {
-  return boundary([&]() -> Status {
-    ANYDML_TRY(anydml::check_place("anydml_graph_compile", "compiled", compiled));
-    *compiled = nullptr;
-    ANYDML_TRY(anydml::check_graph("anydml_graph_compile", graph));
-    const auto chosen = anydml::choose_device(device);
-    ANYDML_TRY(chosen);
-    const std::scoped_lock lock(graph->mutex);
-    auto made = graph->builder.compile(*chosen.value());
-    ANYDML_TRY(made);
-    *compiled = made.value().release();
-    return {};
-  });
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.device = device;
+  return anydml::compile("anydml_graph_compile", graph, &options, compiled);
+}
+
+int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options, anydml_compiled** compiled) {
+  return anydml::compile("anydml_graph_compile_with", graph, options, compiled);
 }

@@ -129,8 +129,12 @@ Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tens
   if (values_.size() >= kMostValues) {
     return Error{ErrorKind::out_of_memory, format_text("graph: {}: the graph has as many values as it can", name)};
   }
-  const auto made = make_tensor(
-      {kLabel, name}, {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
+  return make_tensor({kLabel, name},
+                     {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
+}
+
+Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const anydml_tensor& tensor) const {
+  const auto made = read(name, tensor);
   ANYDML_TRY(made);
   if (reach_of(made.value()).first < 0) {
     return invalid({kLabel, name},
@@ -141,7 +145,7 @@ Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tens
 }
 
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
-  const auto made = read(format_text("input {}", inputs_.size()), tensor);
+  const auto made = read_forward(format_text("input {}", inputs_.size()), tensor);
   ANYDML_TRY(made);
   graph_.inputs.push_back({.extent = extent_of(made.value())});
   inputs_.push_back(made.value());
@@ -151,7 +155,7 @@ Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
 
 Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   const std::string name = format_text("constant {}", constants_.size());
-  const auto made = read(name, tensor);
+  const auto made = read_forward(name, tensor);
   ANYDML_TRY(made);
   const bool empty = bytes_of(made.value()) == 0;
   if (tensor.data == nullptr && !empty) {
@@ -163,20 +167,35 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
 }
 
-Result<anydml_value> GraphBuilder::add_view(anydml_value of, const anydml_tensor& tensor) {
+Result<anydml_value> GraphBuilder::add_view(anydml_value of, const anydml_tensor& tensor, std::int64_t offset) {
   const auto value = find("anydml_graph_add_view: value", of);
   ANYDML_TRY(value);
-  const auto made = read("view", tensor);
-  ANYDML_TRY(made);
-  const std::uint64_t there = value.value()->bytes;
-  if (const std::uint64_t wanted = bytes_of(made.value()); wanted > there) {
-    return invalid({kLabel, "view"},
-                   format_text("{} with sizes {} and strides {} reaches over {} bytes; expected at most {}, which the "
-                               "value has",
-                               type_name(made.value().type), shape_text(made.value().sizes, made.value().rank),
-                               shape_text(made.value().strides, made.value().rank), wanted, there));
+  const auto read_tensor = read("view", tensor);
+  ANYDML_TRY(read_tensor);
+  const TensorDesc& made = read_tensor.value();
+  Value view{made, value.value()->source, value.value()->bytes};
+  const Reach reach = reach_of(made);
+  if (reach.first == reach.end) {  // no element is anywhere
+    return add(view);
   }
-  return add({made.value(), value.value()->source, there});
+  const auto there = static_cast<std::int64_t>(view.bytes);  // of a tensor: 63 bits hold them
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  const bool counted = !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_size(made.type)), &offset) &&
+                       !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
+                       !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
+                       !__builtin_add_overflow(view.source.offset, reach.end, &end);
+  if (!counted || first < 0 || end > there) {
+    return invalid(
+        {kLabel, "view"},
+        format_text(
+            "{} with sizes {} and strides {} reaches over {}; expected the bytes 0 to {}, which the "
+            "value has",
+            type_name(made.type), shape_text(made.sizes, made.rank), shape_text(made.strides, made.rank),
+            counted ? format_text("the bytes {} to {}", first, end) : std::string("more bytes than can be counted"),
+            there));
+  }
+  return add(view);
 }
 
 Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
@@ -231,7 +250,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
 }
 
 bool GraphBuilder::is_whole(const Value& value) const {
-  if (value.source.kind != SourceKind::node) {
+  if (value.source.kind != SourceKind::node || value.source.offset != 0) {
     return false;
   }
   const TensorDesc& made = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
@@ -251,7 +270,10 @@ Status GraphBuilder::add_output(anydml_value of) {
                                shape_text(value.tensor.sizes, value.tensor.rank)));
   }
   if (!is_whole(value)) {  // an input, a constant, or a part of something
-    const anydml_tensor tensor = as_given(value.tensor);
+    anydml_tensor tensor = as_given(value.tensor);
+    if (reach_of(value.tensor).first < 0) {
+      tensor.strides = nullptr;
+    }
     const anydml_value inputs[] = {of};
     anydml_value copy = 0;
     ANYDML_TRY(add_operator(g_identity, inputs, std::span(&tensor, 1), {}, &copy));

@@ -20,7 +20,8 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
-  Result<anydml_value> add_view(anydml_value of, const anydml_tensor& tensor);
+  // offset: in elements of the view, from the element at index 0 of the value to its own.
+  Result<anydml_value> add_view(anydml_value of, const anydml_tensor& tensor, std::int64_t offset);
   // The values of the outputs go to `values`, which has a place for each.
   Status add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
                       std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
@@ -40,6 +41,8 @@ class GraphBuilder {
   Result<const Value*> find(std::string_view who, anydml_value value) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
+  // The same, of a tensor that begins with its element at index 0.
+  Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
   // Whether what the value's maker writes is what the value is, byte for byte.
   [[nodiscard]] bool is_whole(const Value& value) const;
   // used: of the inputs, which an output comes from.

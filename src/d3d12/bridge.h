@@ -66,8 +66,8 @@ struct IBridgeDevice : IUnknown {
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // False when there is no queue of messages to take it.
-  virtual bool post_message(MessageSeverity severity, const char* text) noexcept = 0;
+  // False when there is no queue of messages to take it. logged: the log has shown it already.
+  virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
   // Whether `count` descriptors lie there, in a live heap of views. A handle of 0 is not asked about.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;

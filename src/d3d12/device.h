@@ -218,8 +218,8 @@ class Device final
   const void* identity() noexcept override { return core_.get(); }
   std::uint32_t adapter_index() noexcept override { return core_->adapter_index(); }
   HRESULT removed_reason() noexcept override { return core_->removed_reason(); }
-  bool post_message(MessageSeverity severity, const char* text) noexcept override {
-    return core_->post(severity, text);
+  bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
+    return core_->post(severity, text, logged);
   }
   bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                             std::uint32_t count) noexcept override;

@@ -38,7 +38,7 @@ Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, addr
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
     : adapter_index_(adapter_index), core_(core), device_(device) {}
 
-bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
+bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   if (!debug()) {
     return false;
   }
@@ -50,8 +50,8 @@ bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
                                       .severity = severities[static_cast<int>(severity)],
                                       .id = D3D12_MESSAGE_ID_UNKNOWN,
                                       .text = text});
-    if (!heard) {  // where a debugger's output would go
-      show_unless_logged(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
+    if (!heard && !logged) {  // where a debugger's output would go
+      show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
     }
   } catch (...) {  // no memory for the message; the log has it
   }
@@ -59,20 +59,20 @@ bool DeviceCore::post(MessageSeverity severity, const char* text) noexcept {
 }
 
 HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
-  core_.report(message);
-  post(MessageSeverity::error, message);
+  const bool logged = core_.report(message);
+  post(MessageSeverity::error, message, logged);
   return code;
 }
 
 HRESULT DeviceCore::answer(HRESULT code, const std::string& message) noexcept {
-  core_.report_answer(message.c_str());
-  post(MessageSeverity::error, message.c_str());
+  const bool logged = core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str(), logged);
   return code;
 }
 
 void DeviceCore::warn(const char* message) noexcept {
-  log_line(LogLevel::info, "warning: ", message);
-  post(MessageSeverity::warning, message);
+  const bool logged = log_line(LogLevel::info, "warning: ", message);
+  post(MessageSeverity::warning, message, logged);
 }
 
 void DeviceCore::remove(HRESULT reason, const char* message) noexcept {

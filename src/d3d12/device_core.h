@@ -105,7 +105,7 @@ class DeviceCore {
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // For messages that were logged, or reported, already. False when the debug layer is off.
-  bool post(MessageSeverity severity, const char* text) noexcept;
+  bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
   // For wrong use that no HRESULT can answer. The first removal counts; every fence is then reached.
   void remove(HRESULT reason, const char* message) noexcept;

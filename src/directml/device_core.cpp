@@ -6,25 +6,25 @@
 
 namespace anydml {
 
-void DmlCore::post(MessageSeverity severity, const char* message) noexcept {
+void DmlCore::post(MessageSeverity severity, const char* message, bool logged) noexcept {
   if (!debug_ || muted_.load(std::memory_order_relaxed)) {
     return;
   }
   // Without the D3D12 debug layer there is no queue of messages: they go where a debugger's output would.
-  if (!parent_->post_message(severity, message)) {
-    show_unless_logged(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
+  if (!parent_->post_message(severity, message, logged) && !logged) {
+    show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
   }
 }
 
 HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
-  core_.report(message);
-  post(MessageSeverity::error, message);
+  const bool logged = core_.report(message);
+  post(MessageSeverity::error, message, logged);
   return code;
 }
 
 HRESULT DmlCore::answer(HRESULT code, const std::string& message) noexcept {
-  core_.report_answer(message.c_str());
-  post(MessageSeverity::error, message.c_str());
+  const bool logged = core_.report_answer(message.c_str());
+  post(MessageSeverity::error, message.c_str(), logged);
   return code;
 }
 
@@ -33,8 +33,8 @@ HRESULT DmlCore::fail(const char* method, const Error& error) {
 }
 
 void DmlCore::warn(const char* message) noexcept {
-  log_line(LogLevel::info, "warning: ", message);
-  post(MessageSeverity::warning, message);
+  const bool logged = log_line(LogLevel::info, "warning: ", message);
+  post(MessageSeverity::warning, message, logged);
 }
 
 void DmlCore::remove(HRESULT reason, const char* message) noexcept {

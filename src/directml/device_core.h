@@ -55,7 +55,7 @@ class DmlCore {
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }
 
  private:
-  void post(MessageSeverity severity, const char* message) noexcept;
+  void post(MessageSeverity severity, const char* message, bool logged) noexcept;
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer) const;
 
   const ComPtr<IBridgeDevice> parent_;

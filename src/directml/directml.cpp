@@ -40,8 +40,9 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     if (core == nullptr) {
       return E_FAIL;
     }
+    bool logged = false;
     const auto fail = [&](HRESULT code, const std::string& what) {
-      core->report(format_text("{}: {}", function, what).c_str());
+      logged = core->report(format_text("{}: {}", function, what).c_str());
       return code;
     };
     if (out == nullptr) {
@@ -66,9 +67,11 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     }
     const auto level = offered_level();
     if (!level) {
-      // Who misspelt a setting cannot be told to make another.
-      show_unless_logged(LogLevel::error, level.error().message);
-      return fail(E_INVALIDARG, level.error().message);
+      const HRESULT code = fail(E_INVALIDARG, level.error().message);
+      if (!logged) {  // who misspelt a setting cannot be told to make another
+        show_line(LogLevel::error, level.error().message);
+      }
+      return code;
     }
     const auto asked = facts::find_level(minimum);
     if (!asked && minimum < static_cast<unsigned>(facts::kNewestLevel)) {

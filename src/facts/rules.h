@@ -83,6 +83,7 @@ struct Rule {
 
 struct Rules {
   std::span<const Rule> rules;
+  std::span<const Rule> usual;  // never judged: the value that is taken where the documents leave it open
   std::span<const RuleNode> nodes;
 };
 

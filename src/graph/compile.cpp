@@ -83,26 +83,38 @@ class Compiler {
       total = sum.value_or(0);
       return sum.has_value() && total >> 62 == 0;
     };
-    bool good = true;
+    const auto too_much = [](std::string_view what, std::uint64_t bytes) -> Error {
+      return {ErrorKind::out_of_memory,
+              format_text("{}: with its {} bytes the values of the graph have more than can be "
+                          "counted; expected less than 2^62 in all",
+                          what, bytes)};
+    };
     bool has_known = !graph_.constants.empty();
-    for (const GraphInput& input : graph_.inputs) {
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const GraphInput& input = graph_.inputs[i];
       has_known = has_known || input.owned;
-      good = good && (!input.owned || add(input.extent));
+      if (input.owned && !add(input.extent)) {
+        return too_much(format_text("input {}", i), input.extent.bytes);
+      }
     }
-    for (const Extent& constant : graph_.constants) {
-      good = good && add(constant);
+    for (std::size_t i = 0; i < graph_.constants.size(); ++i) {
+      if (!add(graph_.constants[i])) {
+        return too_much(format_text("constant {}", i), graph_.constants[i].bytes);
+      }
     }
     // An output of the graph is in the caller's memory, unless it can be made beforehand.
     ValueSet given(values_.count());
     for (const GraphSource& output : graph_.outputs) {
       given[values_.of(output)] = !has_known;
     }
-    for (std::uint32_t node = 0; node < graph_.nodes.size(); ++node) {
+    for (const std::uint32_t node : sorted_) {
       for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
-        good = good && (given[values_.of_node(node, output)] || add(graph_.nodes[node].outputs[output]));
+        if (!given[values_.of_node(node, output)] && !add(graph_.nodes[node].outputs[output])) {
+          return too_much(node_label(graph_, node), graph_.nodes[node].outputs[output].bytes);
+        }
       }
     }
-    return good ? Status() : Error{ErrorKind::out_of_memory, "the graph's values have more bytes than can be counted"};
+    return {};
   }
 
   void place_given() {
@@ -410,8 +422,7 @@ Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, 
   for (const std::uint32_t i : nodes) {
     const OpDesc& op = *graph.nodes[i].op;
     if (!op.empty && !device.has_family(static_cast<std::uint32_t>(op.family->id))) {
-      return Error{ErrorKind::unsupported,
-                   format_text("{}: the device has no kernels for this operator yet", node_label(graph, i))};
+      return in_node(graph, i, {ErrorKind::unsupported, "the device has no kernels for this operator yet"});
     }
   }
   return {};

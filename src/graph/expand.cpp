@@ -3,7 +3,6 @@
 
 #include "graph/passes.h"
 #include "ops/parts.h"
-#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -40,7 +39,7 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
     }
     auto parts = op.family->parts(op, device, known_inputs(graph, *folded, graph.nodes[i]));
     if (!parts) {
-      return Error{parts.error().kind, format_text("{}: {}", node_label(graph, i), parts.error().message)};
+      return in_node(graph, i, parts.error());
     }
     if (!parts.value().parts.empty()) {
       all.of_nodes.resize(graph.nodes.size());
@@ -115,7 +114,8 @@ class Expansion {
     const std::vector<GraphSource> values = values_of(node, parts, first);
     auto value = static_cast<std::uint32_t>(node.sources.size());
     for (const OpPart& part : parts.parts) {
-      GraphNode made{.op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number};
+      GraphNode made{
+          .op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number, .alone = node.alone};
       for (const std::uint32_t source : part.sources) {
         made.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
       }

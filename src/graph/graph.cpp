@@ -76,7 +76,8 @@ std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unm
 Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs, std::vector<Extent> outputs) {
   Graph graph;
   graph.inputs = std::move(inputs);
-  GraphNode node{.op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}};
+  GraphNode node{
+      .op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}, .number = {}, .alone = true};
   for (std::uint32_t i = 0; i < node.op->input_count; ++i) {
     node.sources.push_back(node.op->tensors[i].present ? GraphSource{.kind = SourceKind::input, .index = i}
                                                        : GraphSource{});
@@ -118,7 +119,12 @@ const Extent& extent_of(const Graph& graph, const GraphSource& source) {
 std::string node_label(const Graph& graph, std::uint32_t node) {
   const GraphNode& of = graph.nodes[node];
   const std::uint32_t number = of.number.value_or(node);
-  return format_text("node {} ({})", number, with_name(of.op->op->name, of.name));
+  const std::string name = with_name(of.op->op->name, of.name);
+  return of.alone ? name : format_text("node {} ({})", number, name);
+}
+
+Error in_node(const Graph& graph, std::uint32_t node, const Error& error) {
+  return {error.kind, format_text("{}: {}", node_label(graph, node), error.message)};
 }
 
 Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {

@@ -40,6 +40,7 @@ struct GraphNode {
   std::vector<GraphSource> inside = {};      // of each output: the value of whose memory it is a part; empty, or none
   std::string name;                          // may be empty
   std::optional<std::uint32_t> number = {};  // by which the caller knows it; nothing: its position among the nodes
+  bool alone = false;                        // it is, or is a part of, an operator that the caller knows as no node
 };
 
 struct GraphInput {
@@ -64,8 +65,10 @@ struct Graph {
 // The memory that a source is.
 [[nodiscard]] const Extent& extent_of(const Graph& graph, const GraphSource& source);
 
-// How messages and texts speak of a node: "node 3 (ELEMENT_WISE_ADD 'bias')".
+// How messages and texts speak of a node: "node 3 (ELEMENT_WISE_ADD 'bias')"; of one that is alone by its operator.
 [[nodiscard]] std::string node_label(const Graph& graph, std::uint32_t node);
+// The error with that before it.
+[[nodiscard]] Error in_node(const Graph& graph, std::uint32_t node, const Error& error);
 
 // The nodes, each after those that feed it, otherwise in the order given. An error names the nodes of a cycle.
 [[nodiscard]] Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph);

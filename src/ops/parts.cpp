@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "plan/reshape.h"
 #include "text/format.h"
@@ -29,14 +30,13 @@ PartList::PartList(const OpDesc& whole) : whole_(whole) {
   made_.outputs.assign(whole.output_count, kNoValue);
 }
 
-std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources,
-                                 const TensorDesc& result, const std::vector<PartAttribute>& attributes) {
+std::uint32_t PartList::add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
+                                      const TensorDesc& result) {
   const auto number = static_cast<std::uint32_t>(values_.size());
   values_.push_back(result);
   if (!status_.ok()) {
     return number;
   }
-  schema::Described described(*facts::find_operator(op));
   std::size_t next = 0;
   for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
     schema::Argument& argument = described.arguments[field];
@@ -53,10 +53,6 @@ std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uin
     } else if (facts::is_output(of.kind)) {
       argument.tensors.push_back(given(result));
       argument.present = true;
-    } else if (const auto set = std::ranges::find(attributes, of.name, &PartAttribute::field);
-               set != attributes.end()) {
-      argument.numbers = set->numbers;
-      argument.present = true;
     }
   }
   auto made = make_op_desc(described, Judged::not_yet);
@@ -67,6 +63,19 @@ std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uin
     status_ = made.error();
   }
   return number;
+}
+
+std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources,
+                                 const TensorDesc& result, const std::vector<PartAttribute>& attributes) {
+  schema::Described described(*facts::find_operator(op));
+  for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
+    if (const auto set = std::ranges::find(attributes, described.op->fields[field].name, &PartAttribute::field);
+        set != attributes.end()) {
+      described.arguments[field].numbers = set->numbers;
+      described.arguments[field].present = true;
+    }
+  }
+  return add_described(std::move(described), sources, result);
 }
 
 std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
@@ -83,6 +92,17 @@ std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t
 void PartList::add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                           const std::vector<PartAttribute>& attributes) {
   made_.outputs[output] = add_part(op, sources, whole_.outputs()[output].tensor, attributes);
+}
+
+void PartList::add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
+                                 std::uint32_t output) {
+  schema::Described described(*nested.op);
+  for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
+    if (facts::is_attribute(described.op->fields[field].kind)) {
+      described.arguments[field] = nested.arguments[field];
+    }
+  }
+  made_.outputs[output] = add_described(std::move(described), sources, whole_.outputs()[output].tensor);
 }
 
 std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,

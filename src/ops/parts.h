@@ -43,6 +43,11 @@ class PartList {
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});
 
+  // An operator that was described inside the whole, as a fused activation is. Its tensors follow from these values; its
+  // result is this output of the whole.
+  void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
+                         std::uint32_t output);
+
   // An operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as the
   // process; the family finds its parameters in OpDesc::internal. The number of the first result. `prepares`: as in
   // OpDesc.
@@ -58,6 +63,9 @@ class PartList {
  private:
   std::uint32_t add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                          const std::vector<PartAttribute>& attributes);
+  // described: its attributes are set.
+  std::uint32_t add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
+                              const TensorDesc& result);
 
   const OpDesc& whole_;
   std::vector<TensorDesc> values_;

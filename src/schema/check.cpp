@@ -370,7 +370,7 @@ std::string sentence(const facts::Operator& op, const Violation& violation) {
     return violation.reason;
   }
   const bool has_subject =
-      std::ranges::none_of(std::array<std::string_view, 4>{"is ", "holds ", "does ", "divides "},
+      std::ranges::none_of(std::array<std::string_view, 5>{"is ", "holds ", "does ", "divides ", "would "},
                            [&](std::string_view verb) { return violation.reason.starts_with(verb); });
   return format_text("{}{}{}", where, has_subject ? ": " : " ", violation.reason);
 }

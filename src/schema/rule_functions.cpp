@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "schema/infer.h"
 #include "schema/rules.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -31,7 +32,8 @@ class Fields {
     if (!tensor.has_desc || !tensor.has_sizes || tensor.rank > kMaxRank) {
       return std::nullopt;
     }
-    return Sizes(tensor.sizes, tensor.sizes + tensor.rank);
+    Sizes sizes(tensor.sizes, tensor.sizes + tensor.rank);
+    return std::ranges::find(sizes, kUnknownSize) == sizes.end() ? std::optional(std::move(sizes)) : std::nullopt;
   }
 
   // A number up to `most`; one beyond that other rules have told.
@@ -90,42 +92,41 @@ void expect_sizes(std::size_t field, const Sizes& given, Sizes wanted, std::stri
       {{.field = field}, format_text("sizes are {}; expected {}, {}", text_of(given), text_of(wanted), why)});
 }
 
-void gather_shape(const Described& described, Findings& findings) {
+std::optional<SizesByFunction> gather_shape(const Described& described, const Findings& findings) {
   const Fields fields(described, findings);
   const auto input = fields.sizes("InputTensor");
   const auto indices = fields.sizes("IndicesTensor");
-  const auto output = fields.sizes("OutputTensor");
-  if (!input || !indices || !output || input->empty()) {
-    return;
+  if (!input || !indices || input->empty()) {
+    return std::nullopt;
   }
   const auto axis = fields.number("Axis", input->size() - 1);
   const auto dimensions = fields.number("IndexDimensions", indices->size());
   if (!axis || !dimensions) {
-    return;
+    return std::nullopt;
   }
   Sizes wanted;
   append(wanted, *input, 0, *axis);
   append(wanted, last(*indices, *dimensions), 0, *dimensions);
   append(wanted, *input, *axis + 1, input->size());
-  expect_sizes(fields.find("OutputTensor"), *output, std::move(wanted),
-               format_text("those of InputTensor with the last {} of IndicesTensor in place of number {}, its Axis",
-                           *dimensions, *axis),
-               findings);
+  return SizesByFunction{
+      fields.find("OutputTensor"), std::move(wanted),
+      format_text("those of InputTensor with the last {} of IndicesTensor in place of number {}, its Axis", *dimensions,
+                  *axis),
+      std::nullopt};
 }
 
 // Of GATHER_ND, GATHER_ND1 and SCATTER_ND, where the tensor of the slices is the output or the updates.
-void nd_shape(const Described& described, std::string_view slices, Findings& findings) {
+std::optional<SizesByFunction> nd_shape(const Described& described, std::string_view slices, const Findings& findings) {
   const Fields fields(described, findings);
   const auto all_input = fields.sizes("InputTensor");
   const auto all_indices = fields.sizes("IndicesTensor");
-  const auto given = fields.sizes(slices);
-  if (!all_input || !all_indices || !given) {
-    return;
+  if (!all_input || !all_indices) {
+    return std::nullopt;
   }
   const auto input_count = fields.number("InputDimensionCount", all_input->size());
   const auto indices_count = fields.number("IndicesDimensionCount", all_indices->size());
   if (!input_count || !indices_count || *input_count == 0 || *indices_count == 0) {
-    return;
+    return std::nullopt;
   }
   const bool has_batch = fields.find("BatchDimensionCount") < described.op->fields.size();
   const auto batch = has_batch ? fields.number("BatchDimensionCount", std::min(*input_count, *indices_count) - 1)
@@ -133,28 +134,27 @@ void nd_shape(const Described& described, std::string_view slices, Findings& fin
   const Sizes input = last(*all_input, *input_count);
   const Sizes indices = last(*all_indices, *indices_count);
   if (!batch || indices.empty() || indices.back() < 0 || indices.back() > static_cast<std::int64_t>(input.size())) {
-    return;  // which another rule tells
+    return std::nullopt;  // which another rule tells
   }
   const auto coordinates = static_cast<std::size_t>(indices.back());
+  SizesByFunction result{fields.find(slices), Sizes(indices.begin(), indices.end() - 1), {}, std::nullopt};
   if (coordinates + *batch > input.size()) {
-    findings.violations.push_back(
-        {{.field = fields.find("IndicesTensor"), .part = Part::sizes, .part_index = all_indices->size() - 1},
-         format_text("is {}; expected at most InputDimensionCount - BatchDimensionCount, which is {}", coordinates,
-                     input.size() - *batch)});
-    return;
+    result.fault =
+        Violation{{.field = fields.find("IndicesTensor"), .part = Part::sizes, .part_index = all_indices->size() - 1},
+                  format_text("is {}; expected at most InputDimensionCount - BatchDimensionCount, which is {}",
+                              coordinates, input.size() - *batch)};
+    return result;
   }
-  Sizes wanted(indices.begin(), indices.end() - 1);
-  append(wanted, input, *batch + coordinates, input.size());
-  expect_sizes(fields.find(slices), *given, std::move(wanted),
-               format_text("the sizes of IndicesTensor but its last, then those of InputTensor that the {} coordinates "
-                           "leave",
-                           coordinates),
-               findings);
+  append(result.sizes, input, *batch + coordinates, input.size());
+  result.why = format_text(
+      "the sizes of IndicesTensor but its last, then those of InputTensor that the {} coordinates leave", coordinates);
+  return result;
 }
 
 }  // namespace
 
-void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings) {
+std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
+                                                 const Findings& findings) {
   switch (function) {
     case facts::RuleFunction::gather_shape:
       return gather_shape(described, findings);
@@ -164,8 +164,23 @@ void check_by_function(facts::RuleFunction function, const Described& described,
       return nd_shape(described, "UpdatesTensor", findings);
     case facts::RuleFunction::fused_activation:  // check_fields asks it of every operator within another
     case facts::RuleFunction::none:
-      return;
+      break;
   }
+  return std::nullopt;
+}
+
+void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings) {
+  auto wanted = sizes_by_function(function, described, findings);
+  const auto given =
+      wanted ? Fields(described, findings).sizes(described.op->fields[wanted->field].name) : std::nullopt;
+  if (!given) {
+    return;
+  }
+  if (wanted->fault) {
+    findings.violations.push_back(std::move(*wanted->fault));
+    return;
+  }
+  expect_sizes(wanted->field, *given, std::move(wanted->sizes), wanted->why, findings);
 }
 
 }  // namespace anydml::schema

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/checked.h"
+#include "schema/infer.h"
 
 namespace anydml::schema {
 namespace {
@@ -26,6 +27,22 @@ std::int64_t effective_rank(const GivenTensor& tensor) {
     ++leading;
   }
   return tensor.rank - leading;
+}
+
+// Of one size only that size must be known.
+bool depends_on_unknown(RuleOp op, const GivenTensor& tensor) {
+  switch (op) {
+    case RuleOp::data_type:
+      return tensor.type == 0;
+    case RuleOp::flags:
+      return false;
+    case RuleOp::elements:
+    case RuleOp::effective_rank:
+      return !tensor.has_sizes ||
+             std::find(tensor.sizes, tensor.sizes + tensor.rank, kUnknownSize) != tensor.sizes + tensor.rank;
+    default:
+      return !tensor.has_sizes;
+  }
 }
 
 // Rounds down, so that a negative dividend gives what no size is.
@@ -60,12 +77,13 @@ const GivenTensor* RuleValues::tensor(const RuleNode& node) const {
     return nullptr;
   }
   const GivenTensor& found = tensors[static_cast<std::size_t>(which.integer)];
-  return found.has_desc && found.has_sizes && found.rank <= kMaxRank ? &found : nullptr;
+  const bool has_sizes = found.has_sizes || unknowns_ == Unknowns::allowed;
+  return found.has_desc && has_sizes && found.rank <= kMaxRank ? &found : nullptr;
 }
 
 RuleValue RuleValues::tensor_value(const RuleNode& node) const {
   const GivenTensor* given = tensor(node);
-  if (given == nullptr) {
+  if (given == nullptr || (unknowns_ == Unknowns::allowed && depends_on_unknown(node.op, *given))) {
     return {};
   }
   switch (node.op) {
@@ -91,11 +109,9 @@ RuleValue RuleValues::tensor_value(const RuleNode& node) const {
   if (which.state != State::integer || which.integer >= given->rank) {
     return {};
   }
-  if (which.integer >= 0) {
-    return integer(given->sizes[which.integer]);
-  }
-  const auto from_end = checked_add(which.integer, given->rank);
-  return integer(from_end && *from_end >= 0 ? given->sizes[*from_end] : 1);
+  const auto from_end = which.integer < 0 ? checked_add(which.integer, given->rank) : which.integer;
+  const std::int64_t size = from_end && *from_end >= 0 ? given->sizes[*from_end] : 1;
+  return unknowns_ == Unknowns::allowed && size == kUnknownSize ? RuleValue{} : integer(size);
 }
 
 RuleValue RuleValues::over_range(const RuleNode& node) const {

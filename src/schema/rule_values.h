@@ -31,10 +31,13 @@ struct RuleValue {
 // The number that is kept for an attribute of the field's type.
 [[nodiscard]] RuleValue rule_value(const facts::Field& field, const Scalar& number);
 
+// Whether parts of tensors may be unknown, as infer.h has them: what depends on them is absent.
+enum class Unknowns : std::uint8_t { none, allowed };
+
 class RuleValues {
  public:
-  RuleValues(const Described& described, facts::FeatureLevel level)
-      : described_(described), level_(level), nodes_(facts::rules_of(*described.op).nodes) {}
+  RuleValues(const Described& described, facts::FeatureLevel level, Unknowns unknowns = Unknowns::none)
+      : described_(described), level_(level), unknowns_(unknowns), nodes_(facts::rules_of(*described.op).nodes) {}
 
   [[nodiscard]] const facts::RuleNode& node(std::uint16_t index) const { return nodes_[index]; }
 
@@ -72,6 +75,7 @@ class RuleValues {
 
   const Described& described_;
   facts::FeatureLevel level_;
+  Unknowns unknowns_;
   std::span<const facts::RuleNode> nodes_;
   mutable std::array<std::optional<std::int64_t>, 4> variables_;  // sums set theirs while they are computed
 };

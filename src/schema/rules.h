@@ -2,7 +2,9 @@
 // The rules of the facts, and what fields ask by being what they are, held against a described operator.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +40,25 @@ enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 // One rule by itself, whatever the others say.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
-// Those of them that are functions.
+// The sizes that a rule which is a function asks of a tensor, aligned at the right: 1s at the left may be missing.
+struct SizesByFunction {
+  std::size_t field;
+  std::vector<std::int64_t> sizes;
+  std::string why;
+  std::optional<Violation> fault;  // of another field, so that there are none
+
+  // Whether a tensor of this rank has room for them.
+  [[nodiscard]] bool fit(std::size_t rank) const {
+    return rank >= sizes.size() || std::all_of(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(rank),
+                                               [](std::int64_t size) { return size == 1; });
+  }
+};
+
+// Nothing where a field that it reads is absent, unknown or wrong, and of functions that are about something else.
+[[nodiscard]] std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
+                                                               const Findings& findings);
+
+// Holds them against the tensor.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
 }  // namespace anydml::schema

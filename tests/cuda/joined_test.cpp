@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions that are one kernel with the element-wise steps before and after them, without a GPU: from a graph to the
-// source, which NVRTC compiles, where NVRTC is, and to the parameter of a launch. What the kernels compute is for a
-// machine with a GPU.
+// Reductions and products that are one kernel with the element-wise steps before and after them, without a GPU: from a
+// graph to the source, which NVRTC compiles, where NVRTC is, and to the parameter of a launch. What the kernels compute
+// is for a machine with a GPU.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "graph/compile.h"
 #include "ops/elementwise/cuda/interpreter.h"
 #include "ops/elementwise/cuda/prepared.h"
+#include "ops/product/cuda/kernel_set.h"
 #include "ops/reduce/cuda/kernel_set.h"
 #include "support/graph_text.h"
 
@@ -87,6 +88,8 @@ const ReduceKernels& extreme_kernels(FoldId fold, DataType type) { return visit_
 const ReduceKernels& argmax_kernels(DataType type) { return visit_arg_extreme(FoldId::argmax, type, kDescribe); }
 const ReduceKernels& argmin_kernels(DataType type) { return visit_arg_extreme(FoldId::argmin, type, kDescribe); }
 
+cudaError_t start_product(const ProductLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
+
 // The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
 bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
   const Entry& of = entry(id);
@@ -99,6 +102,7 @@ bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) no
 }
 
 extern const Family reduce_family;
+extern const Family product_family;
 
 namespace {
 
@@ -123,20 +127,23 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
       },
       .prepare_inlined = prepare_inlined,
   };
-  const bool is_reduce = number == static_cast<std::uint32_t>(FamilyId::reduce);
-  return {.family = is_reduce ? &reduce_family : &kElementwise, .missing = nullptr};
+  const auto id = static_cast<FamilyId>(number);
+  return {.family = id == FamilyId::reduce    ? &reduce_family
+                    : id == FamilyId::product ? &product_family
+                                              : &kElementwise,
+          .missing = nullptr};
 }
 
 namespace {
 
 // The steps of the graph, which all are joined, as they are launched: the names of the kernels.
-std::string launched(const std::string& text) {
+std::string launched(const std::string& text, const Machine& machine = kMachine) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
   const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1}).value();
   BackendProgram program;
-  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), kMachine, program);
+  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
       status.code != BackendCode::ok) {
     return status.message;
   }
@@ -146,8 +153,8 @@ std::string launched(const std::string& text) {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
       const Operand& operand = step.operands[i];
       constexpr std::uint64_t kApart = 1 << 20;
-      bases[i] = operand.slot == kNoSlot ? nullptr
-                                         : reinterpret_cast<std::byte*>((operand.slot + 1) * kApart + operand.offset);
+      bases[i] = has_address(operand.slot) ? reinterpret_cast<std::byte*>((operand.slot + 1) * kApart + operand.offset)
+                                           : nullptr;
     }
     EXPECT_EQ(step.prepared->launch(bases, nullptr, nullptr), cudaSuccess);
   }
@@ -186,6 +193,18 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
     EXPECT_EQ(status.code, joins_from != 0 ? BackendCode::not_joined : BackendCode::ok);
     EXPECT_EQ(status.message == nullptr, joins_from == 0);
   }
+}
+
+// Fewer threads for each sum are better once the sums keep the device busy, and a smaller device is busy sooner.
+TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
+  const std::string graph =
+      "a = input 122880\n"
+      "s = REDUCE a:f32[1920,16] -> f32[1920,1] Function=SUM Axes=[1]\n"
+      "z = ABS s:f32[1920,1] -> f32[1920,1]\n"
+      "out z\n";
+  EXPECT_EQ(launched(graph), "along_vectors<JoinedWork>");
+  EXPECT_EQ(launched(graph, Machine{.multiprocessors = 2, .compute_capability = 90}), "along_wide<JoinedWork>");
+  expect_compiled();
 }
 
 // The steps share one workspace, behind the memory that the plan asks for.
@@ -233,6 +252,25 @@ TEST(Joined, BothNeighboursAreOneKernel) {
   EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are made, and counted from 0
   EXPECT_EQ(g_launched[0].launch.count, 16U);
   EXPECT_EQ(g_launched[0].launch.units, 4U);
+}
+
+TEST(Joined, AProductHandsItsOutputsOn) {
+  const auto graph = [](const std::string& rows) {
+    return "x = input 2000000\nw = input 65536\nc = input 512\n"
+           "p = GEMM x:f32[" +
+           rows + ",128] w:f32[128,128] c:f32[" + rows + ",128/0,1] -> f32[" + rows +
+           ",128] TransA=NONE TransB=TRANSPOSE Alpha=0.5 Beta=2 FusedActivation=ACTIVATION_RELU\n"
+           "z = ADD p:f32[" +
+           rows + ",128] x:f32[" + rows + ",128] -> f32[" + rows + ",128]\nout z\n";
+  };
+  EXPECT_EQ(launched(graph("100")), "product_tiles<64u, After>");
+  expect_compiled();
+  ASSERT_EQ(g_launched.size(), 1U);
+  EXPECT_EQ(g_launched[0].blocks, 4U);
+  EXPECT_EQ(g_launched[0].threads, 64U);
+  EXPECT_EQ(launched(graph("17000")), "product_tiles<128u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 133U);
 }
 
 TEST(Joined, BlocksHaveAPrologueAndTheirCombinationAnEpilogue) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CUDA kernels against the scalar definitions, by bits. Every entry, layout and program, small tasks and fills are
-// compared with the host (kernels_entries.cpp), reductions and normalised rows too (kernels_reduce.cpp,
-// kernels_normalise.cpp), the tuned kernels with generic ones on the device (kernels_modulus.cu). Exits with 77,
+// compared with the host (kernels_entries.cpp); so are reductions, copies, products and normalised rows
+// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalise.cpp), and the tuned kernels with generic ones on the device (kernels_modulus.cu). Exits with 77,
 // "skipped", where there is no device. --quick: few elements, for tools that watch every access.
 #include <cinttypes>
 #include <cstdio>
@@ -59,6 +59,8 @@ int run_all() {
   check_small_tasks();
   check_modulus();
   check_reductions();
+  check_moves();
+  check_products();
   check_normalisations();
   std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
   return g_failures == 0 ? 0 : 1;

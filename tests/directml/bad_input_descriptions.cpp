@@ -28,8 +28,8 @@ std::vector<Case> description_cases() {
        creating([](Program& p) { p.described.Type = DML_OPERATOR_INVALID; })},
       {"unknown operator type", E_INVALIDARG, "Type is 255",
        creating([](Program& p) { p.described.Type = number_as<DML_OPERATOR_TYPE>(255); })},
-      {"an operator that is not built", kUnsupported,
-       "RESAMPLE: an operator of DirectML that is not built here", creating([](Program& p) {
+      {"an operator that is not built", kUnsupported, "RESAMPLE: an operator of DirectML that is not built here",
+       creating([](Program& p) {
          p.described.Type = DML_OPERATOR_RESAMPLE;
          static constexpr UINT kSizes[] = {1, 24};
          for (DML_BUFFER_TENSOR_DESC* buffer : {&p.a.buffer, &p.b.buffer}) {
@@ -181,15 +181,14 @@ std::function<HRESULT(Program&)> creating_fused(Fill fill) {
 std::vector<Case> rule_cases() {
   return {
       // An operator that is not built is refused by name, before anything is said of its fields.
-      {"a right operator that is not built", kUnsupported, "GEMM: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_GEMM, DML_GEMM_OPERATOR_DESC>([](Program& p, auto& desc) {
-         resize(p.a, {2, 3});
-         resize(p.b, {3, 4});
-         resize(p.out, {2, 4});
-         desc.ATensor = &p.a.desc;
-         desc.BTensor = &p.b.desc;
-         desc.OutputTensor = &p.out.desc;
-       })},
+      {"a right operator that is not built", kUnsupported,
+       "LOCAL_RESPONSE_NORMALIZATION: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION, DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>(
+           [](Program& p, auto& desc) {
+             resize(p.a, {1, 3, 4, 4});
+             resize(p.out, {1, 3, 4, 4});
+             desc = {&p.a.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
+           })},
       {"one that is not built, with too many dimensions", kUnsupported,
        "RESAMPLE: an operator of DirectML that is not built here yet",
        creating_other<DML_OPERATOR_RESAMPLE, DML_RESAMPLE_OPERATOR_DESC>([](Program& p, auto& desc) {
@@ -199,9 +198,9 @@ std::vector<Case> rule_cases() {
          desc.OutputTensor = &p.out.desc;
        })},
       {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
-       "JOIN: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC>([](Program& p, auto& desc) {
-         desc = {UINT32_MAX, &p.a.desc, &p.out.desc, 0};
+       "QUANTIZE: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_QUANTIZE, DML_QUANTIZE_OPERATOR_DESC>([](Program& p, auto& desc) {
+         desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
       {"one that is not built, whose Desc is null", kUnsupported,
        "CONVOLUTION: an operator of DirectML that is not built here yet", creating([](Program& p) {

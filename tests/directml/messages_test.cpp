@@ -85,11 +85,11 @@ TEST_F(Messages, DirectMLSaysWhyACallFailed) {
   const auto device = create_d3d12_device();
   ComPtr<IDMLDevice> dml;
   ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
-  const DML_OPERATOR_DESC gemm{DML_OPERATOR_GEMM, nullptr};
+  const DML_OPERATOR_DESC lstm{DML_OPERATOR_LSTM, nullptr};
   ComPtr<IDMLOperator> op;
   Captured captured;
-  EXPECT_EQ(dml->CreateOperator(&gemm, IID_PPV_ARGS(&op)), kUnsupported);
-  EXPECT_EQ(captured.end(), log_shows_errors() ? "anydml: IDMLDevice::CreateOperator: GEMM: an operator of DirectML "
+  EXPECT_EQ(dml->CreateOperator(&lstm, IID_PPV_ARGS(&op)), kUnsupported);
+  EXPECT_EQ(captured.end(), log_shows_errors() ? "anydml: IDMLDevice::CreateOperator: LSTM: an operator of DirectML "
                                                  "that is not built here yet\n"
                                                : "");
 }
@@ -146,9 +146,38 @@ TEST_F(Messages, AFailureIsToldOnce) {
 // The C API has anydml_last_error, and prints nothing by itself.
 TEST_F(Messages, TheCApiDoesNotPrint) {
   Captured captured;
-  EXPECT_EQ(anydml_run(nullptr, "GEMM", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_UNSUPPORTED);
-  EXPECT_EQ(count_of(captured.end(), "GEMM"), log_is_default() || !log_shows_errors() ? 0 : 1);
-  EXPECT_STREQ(anydml_last_error(), "GEMM: an operator of DirectML that is not built here yet");
+  EXPECT_EQ(anydml_run(nullptr, "LSTM", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_UNSUPPORTED);
+  EXPECT_EQ(count_of(captured.end(), "LSTM"), log_is_default() || !log_shows_errors() ? 0 : 1);
+  EXPECT_STREQ(anydml_last_error(), "LSTM: an operator of DirectML that is not built here yet");
+}
+
+// One function for the process: it takes the lines of every library, whatever ANYDML_LOG says.
+TEST_F(Messages, GoToAFunctionOfTheProgram) {
+  std::vector<std::string> lines;
+  const auto take = [](void* context, int level, const char* line) {
+    static_cast<std::vector<std::string>*>(context)->push_back(std::to_string(level) + " " + line);
+  };
+  const auto device = create_d3d12_device();
+  const auto buffer = create_buffer(device.Get(), 64);
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
+  ASSERT_EQ(anydml_set_log(take, &lines, ANYDML_LOG_INFO), ANYDML_OK);
+  Captured captured;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 3; ++i) {
+    ComPtr<IDMLOperator> op;
+    EXPECT_EQ(dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
+    expected.emplace_back("1 IDMLDevice::CreateOperator: desc is null; expected a DML_OPERATOR_DESC");
+  }
+  EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
+  expected.push_back("1 " + sentence);
+  buffer->Unmap(0, nullptr);
+  ASSERT_EQ(anydml_set_log(nullptr, nullptr, ANYDML_LOG_NONE), ANYDML_OK);
+  EXPECT_EQ(captured.end(), "");
+  ASSERT_EQ(lines.size(), expected.size() + 1);
+  EXPECT_EQ(count_of(lines.back(), "2 warning: ID3D12Resource::Unmap: the resource is not mapped"), 1) << lines.back();
+  lines.pop_back();
+  EXPECT_EQ(lines, expected);
 }
 
 TEST_F(Messages, AnInterfaceThatIsNotThereIsInTheLog) {
@@ -178,13 +207,29 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     buffer->Unmap(0, nullptr);
     EXPECT_EQ(count_of(captured.end(), "ID3D12Resource::Unmap: the resource is not mapped"), 1);
   }
+  {  // whatever the log leaves out: refusals that programs ask for, and what comes again
+    Captured captured;
+    UINT nothing = 0;
+    EXPECT_TRUE(FAILED(device->CheckFeatureSupport(number_as<D3D12_FEATURE>(998), &nothing, sizeof(nothing))));
+    for (int i = 0; i < 5; ++i) {
+      ComPtr<ID3D12Heap> heap;
+      const D3D12_HEAP_DESC desc{};
+      EXPECT_EQ(device->CreateHeap(&desc, IID_PPV_ARGS(&heap)), E_INVALIDARG);
+    }
+    const std::string text = captured.end();
+    EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CheckFeatureSupport"), 1) << text;
+    EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0"), 5) << text;
+  }
   {  // DirectML's own, by the same way
     ComPtr<IDMLDevice> dml;
     ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
     Captured captured;
     ComPtr<IDMLOperator> op;
     EXPECT_EQ(dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
-    EXPECT_EQ(count_of(captured.end(), "IDMLDevice::CreateOperator: desc is null"), 1);
+    EXPECT_TRUE(FAILED(dml->CheckFeatureSupport(number_as<DML_FEATURE>(98), 0, nullptr, 0, nullptr)));
+    const std::string text = captured.end();
+    EXPECT_EQ(count_of(text, "IDMLDevice::CreateOperator: desc is null"), 1);
+    EXPECT_EQ(count_of(text, "IDMLDevice::CheckFeatureSupport"), 1) << text;
   }
   ComPtr<ID3D12InfoQueue1> messages;
   ASSERT_EQ(device.As(&messages), S_OK);

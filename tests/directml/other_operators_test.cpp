@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operators of other kinds through DirectML: one that needs a temporary resource, one with a tensor that is absent, one
-// with an operator fused to it. The same bits as the C API gives, which other tests hold against NumPy.
+// with an operator fused to it, and two with arrays of tensors. The same bits as the C API gives, which other tests
+// hold against NumPy.
 #include <cstring>
 #include <random>
 
@@ -207,6 +208,63 @@ TEST_F(OtherOperators, AnActivationIsFused) {
     const float expected = sum >= 0 ? sum : 0.25F * sum;
     EXPECT_EQ(std::memcmp(found.data() + i * sizeof(float), &expected, sizeof(float)), 0) << i;
   }
+}
+
+// A SPLIT has an array of outputs, and a JOIN an array of inputs: what one takes apart the other puts together.
+TEST_F(OtherOperators, ArraysOfTensors) {
+  const Tensor whole(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 7});
+  const Tensor parts[] = {Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 4}),
+                          Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 1}),
+                          Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 2})};
+  const DML_TENSOR_DESC descs[] = {parts[0].desc, parts[1].desc, parts[2].desc};
+  const std::size_t widths[] = {4, 1, 2};
+  const std::vector<float> values = draw(42);
+  const auto given = buffer_of(values.data(), 42 * sizeof(float));
+  ComPtr<ID3D12Resource> between[3];
+  DML_BUFFER_BINDING buffers[3];
+  DML_BINDING_DESC bindings[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t bytes = 6 * widths[i] * sizeof(float);
+    between[i] = create_buffer(dml.d3d12.Get(), bytes);
+    buffers[i] = {between[i].Get(), 0, bytes};
+    bindings[i] = {DML_BINDING_TYPE_BUFFER, &buffers[i]};
+  }
+  const auto prepare = [&](DML_OPERATOR_TYPE type, const void* desc, ComPtr<IDMLCompiledOperator>& compiled) {
+    ComPtr<IDMLOperator> op;
+    ASSERT_EQ(dml.create_operator(type, desc, op), S_OK) << anydml_last_error();
+    compiled = dml.compile(op.Get());
+    dml.initialise(compiled.Get());
+  };
+  ComPtr<IDMLCompiledOperator> split;
+  const DML_SPLIT_OPERATOR_DESC split_desc{&whole.desc, 3, descs, 3};
+  ASSERT_NO_FATAL_FAILURE(prepare(DML_OPERATOR_SPLIT, &split_desc, split));
+  const auto split_table = dml.table(split.Get(), heap.Get());
+  bind_inputs(split_table.Get(), {{given.Get(), 0, 42 * sizeof(float)}});
+  split_table->BindOutputs(3, bindings);
+  record(split.Get(), split_table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < 3; column += widths[i++]) {
+    const auto found = download(dml.queue, between[i].Get());
+    for (std::size_t row = 0; row < 6; ++row) {
+      EXPECT_EQ(std::memcmp(found.data() + row * widths[i] * sizeof(float), &values[row * 7 + column],
+                            widths[i] * sizeof(float)),
+                0);
+    }
+  }
+
+  ComPtr<IDMLCompiledOperator> join;
+  const DML_JOIN_OPERATOR_DESC join_desc{3, descs, &whole.desc, 3};
+  ASSERT_NO_FATAL_FAILURE(prepare(DML_OPERATOR_JOIN, &join_desc, join));
+  const auto join_table = dml.table(join.Get(), heap.Get());
+  const auto joined = create_buffer(dml.d3d12.Get(), 42 * sizeof(float));
+  join_table->BindInputs(3, bindings);
+  bind_output(join_table.Get(), {joined.Get(), 0, 42 * sizeof(float)});
+  record(join.Get(), join_table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  EXPECT_EQ(std::memcmp(download(dml.queue, joined.Get()).data(), values.data(), 42 * sizeof(float)), 0);
 }
 
 }  // namespace

@@ -291,6 +291,31 @@ def of_windows(dtype, since, counts=False, p=False):
     return [([x], {**options, "p": 2 if since > 1 else 2.0} if p else options) for x, options in rows]
 
 
+def of_gemm(dtype, since):
+    """Of small whole numbers, so that no order of the sums shows; the reference of float16 rounds every product."""
+    def whole(shape, seed):
+        return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
+
+    rows = []
+    for turned_a, turned_b in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        a, b = whole((3, 5), 1), whole((5, 4), 2)
+        a, b = (np.ascontiguousarray(x.T) if turned else x for x, turned in ((a, turned_a), (b, turned_b)))
+        options = {"transA": turned_a, "transB": turned_b}
+        rows.append(([a, b, whole((3, 4), 3)], options))
+        for shape in ((4,), (1, 4), (3, 1), (1,)) if since >= 7 else ():
+            rows.append(([a, b, whole(shape, 4)], {**options, "alpha": 0.5, "beta": -2.0}))
+        if since >= 11:
+            rows.append(([a, b], {**options, "alpha": 2.0}))
+    return rows
+
+
+def of_matmul(dtype, since):
+    shapes = [((3, 5), (5, 4)), ((5,), (5, 4)), ((3, 5), (5,)), ((5,), (5,)), ((2, 3, 5), (5, 4)),
+              ((2, 3, 5), (2, 5, 4)), ((5,), (2, 5, 4)), ((2, 1, 3, 5), (4, 5, 2)), ((1, 1), (1, 1)), ((3, 0), (0, 4))]
+    return [([np.random.default_rng(i).integers(-4, 5, shape).astype(dtype) for i, shape in enumerate(pair)], {})
+            for pair in shapes]
+
+
 def ordinary(**attributes):
     """Where the reference's own formula overflows, or loses a small result."""
     return lambda dtype, since: [([numbers(dtype, shape, specials=False)], attributes) for shape in SHAPES[1:]]
@@ -342,7 +367,7 @@ CASES = {
         {}, {"k": 1}, {"k": -1, "dtype": 1}, {"dtype": 9})],
     "Flatten": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"axis": axis}) for axis in (
         (0, 1, 3) if since < 11 else (0, 1, 3, -1))],
-    "Gather": of_gather, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
+    "Gather": of_gather, "Gemm": of_gemm, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
     "GroupNormalization": lambda dtype, since: of_normalization(  # a scale and a bias for each group, then channel
         {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),
     "HardSigmoid": finite(of_one(alpha=0.3, beta=0.4)), "HardSwish": finite(of_one()),
@@ -350,7 +375,8 @@ CASES = {
     "IsInf": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"detect_positive": p, "detect_negative": n})
                                    for p in (0, 1) for n in (0, 1)],
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),
-    "LeakyRelu": finite(of_one(alpha=0.25)), "Max": of_several, "Mean": of_several, "Min": of_several, "Mod": of_mod,
+    "LeakyRelu": finite(of_one(alpha=0.25)), "MatMul": of_matmul, "Max": of_several, "Mean": of_several,
+    "Min": of_several, "Mod": of_mod,
     "OneHot": of_one_hot, "PRelu": of_slope, "Pad": of_pad, "QuantizeLinear": of_quantize,
     "RMSNormalization": of_normalization({"axis": -1}, lambda x: x.shape[-1:]), "Range": of_range,
     "ReduceL1": reduction(), "ReduceL2": reduction(), "ReduceMax": reduction(specials=True),

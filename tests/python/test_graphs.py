@@ -17,7 +17,7 @@ X = np.arange(-12, 12, dtype=np.float32).reshape(4, 6) / 4
 
 def layer(x, bias):
     y = anydml.relu(anydml.add(x, bias))
-    total = anydml.reduce(y, function="SUM", axes=[1], shape=(x.shape[0], 1))
+    total = anydml.reduce(y, function="SUM", axes=[1])
     return anydml.divide(y, anydml.add(total, 1)), total
 
 

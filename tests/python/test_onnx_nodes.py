@@ -72,6 +72,9 @@ OLD = [
     ("LpNormalization", 1, [np.float32([[3, -1], [0, 0]])], {"p": 1}, np.float32([[0.75, -0.25], [0, 0]])),
     ("PRelu", 6, [-np.ones((1, 2, 3), np.float32), np.float32([2, 3])], {}, np.float32([[[-2] * 3, [-3] * 3]])),
     ("Pad", 13, [X, ints(0, -1, -1, 2)], {}, np.pad(X[:1, 1:], ((0, 0), (0, 2)))),
+    ("Pad", 13, [X, ints(1, -1, 0, 1)], {"mode": "reflect"}, np.pad(X[:, 1:], ((1, 0), (0, 1)), "reflect")),
+    ("Pad", 13, [X, ints(2, 0, 1, 4)], {"mode": "edge"}, np.pad(X, ((2, 1), (0, 4)), "edge")),
+    ("Pad", 19, [X > 1, ints(1, 0, 1, 3)], {"mode": "wrap"}, np.pad(X > 1, ((1, 1), (0, 3)), "wrap")),
 ]
 
 
@@ -191,7 +194,6 @@ def test_integers_where_onnx_says_little():
 
 @pytest.mark.parametrize("op, arrays, options, message", [
     ("Shrink", [np.int8([1])], {"bias": 0.5}, "Shrink of int8 with bias 0.5 and lambd 0.5: for integers bias must be"),
-    ("Pad", [X, ints(1, 1, 1, 1)], {"mode": "reflect"}, "Pad of mode reflect: it pads with a constant"),
     ("Dropout", [X, np.float32(0.5), np.array(True)], {}, "Dropout in training: it has no random numbers"),
     ("QuantizeLinear", [X, np.float16(1)], {}, "QuantizeLinear of float with a scale of float16: ONNX's text and its"),
     ("QuantizeLinear", [X.astype(np.int32), np.int32(1)], {}, "QuantizeLinear with a scale of int32 .*: it divides"),
@@ -234,6 +236,7 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("Split", [X], {"split": [3, -1], "outputs": 2, "opset": 2}, r"split is \[3, -1\]; expected numbers of 0 or more"),
     ("Concat", [X], {"axis": 2}, "axis is 2"),
     ("Concat", [X], {}, "axis is missing"),
+    ("Pad", [X, ints(1, 1, 1, 1)], {"mode": "mirror"}, "mode is 'mirror'; expected one of 'constant', 'reflect'"),
     ("Gather", [X, ints(0)], {"axis": -3}, "axis is -3"),
     ("Pad", [X, ints(-1, 0, -2, 0)], {}, r"pads is \[-1, 0, -2, 0\], and removes more than the tensor has"),
     ("Pad", [X, ints(-3, 0, 9, 0)], {}, "removes more than the tensor has"),

@@ -67,8 +67,26 @@ CASES = {
     **dict.fromkeys(("ACTIVATION_PARAMETRIC_SOFTPLUS", "ACTIVATION_SCALED_TANH"), ((X,), {"alpha": 0.3, "beta": 2}, {})),
     **{name: ONE if len(ALL[name].inputs) == 1 else TWO for name in python_rule.UFUNCS},
     "REDUCE": ((X.reshape(2, 2),), {"function": "sum", "axes": [1]}, {"shape": (2, 1), "dtype": X.dtype}),
+    "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
+             {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
+              "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
     "ARGMIN": ((X.reshape(2, 2),), {"axes": [1], "axis_direction": "increasing"}, {"shape": (2, 1), "dtype": "int64"}),
     "ARGMAX": ((X.reshape(2, 2),), {"axes": [0], "axis_direction": "decreasing"}, {"shape": (1, 2), "dtype": "int64"}),
+    "SPLIT": ((X,), {"axis": 0}, {"shape": ((1,), (3,))}),
+    "JOIN": (([X, Y, X],), {"axis": 0}, {"shape": (12,)}),
+    "SLICE": ((X,), {"offsets": [1], "sizes": [2], "strides": [2]}, {"shape": (2,)}),
+    "SLICE1": ((X,), {"input_window_offsets": [1], "input_window_sizes": [3], "input_window_strides": [-1]},
+               {"shape": (3,)}),
+    **dict.fromkeys(("PADDING", "PADDING1"), (
+        (X,), {"padding_mode": "wrap", "padding_value": 7, "start_padding": [5], "end_padding": [2]}, {"shape": (11,)})),
+    "TILE": ((X,), {"repeats": [3]}, {"shape": (12,)}),
+    "SPACE_TO_DEPTH": ((X.reshape(1, 1, 2, 2),), {"block_size": 2}, {"shape": (1, 4, 1, 1)}),
+    "SPACE_TO_DEPTH1": ((X.reshape(1, 1, 2, 2),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 4, 1, 1)}),
+    "DEPTH_TO_SPACE": ((X.reshape(1, 4, 1, 1),), {"block_size": 2}, {"shape": (1, 1, 2, 2)}),
+    "DEPTH_TO_SPACE1": ((X.reshape(1, 4, 1, 1),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 1, 2, 2)}),
+    "DIAGONAL_MATRIX": ((), {"offset": -1, "value": 3}, {"shape": (3, 2), "dtype": "int16"}),
+    "DIAGONAL_MATRIX1": ((X.reshape(2, 2),), {"value": 3, "diagonal_fill_begin": 1, "diagonal_fill_end": -1},
+                         {"shape": (2, 2)}),
     **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
        for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }
@@ -135,12 +153,15 @@ def test_signatures_of_ufuncs(name):
 def test_functions_give_what_run_gives(name):
     (inputs, attributes, options), function = CASES[name], getattr(anydml, ALL[name].python)
     fields = {one.name: one.field for one in ALL[name].attributes}
-    theirs = anydml.run(name, *inputs, **{fields[key]: value for key, value in attributes.items()}, **options)
+    flat = [array for one in inputs for array in (one if isinstance(one, list) else [one])]
+    theirs = anydml.run(name, *flat, **{fields[key]: value for key, value in attributes.items()}, **options)
+    several = isinstance(theirs, tuple)
     with np.errstate(all="ignore"):
         mine = function(*inputs, **attributes, **options)
-        assert mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
-        out = np.empty_like(theirs)
-        assert function(*inputs, **attributes, out=out) is out and out.tobytes() == theirs.tobytes()
+        out = tuple(map(np.empty_like, theirs)) if several else np.empty_like(theirs)
+        written = function(*inputs, **attributes, out=out)
+    for one, two, three, four in zip(mine, theirs, out, written) if several else [(mine, theirs, out, written)]:
+        assert one.dtype == two.dtype and one.tobytes() == two.tobytes() == three.tobytes() and four is three
     assert name in function.__doc__ or name in python_rule.HAND_WRITTEN
 
 
@@ -268,8 +289,8 @@ def test_what_is_wrong_is_named():
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
             # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^GEMM: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("GEMM", X, X, TransA=None, FusedActivation="RELU")),
+            (NotImplementedError, "^LSTM: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("LSTM", X, X, Direction=None, ActivationDescs="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

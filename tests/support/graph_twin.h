@@ -5,6 +5,7 @@
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace anydml::test {
 using Sizes = std::vector<int64_t>;
 using Bytes = std::vector<unsigned char>;
 
-// A tensor's type, sizes and strides, of which no stride is below 0.
+// A tensor's type, sizes and strides, of which only those of a view may be below 0.
 struct Form {
   anydml_type type = ANYDML_FLOAT32;
   Sizes sizes;
@@ -57,6 +58,7 @@ class Twin {
     anydml_value id;
     Form form;
     Bytes data;
+    int64_t at = 0;  // the element at index 0, in bytes
   };
 
   Twin() { EXPECT_EQ(anydml_graph_create(&graph_), ANYDML_OK); }
@@ -86,7 +88,7 @@ class Twin {
     std::vector<anydml_tensor> tensors;
     std::vector<anydml_value> ids;
     for (const std::size_t input : inputs) {
-      tensors.push_back(values_[input].form.tensor(values_[input].data.data()));
+      tensors.push_back(values_[input].form.tensor(values_[input].data.data() + values_[input].at));
       ids.push_back(values_[input].id);
     }
     Bytes result(form.bytes());
@@ -98,16 +100,55 @@ class Twin {
     values_.push_back({id, form, std::move(result)});
     return values_.size() - 1;
   }
-  std::size_t view(std::size_t of, const Form& form) {
+  // An operator with several outputs: the numbers of its results.
+  std::vector<std::size_t> run(const char* op, const std::vector<std::size_t>& inputs, const std::vector<Form>& forms,
+                               std::vector<anydml_attribute> attributes = {}) {
+    std::vector<anydml_tensor> tensors;
+    std::vector<anydml_value> ids;
+    for (const std::size_t input : inputs) {
+      tensors.push_back(values_[input].form.tensor(values_[input].data.data()));
+      ids.push_back(values_[input].id);
+    }
+    std::vector<Bytes> results;
+    std::vector<anydml_tensor> outputs;
+    for (const Form& form : forms) {
+      results.emplace_back(form.bytes());
+    }
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      outputs.push_back(forms[i].tensor(results[i].data()));
+    }
+    check(anydml_run(nullptr, op, tensors.data(), tensors.size(), outputs.data(), outputs.size(), attributes.data(),
+                     attributes.size()));
+    std::vector<anydml_value> made(forms.size());
+    check(anydml_graph_add_operator(graph_, op, ids.data(), ids.size(), outputs.data(), outputs.size(),
+                                    attributes.data(), attributes.size(), made.data()));
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      numbers.push_back(values_.size());
+      values_.push_back({made[i], forms[i], std::move(results[i])});
+    }
+    return numbers;
+  }
+  std::size_t view(std::size_t of, const Form& form, int64_t offset = 0) {
     anydml_value id = 0;
     const anydml_tensor tensor = form.tensor();
-    check(anydml_graph_add_view(graph_, values_[of].id, &tensor, &id));
-    values_.push_back({id, form, values_[of].data});
+    check(offset == 0 ? anydml_graph_add_view(graph_, values_[of].id, &tensor, &id)
+                      : anydml_graph_add_view_at(graph_, values_[of].id, &tensor, offset, &id));
+    values_.push_back(
+        {id, form, values_[of].data, values_[of].at + offset * static_cast<int64_t>(anydml_type_size(form.type))});
     return values_.size() - 1;
   }
   void output(std::size_t value) {
-    outputs_.push_back(value);
     check(anydml_graph_add_output(graph_, values_[value].id));
+    // As it lies in the memory of the output: from the element at index 0, and packed if a stride is below 0.
+    const Value& of = values_[value];
+    const bool is_forward = std::ranges::all_of(of.form.strides, [](int64_t stride) { return stride >= 0; });
+    Value seen{of.id, is_forward ? of.form : Form(of.form.type, of.form.sizes), {}};
+    seen.data.resize(seen.form.bytes());
+    const anydml_tensor from = of.form.tensor(const_cast<unsigned char*>(of.data.data()) + of.at);
+    const anydml_tensor to = seen.form.tensor(seen.data.data());
+    check(anydml_run(nullptr, "ELEMENT_WISE_IDENTITY", &from, 1, &to, 1, nullptr, 0));
+    outputs_.push_back(std::move(seen));
   }
   void compile() { check(anydml_graph_compile(graph_, nullptr, &compiled_)); }
 
@@ -121,15 +162,15 @@ class Twin {
     }
     std::vector<Bytes> results;
     std::vector<void*> outputs;
-    for (const std::size_t output : outputs_) {
-      results.emplace_back(values_[output].form.bytes());
+    for (const Value& output : outputs_) {
+      results.emplace_back(output.form.bytes());
       outputs.push_back(results.back().data());
     }
     if (anydml_compiled_run(compiled_, inputs.data(), inputs.size(), outputs.data(), outputs.size()) != ANYDML_OK) {
       return anydml_last_error();
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!same(values_[outputs_[i]].form, results[i], values_[outputs_[i]].data)) {
+      if (!same(outputs_[i].form, results[i], outputs_[i].data)) {
         return "output " + std::to_string(i) + " differs";
       }
     }
@@ -144,7 +185,9 @@ class Twin {
   static bool same(const Form& form, const Bytes& a, const Bytes& b, std::size_t dimension = 0, int64_t at = 0) {
     const std::size_t size = anydml_type_size(form.type);
     if (dimension == form.sizes.size()) {
-      return std::memcmp(&a[static_cast<std::size_t>(at) * size], &b[static_cast<std::size_t>(at) * size], size) == 0;
+      const unsigned char* const one = &a[static_cast<std::size_t>(at) * size];
+      const unsigned char* const other = &b[static_cast<std::size_t>(at) * size];
+      return std::memcmp(one, other, size) == 0 || (form.type == ANYDML_FLOAT32 && is_nan(one) && is_nan(other));
     }
     for (int64_t i = 0; i < form.sizes[dimension]; ++i) {
       if (!same(form, a, b, dimension + 1, at + i * form.strides[dimension])) {
@@ -155,13 +198,19 @@ class Twin {
   }
 
  private:
+  static bool is_nan(const unsigned char* bytes) {
+    float number = 0;
+    std::memcpy(&number, bytes, sizeof(number));
+    return number != number;
+  }
+
   static void check(int code) { ASSERT_EQ(code, ANYDML_OK) << anydml_last_error(); }
 
   anydml_graph* graph_ = nullptr;
   anydml_compiled* compiled_ = nullptr;
   std::vector<Value> values_;
   std::vector<std::size_t> inputs_;
-  std::vector<std::size_t> outputs_;
+  std::vector<Value> outputs_;
 };
 
 inline anydml_attribute axes_of(const std::vector<int64_t>& axes) {

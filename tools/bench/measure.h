@@ -20,6 +20,11 @@
 
 namespace anydml::bench {
 
+// Why nothing can be measured on a device.
+struct DeviceFailure {
+  std::string message;
+};
+
 enum class PassKind { plain, streaming };
 
 struct Settings {

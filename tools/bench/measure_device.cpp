@@ -7,33 +7,17 @@
 #include <functional>
 #include <span>
 
-#include "client.h"
 #include "data.h"
+#include "device_parts.h"
 #include "machine.h"
 
 namespace anydml::bench {
 namespace {
 
 using client::ComPtr;
-using Buffer = ComPtr<ID3D12Resource>;
 using Operations = std::vector<std::unique_ptr<client::Operation>>;  // one for each set of tensors
 // Records run number `run` of something.
 using Recording = std::function<void(std::uint64_t run)>;
-using Samples = std::vector<std::vector<double>>;  // of each thing that is timed, in seconds a run
-
-// Small tensors are there several times and taken in turn, so that a run does not find what the last left in a cache.
-constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
-constexpr std::uint64_t kMostSets = 64;
-// The clock ticks coarsely, and to read it takes a launch: a sample is as many runs as make this.
-constexpr double kSampleSeconds = 4e-3;
-constexpr std::uint64_t kMostRuns = 1000;
-constexpr int kMostRounds = 101;
-// Values are made once by the CPU, then copied over and over: the device's memory may hold thousands of millions.
-constexpr std::uint64_t kBlock = std::uint64_t{1} << 24;  // elements
-constexpr std::int64_t kWindow = 1 << 16;                 // consecutive elements of a sample that is checked
-constexpr std::uint64_t kAlignment = 256;                 // where a set begins
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // The memory of a case: of one set, and how many sets.
 struct Room {
@@ -56,14 +40,15 @@ Room room_of(const Case& of, const Placement& placement) {
   const std::uint64_t size = anydml_type_size(of.type);
   // The pass walks packed arrays of the elements.
   const auto bytes = [&](std::int64_t extent, bool absent) {
-    return absent ? 0 : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kAlignment);
+    return absent ? 0
+                  : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kDeviceAlignment);
   };
   Room room;
   room.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
   room.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
   room.out = bytes(placement.output.extent, false);  // in place it is the pass's
   if (of.layout != Layout::inplace) {
-    room.sets = std::clamp<std::uint64_t>(kSetBytes / (room.a + room.b + room.out), 1, kMostSets);
+    room.sets = sets_for(room.a + room.b + room.out);
   }
   return room;
 }
@@ -83,10 +68,10 @@ Total total_of(const std::vector<Case>& cases) {
       most.a = std::max(most.a, room.a * room.sets);
       most.b = std::max(most.b, room.b * room.sets);
       most.out = std::max(most.out, room.out * room.sets);
-      most.block = std::max(most.block, kBlock * anydml_type_size(of.type));
+      most.block = std::max(most.block, kDeviceBlock * anydml_type_size(of.type));
     }
   }
-  most.block = std::min(most.block, std::max({most.a, most.b, kAlignment}));
+  most.block = std::min(most.block, std::max({most.a, most.b, kDeviceAlignment}));
   return most;
 }
 
@@ -122,52 +107,6 @@ struct Tensor {
   [[nodiscard]] std::uint64_t bytes() const { return buffer.TotalTensorSizeInBytes; }
 };
 
-void check_call(int status) {
-  if (status != ANYDML_OK) {
-    throw DeviceFailure{anydml_last_error()};
-  }
-}
-
-// An operator of the C API over each set of the device's buffers.
-class Calls {
- public:
-  struct Place {
-    D3D12_GPU_VIRTUAL_ADDRESS first;
-    std::uint64_t step;  // to the next set
-  };
-
-  Calls(std::string_view op, std::span<const anydml_tensor> inputs, const anydml_tensor& output,
-        std::vector<Place> places, std::uint64_t sets)
-      : places_(std::move(places)), sets_(sets) {
-    check_call(anydml_compile(nullptr, std::string(op).c_str(), inputs.data(), inputs.size(), &output, 1, nullptr, 0,
-                              &compiled_));
-  }
-  Calls(const Calls&) = delete;
-  Calls& operator=(const Calls&) = delete;
-  ~Calls() { anydml_compiled_release(compiled_); }
-
-  // Gives the device run number `run`; or all that was given is done at its end.
-  void run(std::uint64_t run, bool to_the_end) const {
-    const void* inputs[2] = {};
-    const std::size_t count = places_.size() - 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      inputs[i] = address(places_[i], run);
-    }
-    void* const output = address(places_.back(), run);
-    check_call(to_the_end ? anydml_compiled_run(compiled_, inputs, count, &output, 1)
-                          : anydml_compiled_run_on_stream(compiled_, nullptr, inputs, count, &output, 1));
-  }
-
- private:
-  [[nodiscard]] void* address(const Place& place, std::uint64_t run) const {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.first + run % sets_ * place.step));
-  }
-
-  std::vector<Place> places_;  // the output's last
-  std::uint64_t sets_;
-  anydml_compiled* compiled_ = nullptr;
-};
-
 }  // namespace
 
 std::uint64_t device_bytes(const std::vector<Case>& cases) {
@@ -182,10 +121,7 @@ class DeviceMeasurer::State {
     a_ = create(total_.a);
     b_ = create(total_.b);
     out_ = create(total_.out);
-    single_ = create(kAlignment);
-    staging_ = device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_UPLOAD), total_.block,
-                                        D3D12_RESOURCE_STATE_GENERIC_READ, D3D12_RESOURCE_FLAG_NONE);
-    sample_seconds_ = std::min(kSampleSeconds, settings_.min_time / 25);
+    single_ = create(kDeviceAlignment);
   }
 
   std::optional<Result> measure(const Case& of, std::string& error) {
@@ -210,11 +146,11 @@ class DeviceMeasurer::State {
     const bool by_calls = of.type == ANYDML_FLOAT64;
     const Operations kernels = by_calls ? Operations() : create_kernels(of, placement, room);
     const Operations passes = by_calls ? Operations() : create_passes(of, room, array);
-    const auto kernel_calls = by_calls ? create_kernel_calls(of, placement, room) : nullptr;
-    const auto pass_calls = by_calls ? create_pass_calls(of, room, array) : nullptr;
+    const auto kernel_call = by_calls ? create_kernel_call(of, placement, room) : nullptr;
+    const auto pass_call = by_calls ? create_pass_call(of, room, array) : nullptr;
     const Recording recordings[] = {[&](std::uint64_t run) { record(passes, run); },
                                     [&](std::uint64_t run) { record(kernels, run); }};
-    const Calls* const calls[] = {pass_calls.get(), kernel_calls.get()};
+    DeviceCall* const calls[] = {pass_call.get(), kernel_call.get()};
     const auto time_both = [&](std::size_t first, std::size_t count, const std::vector<std::uint64_t>& runs,
                                int rounds) {
       return by_calls ? time_calls(std::span(calls).subspan(first, count), runs, rounds)
@@ -234,13 +170,13 @@ class DeviceMeasurer::State {
     }
     const std::size_t things = in_place ? 1 : 2;
     Samples samples =
-        time_long(things, [&](const auto& runs, int rounds) { return time_both(0, things, runs, rounds); });
+        time_long(things, settings_, [&](const auto& runs, int rounds) { return time_both(0, things, runs, rounds); });
     result.pass = summarise(samples[0]);
     result.pass_by = arrays == 3 ? "ELEMENT_WISE_ADD" : "ELEMENT_WISE_IDENTITY";
     result.kernel = summarise(in_place ? kernel_samples : samples[1]);
     if (arrays == 2) {
       const Recording copy = [&](std::uint64_t run) { record_copy(of, room, array, run % room.sets); };
-      samples = time_long(1, [&](const auto& runs, int rounds) { return time({&copy, 1}, runs, rounds); });
+      samples = time_long(1, settings_, [&](const auto& runs, int rounds) { return time({&copy, 1}, runs, rounds); });
       if (const Timing copied = summarise(samples[0]); copied.median < result.pass.median) {
         result.pass = copied;
         result.pass_by = "CopyBufferRegion";
@@ -254,6 +190,12 @@ class DeviceMeasurer::State {
       run_once(recordings[0], calls[0]);
     }
     run_once(recordings[1], calls[1]);
+    for (const DeviceCall* call : calls) {
+      if (call != nullptr && !call->error().empty()) {
+        error = call->error();
+        return std::nullopt;
+      }
+    }
     result.check = check_sample(of, placement);
     if (in_place) {
       fill_dividends(of, room);  // other layouts share them
@@ -263,7 +205,7 @@ class DeviceMeasurer::State {
 
  private:
   [[nodiscard]] Buffer create(std::uint64_t bytes) {
-    return device_.create_buffer(std::max<std::uint64_t>(bytes, kAlignment));
+    return device_.create_buffer(std::max<std::uint64_t>(bytes, kDeviceAlignment));
   }
 
   void record(const Operations& operations, std::uint64_t run) {
@@ -274,9 +216,9 @@ class DeviceMeasurer::State {
     device_.list()->ResourceBarrier(1, &barrier);
   }
 
-  void run_once(const Recording& recording, const Calls* calls) {
-    if (calls != nullptr) {
-      calls->run(0, true);
+  void run_once(const Recording& recording, DeviceCall* call) {
+    if (call != nullptr) {
+      call->run(0, true);
     } else {
       recording(0);
       device_.run();
@@ -337,53 +279,31 @@ class DeviceMeasurer::State {
     return operations;
   }
 
-  [[nodiscard]] std::unique_ptr<Calls> create_kernel_calls(const Case& of, const Placement& placement,
-                                                           const Room& room) const {
-    const auto tensor = [&](const Extents& strides) {
-      return anydml_tensor{of.type, placement.rank, placement.sizes.data(), strides.data(), nullptr};
-    };
-    const anydml_tensor inputs[] = {tensor(placement.inputs[0].strides), tensor(placement.inputs[1].strides)};
-    const auto single = single_->GetGPUVirtualAddress();
+  [[nodiscard]] std::unique_ptr<DeviceCall> create_kernel_call(const Case& of, const Placement& placement,
+                                                               const Room& room) const {
+    using Place = DeviceCall::Place;
     const auto place_of = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand) {
-      return has_single(of.layout, operand) ? Calls::Place{single, 0}
-                                            : Calls::Place{buffer->GetGPUVirtualAddress(), bytes};
+      return has_single(of.layout, operand) ? Place{single_->GetGPUVirtualAddress(), 0}
+                                            : Place{buffer->GetGPUVirtualAddress(), bytes};
     };
-    return std::make_unique<Calls>(
-        of.row->directml, inputs, tensor(placement.output.strides),
-        std::vector<Calls::Place>{place_of(a_, room.a, Operand::dividend), place_of(b_, room.b, Operand::divisor),
-                                  of.layout == Layout::inplace ? Calls::Place{a_->GetGPUVirtualAddress(), room.a}
-                                                               : Calls::Place{out_->GetGPUVirtualAddress(), room.out}},
-        room.sets);
+    const std::vector<Place> inputs{place_of(a_, room.a, Operand::dividend), place_of(b_, room.b, Operand::divisor)};
+    return std::make_unique<DeviceCall>(*of.row, of.type, placement, inputs,
+                                        of.layout == Layout::inplace ? Place{a_->GetGPUVirtualAddress(), room.a}
+                                                                     : Place{out_->GetGPUVirtualAddress(), room.out},
+                                        room.sets);
   }
 
-  [[nodiscard]] std::unique_ptr<Calls> create_pass_calls(const Case& of, const Room& room, std::uint64_t array) const {
-    const std::int64_t sizes[] = {static_cast<std::int64_t>((array + 3) / 4)};
-    const anydml_tensor tensor{ANYDML_UINT32, 1, sizes, nullptr, nullptr};
-    const anydml_tensor inputs[] = {tensor, tensor};
-    const Calls::Place a{a_->GetGPUVirtualAddress(), room.a};
-    const Calls::Place b{b_->GetGPUVirtualAddress(), room.b};
-    const Calls::Place out{out_->GetGPUVirtualAddress(), room.out};
-    if (arrays_read(of.layout) == 2) {
-      return std::make_unique<Calls>("ELEMENT_WISE_ADD", inputs, tensor, std::vector{a, b, out}, room.sets);
-    }
-    return std::make_unique<Calls>("ELEMENT_WISE_IDENTITY", std::span(inputs).first(1), tensor,
-                                   std::vector{of.layout == Layout::dividend ? b : a, out}, room.sets);
-  }
-
-  // As time() below, by the wall clock.
-  static Samples time_calls(std::span<const Calls* const> things, const std::vector<std::uint64_t>& runs, int rounds) {
-    Samples seconds(things.size());
-    std::vector<std::uint64_t> next(things.size());
-    for (int round = 0; round < rounds; ++round) {
-      for (std::size_t i = 0; i < things.size(); ++i) {
-        const double begin = seconds_now();
-        for (std::uint64_t run = 1; run <= runs[i]; ++run) {
-          things[i]->run(next[i]++, run == runs[i]);
-        }
-        seconds[i].push_back((seconds_now() - begin) / static_cast<double>(runs[i]));
-      }
-    }
-    return seconds;
+  [[nodiscard]] std::unique_ptr<DeviceCall> create_pass_call(const Case& of, const Room& room,
+                                                             std::uint64_t array) const {
+    using Place = DeviceCall::Place;
+    const bool two = arrays_read(of.layout) == 2;
+    const Row& row = row_named(two ? "add" : "identity");
+    const Place a{a_->GetGPUVirtualAddress(), room.a};
+    const Place b{b_->GetGPUVirtualAddress(), room.b};
+    return std::make_unique<DeviceCall>(row, ANYDML_UINT32,
+                                        place_packed(row, 1, {static_cast<std::int64_t>((array + 3) / 4)}, {}),
+                                        two ? std::vector{a, b} : std::vector{of.layout == Layout::dividend ? b : a},
+                                        Place{out_->GetGPUVirtualAddress(), room.out}, room.sets);
   }
 
   // Of each thing `rounds` samples of as many runs as `runs` says, by turns, in one list.
@@ -424,37 +344,9 @@ class DeviceMeasurer::State {
     return seconds;
   }
 
-  // By turns for about the time of a case, after a warm-up that finds out how many runs make a sample.
-  template <class Timer>
-  Samples time_long(std::size_t things, const Timer& timer) {
-    std::vector<std::uint64_t> runs(things, 1);
-    (void)timer(runs, 1);
-    const Samples first = timer(runs, 3);
-    double round_seconds = 0;
-    for (std::size_t i = 0; i < things; ++i) {
-      const double one = *std::ranges::min_element(first[i]);
-      runs[i] =
-          static_cast<std::uint64_t>(std::clamp(std::ceil(sample_seconds_ / one), 1.0, static_cast<double>(kMostRuns)));
-      round_seconds += one * static_cast<double>(runs[i]);
-    }
-    const double wanted = std::clamp(settings_.min_time / round_seconds, static_cast<double>(settings_.min_rounds),
-                                     static_cast<double>(kMostRounds));
-    return timer(runs, static_cast<int>(wanted));
-  }
-
-  // The values of the whole buffer are those of the block, again and again.
-  void fill_buffer(const Buffer& buffer, std::uint64_t bytes, const std::vector<std::byte>& block) {
-    std::memcpy(client::Mapped(staging_.Get()).bytes().data(), block.data(), block.size());
-    for (std::uint64_t at = 0; at < bytes; at += block.size()) {
-      device_.list()->CopyBufferRegion(buffer.Get(), at, staging_.Get(), 0,
-                                       std::min<std::uint64_t>(block.size(), bytes - at));
-    }
-    device_.run();
-  }
-
   void fill_dividends(const Case& of, const Room& room) {
     if (of.layout == Layout::inplace) {
-      fill_buffer(a_, room.a, block_a_);
+      staging_.fill(a_, room.a, block_a_);
     }
   }
 
@@ -478,55 +370,34 @@ class DeviceMeasurer::State {
     std::ranges::copy_if(cases_, std::back_inserter(alike),
                          [&](const Case& other) { return other.type == of.type && other.data == of.data; });
     const Total needed = total_of(alike);
-    const auto fill_operand = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand,
-                                  std::vector<std::byte>& block) {
-      block.resize(std::min({kBlock * size, total_.block, std::max(bytes, size)}) / size * size);
+    const auto fill_operand = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand, Bytes& block) {
+      block.resize(std::min({kDeviceBlock * size, total_.block, std::max(bytes, size)}) / size * size);
       fill(block.data(), block.size() / size, of.type, of.data, operand, team_);
-      fill_buffer(buffer, bytes, block);
+      staging_.fill(buffer, bytes, block);
     };
     fill_operand(a_, needed.a, Operand::dividend, block_a_);
     fill_operand(b_, needed.b, Operand::divisor, block_b_);
     filled_ = of;
   }
 
-  // Windows of consecutive elements, spread over the first set with its first and last elements among them.
   Check check_sample(const Case& of, const Placement& placement) {
     const std::size_t size = anydml_type_size(of.type);
-    const std::int64_t wanted = std::min(settings_.samples, placement.elements);
-    const std::int64_t window = std::min(wanted, kWindow);
-    const std::int64_t windows = (wanted + window - 1) / window;
-    std::vector<std::byte> a;
-    std::vector<std::byte> b;
-    std::vector<std::byte> out;
-    const auto element_of = [&](const std::vector<std::byte>& block, Operand operand, const Extents& strides,
-                                std::int64_t element) {
+    Bytes a;
+    Bytes b;
+    Bytes out;
+    const auto element_of = [&](const Bytes& block, Operand operand, const Extents& strides, std::int64_t element) {
       return has_single(of.layout, operand)
                  ? one_.data()
                  : block.data() + static_cast<std::size_t>(placement.offset(strides, element)) * size % block.size();
     };
-    const Buffer& from = of.layout == Layout::inplace ? a_ : out_;
-    for (std::int64_t i = 0; i < windows; ++i) {
-      const std::int64_t begin = windows == 1 ? 0 : (placement.elements - window) / (windows - 1) * i;
-      const std::int64_t end = i + 1 == windows ? placement.elements : begin + window;
-      const std::int64_t first = placement.offset(placement.output.strides, begin);
-      const std::int64_t last = placement.offset(placement.output.strides, end - 1);
-      const std::uint64_t bytes = static_cast<std::uint64_t>(last - first + 1) * size;
-      const auto readback = device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes,
-                                                     D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
-      device_.list()->CopyBufferRegion(readback.Get(), 0, from.Get(), static_cast<std::uint64_t>(first) * size, bytes);
-      device_.run();
-      const client::Mapped mapped(readback.Get());
-      for (std::int64_t element = begin; element < end; ++element) {
-        const std::byte* const x = element_of(block_a_, Operand::dividend, placement.inputs[0].strides, element);
-        const std::byte* const y = element_of(block_b_, Operand::divisor, placement.inputs[1].strides, element);
-        const std::byte* const z =
-            mapped.bytes().data() +
-            static_cast<std::size_t>(placement.offset(placement.output.strides, element) - first) * size;
-        a.insert(a.end(), x, x + size);
-        b.insert(b.end(), y, y + size);
-        out.insert(out.end(), z, z + size);
-      }
-    }
+    read_windows(device_, of.layout == Layout::inplace ? a_ : out_, placement, size, settings_.samples, false,
+                 [&](std::int64_t element, const std::byte* z) {
+                   const auto* x = element_of(block_a_, Operand::dividend, placement.inputs[0].strides, element);
+                   const auto* y = element_of(block_b_, Operand::divisor, placement.inputs[1].strides, element);
+                   a.insert(a.end(), x, x + size);
+                   b.insert(b.end(), y, y + size);
+                   out.insert(out.end(), z, z + size);
+                 });
     const Placement packed = place_packed(*of.row, 1, {static_cast<std::int64_t>(out.size() / size)}, {});
     return check_modulus(of, packed, a.data(), b.data(), out.data(), packed.elements);
   }
@@ -535,11 +406,11 @@ class DeviceMeasurer::State {
   std::vector<Case> cases_;
   Total total_;
   Team team_;
-  double sample_seconds_ = 0;
   client::Device device_{{.custom_heaps = false}};
-  Buffer a_, b_, out_, single_, staging_;
-  std::vector<std::byte> block_a_, block_b_, one_;  // what the buffers hold
-  std::optional<Case> filled_;                      // the type and the data of that
+  Staging staging_{device_, total_.block};
+  Buffer a_, b_, out_, single_;
+  Bytes block_a_, block_b_, one_;  // what the buffers hold
+  std::optional<Case> filled_;     // the type and the data of that
 };
 
 DeviceMeasurer::DeviceMeasurer(const std::vector<Case>& cases, Settings settings) try

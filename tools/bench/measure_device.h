@@ -19,10 +19,6 @@
 
 namespace anydml::bench {
 
-struct DeviceFailure {
-  std::string message;
-};
-
 class DeviceMeasurer {
  public:
   // Opens the default adapter. All three throw DeviceFailure.

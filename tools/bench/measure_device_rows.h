@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "measure.h"
-#include "measure_device.h"
 
 namespace anydml::bench {
 

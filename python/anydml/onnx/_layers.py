@@ -16,8 +16,7 @@ add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
 
 def reduce(x, axes, function):
     """With the axes kept."""
-    shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
-    return dispatch("REDUCE", x, Function=function, Axes=list(axes), shape=shape)
+    return dispatch("REDUCE", x, Function=function, Axes=list(axes))
 
 
 def pool(function, empty, uses):

@@ -2,8 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _reductions as reductions
-from . import _shapes as shapes
+from . import _elements as elements, _functions as functions, _layers as layers, _products as products
+from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
 
@@ -125,6 +125,9 @@ _NODES = {
     "ReduceProd": reductions.reduction("MULTIPLY"),
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    # products of matrices
+    "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
+    "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
@@ -146,21 +149,21 @@ _NODES = {
     "Trilu": Row(shapes.trilu, "FILL_VALUE_SEQUENCE ADD LOGICAL_GREATER_THAN_OR_EQUAL LOGICAL_LESS_THAN_OR_EQUAL IF"),
     # which element lies where
     "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
-    "Concat": Row(shapes.concat, "IDENTITY"),
-    "DepthToSpace": _view(shapes.depth_to_space),
+    "Concat": Row(shapes.concat, "JOIN"),
+    "DepthToSpace": Row(shapes.depth_to_space, "DEPTH_TO_SPACE1"),
     "Dropout": Row(shapes.dropout, "IDENTITY FILL_VALUE_CONSTANT"),
     "Expand": _view(shapes.expand),
     "Flatten": _view(shapes.flatten),
     "Gather": Row(shapes.gather, "IDENTITY", is_view=True),
-    "Pad": Row(shapes.pad, "FILL_VALUE_CONSTANT IDENTITY"),
+    "Pad": Row(shapes.pad, "PADDING1"),
     "Reshape": _view(shapes.reshape),
     "Shape": _view(shapes.shape_of),
     "Size": _view(shapes.size_of),
-    "Slice": _view(shapes.sliced),
-    "SpaceToDepth": _view(shapes.space_to_depth),
-    "Split": _view(shapes.split),
+    "Slice": Row(shapes.sliced, "SLICE1", is_view=True),
+    "SpaceToDepth": Row(shapes.space_to_depth, "SPACE_TO_DEPTH1"),
+    "Split": Row(shapes.split, "SPLIT", is_view=True),
     "Squeeze": _view(shapes.squeeze),
-    "Tile": Row(shapes.tile, "IDENTITY", is_view=True),
+    "Tile": Row(shapes.tile, "TILE"),
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table

@@ -39,7 +39,7 @@ def _reduce(function, x, axes, shape):
         return np.empty(shape, x.dtype)
     if x.size == 0:
         return fill(_of_nothing(function, x.dtype), shape, x.dtype)
-    run = partial(dispatch, "REDUCE", Axes=axes, shape=tuple(shape))
+    run = partial(dispatch, "REDUCE", Axes=axes)
     if x.dtype.kind != "f" and function == "AVERAGE":  # the wrapped sum, and a quotient that is truncated
         count = x.size // math.prod(shape)
         return dispatch("ELEMENT_WISE_DIVIDE", run(x, Function="SUM"), number(count, x.dtype))
@@ -71,11 +71,9 @@ def extreme_index(name):
 
         def compute(x):
             axis = axis_of(node.attributes["axis"], x.ndim)
-            shape = [*x.shape[:axis], 1, *x.shape[axis + 1:]]
             if x.shape[axis] == 0:
                 raise ValueError(f"axis {axis} has no elements")
-            result = np.empty(shape, np.int64) if x.size == 0 else dispatch(
-                name, x, Axes=[axis], AxisDirection=direction, shape=tuple(shape), dtype=np.int64)
+            result = dispatch(name, x, Axes=[axis], AxisDirection=direction, dtype=np.int64)
             return result if keeps else result.reshape(*x.shape[:axis], *x.shape[axis + 1:])
 
         return compute
@@ -127,8 +125,7 @@ def hardmax_by_index(node):
             return np.empty_like(x)
         rows = x if node.since >= 13 else x.reshape(math.prod(x.shape[:axis]), -1)
         axis = axis if node.since >= 13 else 1
-        shape = tuple(1 if i == axis else size for i, size in enumerate(rows.shape))
-        first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", shape=shape, dtype=np.int64)
+        first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", dtype=np.int64)
         place = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
         return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place), x.dtype).reshape(x.shape)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Nodes that say which element lies where, and compute nothing: views of the tensor wherever strides can say it, and
-otherwise dispatches of IDENTITY into the parts of a new one. And nodes that make tensors from indices.
+otherwise operators that move elements. And nodes that make tensors from indices.
 """
 import math
 
@@ -114,7 +114,12 @@ def sliced(node):
         for start, end, axis, step in zip(starts, ends, axes, steps):
             least = -x.shape[axis] - 1  # as far below as a slice that goes down needs
             where[axis] = slice(start, end if step > 0 or end >= least else None, step)
-        return x[tuple(where)]
+        places = [range(size)[part] for size, part in zip(x.shape, where)]
+        if isinstance(x, np.ndarray) or not all(places):
+            return x[tuple(where)]
+        return dispatch("SLICE1", x, InputWindowOffsets=[min(one[0], one[-1]) for one in places],
+                        InputWindowSizes=[abs(one[-1] - one[0]) + 1 for one in places],
+                        InputWindowStrides=[one.step for one in places], shape=tuple(map(len, places)))
 
     return compute
 
@@ -135,7 +140,10 @@ def split(node):
             sizes = [min(part, max(0, x.shape[axis] - i * part)) for i in range(count)]
         if len(sizes) != count or sum(sizes) != x.shape[axis]:
             raise ValueError(f"split is {list(sizes)}: axis {axis} has {x.shape[axis]} elements for {count} outputs")
-        return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+        if isinstance(x, np.ndarray) or 0 in sizes:
+            return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+        shapes = tuple((*x.shape[:axis], size, *x.shape[axis + 1:]) for size in sizes)
+        return dispatch("SPLIT", x, Axis=axis, shape=shapes)
 
     return compute
 
@@ -148,13 +156,9 @@ def concat(node):
         if len(others) != 1 or any(part.ndim != parts[0].ndim for part in parts):
             raise ValueError("the inputs must have one shape but for the axis, and have "
                              + ", ".join(str(list(part.shape)) for part in parts))
-        ends = np.cumsum([part.shape[axis] for part in parts])
         shape = list(parts[0].shape)
-        shape[axis] = int(ends[-1])
-        result = np.empty(shape, parts[0].dtype)
-        for place, part in zip(np.split(result, ends[:-1], axis), parts):
-            copied(place, part)
-        return result
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape))
 
     return compute
 
@@ -179,10 +183,12 @@ def gather(node):
     return compute
 
 
+_PADDING_MODES = {"constant": "CONSTANT", "reflect": "REFLECTION", "edge": "EDGE", "wrap": "WRAP"}
+
+
 def pad(node):
-    mode = node.attributes["mode"]
-    if mode != "constant":
-        refuse(node, f"of mode {mode}", "it pads with a constant")
+    check_choice(node, "mode", tuple(_PADDING_MODES))
+    mode = _PADDING_MODES[node.attributes["mode"]]
 
     def compute(x, pads=None, value=None, axes=None):
         pads = node.attributes.get("pads", node.attributes.get("paddings")) if pads is None else listed(pads, "pads")
@@ -192,17 +198,17 @@ def pad(node):
         if value is not None and value.size != 1:
             raise ValueError(f"the value must be one number, and has the shape {list(value.shape)}")
         filler = node.attributes.get("value", 0) if value is None else value.item()
+        filler = int(filler) if x.dtype == bool else filler
         before, after = np.zeros((2, x.ndim), int)
         before[axes], after[axes] = pads[:len(axes)], pads[len(axes):]
         if any(size + min(b, 0) + min(a, 0) < 0 for size, b, a in zip(x.shape, before.tolist(), after.tolist())):
             raise ValueError(f"pads is {list(pads)}, and removes more than the tensor has, whose shape is {list(x.shape)}")
         shape = [int(size) for size in x.shape + before + after]
-        result = np.empty(shape, x.dtype) if 0 in shape else fill(filler, shape, x.dtype)
-        inner = tuple(slice(max(b, 0), size - max(a, 0)) for b, a, size in zip(before, after, shape))
+        if 0 in shape:
+            return np.empty(shape, x.dtype)
         taken = tuple(slice(max(-b, 0), size + min(a, 0)) for b, a, size in zip(before, after, x.shape))
-        if 0 not in shape:
-            copied(result[inner], x[taken])
-        return result
+        return dispatch("PADDING1", x[taken], PaddingMode=mode, PaddingValue=filler, shape=tuple(shape),
+                        StartPadding=np.maximum(before, 0).tolist(), EndPadding=np.maximum(after, 0).tolist())
 
     return compute
 
@@ -216,26 +222,10 @@ def tile(node):
             counts = listed(repeats, "repeats")
         if len(counts) != x.ndim or min(counts, default=0) < 0:
             raise ValueError(f"repeats is {counts}, and the tensor has {x.ndim} dimensions")
-        result = np.empty([size * count for size, count in zip(x.shape, counts)], x.dtype)
-        if result.size:
-            filled = x  # along one axis after the other, so that no tensor has more dimensions than the result
-            for axis, count in enumerate(counts):
-                filled = _repeated(filled, axis, count)
-            return filled
-        return result
+        shape = tuple(size * count for size, count in zip(x.shape, counts))
+        return np.empty(shape, x.dtype) if 0 in shape else dispatch("TILE", x, Repeats=counts, shape=shape)
 
     return compute
-
-
-def _repeated(x, axis, count):
-    if count == 1:
-        return x
-    shape = list(x.shape)
-    shape[axis] *= count
-    result = np.empty(shape, x.dtype)
-    for place in np.split(result, count, axis):
-        copied(place, x)
-    return result
 
 
 def depth_to_space(node):
@@ -245,11 +235,8 @@ def depth_to_space(node):
         n, c, h, w = _four(x)
         if c % block**2:
             raise ValueError(f"blocksize is {block}, and {c} channels are not a multiple of {block}^2")
-        if order == "DCR":
-            moved = x.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2)
-        else:
-            moved = x.reshape(n, c // block**2, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)
-        return moved.reshape(n, c // block**2, h * block, w * block)
+        return dispatch("DEPTH_TO_SPACE1", x, BlockSize=block, Order=order,
+                        shape=(n, c // block**2, h * block, w * block))
 
     return compute
 
@@ -261,9 +248,8 @@ def space_to_depth(node):
         n, c, h, w = _four(x)
         if h % block or w % block:
             raise ValueError(f"blocksize is {block}, and {h} by {w} is not a multiple of it")
-        parts = x.reshape(n, c, h // block, block, w // block, block)
-        moved = parts.transpose(0, 3, 5, 1, 2, 4) if order == "DCR" else parts.transpose(0, 1, 3, 5, 2, 4)
-        return moved.reshape(n, c * block**2, h // block, w // block)
+        return dispatch("SPACE_TO_DEPTH1", x, BlockSize=block, Order=order,
+                        shape=(n, c * block**2, h // block, w // block))
 
     return compute
 
@@ -271,7 +257,8 @@ def space_to_depth(node):
 def _block(node):
     check_least(node, "blocksize", 1)
     check_choice(node, "mode", ("DCR", "CRD"))
-    return node.attributes["blocksize"], node.attributes.get("mode", "DCR")
+    order = {"DCR": "DEPTH_COLUMN_ROW", "CRD": "COLUMN_ROW_DEPTH"}[node.attributes.get("mode", "DCR")]
+    return node.attributes["blocksize"], order
 
 
 def _four(x):

@@ -321,9 +321,9 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::Prepared* prepared;
-  std::uint32_t phase;
   const Scratch* workers_scratch;  // null: no step of the program needs any
   std::byte* callers_scratch;
+  std::uint32_t phase;
   std::byte* operands[kMaxStepOperands];
 };
 
@@ -334,33 +334,52 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
 }
 
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
-  const DefaultFloatEnvironment modes;
-  const Scratch::OfCaller scratch(program->scratch.get());
-  if (program->scratch != nullptr && scratch.memory() == nullptr) {
-    return kOutOfMemory;
+// The phases of a step that has several.
+[[gnu::noinline]] void run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
+  for (; run.phase < run.prepared->phases(); ++run.phase) {
+    jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run);
   }
-  ThreadPool::Sequence jobs(*device_of(queue)->pool, program->between);
-  for (const ReadyStep& step : program->steps) {
-    const cpu::Prepared& prepared = *step.prepared;
-    StepRun step_run;
-    step_run.prepared = &prepared;
-    step_run.phase = 0;
-    step_run.workers_scratch = program->scratch.get();
-    step_run.callers_scratch = scratch.memory();
+}
+
+[[gnu::always_inline]] inline void run_steps(ThreadPool& pool, const BackendProgram& program, void* const* addresses,
+                                             std::byte* callers_scratch) {
+  ThreadPool::Sequence jobs(pool, program.between);
+  for (const ReadyStep& step : program.steps) {
+    StepRun run;
+    run.prepared = step.prepared.get();
+    run.workers_scratch = callers_scratch == nullptr ? nullptr : program.scratch.get();
+    run.callers_scratch = callers_scratch;
+    run.phase = 0;
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
-      step_run.operands[next++] =
+      run.operands[next++] =
           has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
-    if (prepared.phases() == 1) {
-      jobs.run(prepared.pieces(), run_piece, &step_run);
-      continue;
-    }
-    for (; step_run.phase < prepared.phases(); ++step_run.phase) {
-      jobs.run(prepared.pieces_in(step_run.phase), run_piece, &step_run);
+    if (run.prepared->phases() == 1) {
+      jobs.run(run.prepared->pieces(), run_piece, &run);
+    } else {
+      run_phases(jobs, run);
     }
   }
+}
+
+[[gnu::noinline]] BackendStatus run_with_scratch(ThreadPool& pool, const BackendProgram& program,
+                                                 void* const* addresses) {
+  const Scratch::OfCaller scratch(program.scratch.get());
+  if (scratch.memory() == nullptr) {
+    return kOutOfMemory;
+  }
+  run_steps(pool, program, addresses, scratch.memory());
+  return kOk;
+}
+
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
+  const DefaultFloatEnvironment modes;
+  ThreadPool& pool = *device_of(queue)->pool;
+  if (program->scratch != nullptr) {
+    return run_with_scratch(pool, *program, addresses);
+  }
+  run_steps(pool, *program, addresses, nullptr);
   return kOk;
 }
 

@@ -154,7 +154,7 @@ bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
   const unsigned places = places_.load(std::memory_order_acquire);
   for (unsigned i = 0; i < places; ++i) {
     const unsigned place = (turn + i) % places;
-    if (jobs_[place].left.load(std::memory_order_relaxed) > 0 && work_on(jobs_[place], number)) {
+    if (work_on(jobs_[place], number)) {
       turn = place + 1;
       return true;
     }
@@ -166,7 +166,7 @@ bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
 bool ThreadPool::work_on(Job& job, unsigned number) {
   std::uint64_t done = 0;
   do {
-    const std::int64_t left = job.left.fetch_sub(1, std::memory_order_acquire);
+    const std::int64_t left = job.take();
     if (left <= 0) {
       break;
     }
@@ -253,7 +253,7 @@ void ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   wake(count - 1);
   std::uint64_t own = 0;
   for (;;) {
-    const std::int64_t left = job.left.fetch_sub(1, std::memory_order_relaxed);
+    const std::int64_t left = job.take();
     if (left <= 0) {
       break;
     }

@@ -104,6 +104,13 @@ class ThreadPool {
     alignas(kApart) std::atomic<std::uint64_t> done{0};  // chunks that workers took and finished
     std::atomic<bool> caller_sleeps{false};
     std::atomic<bool> is_in_use{false};
+
+    // Takes a chunk: the chunks that were left, this one included. None was left unless that is positive.
+    [[nodiscard]] std::int64_t take() {
+      // Reading first: many threads that write in vain would hold up those that begin.
+      const std::int64_t seen = left.load(std::memory_order_relaxed);
+      return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
+    }
   };
 
   void start_workers();

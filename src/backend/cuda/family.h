@@ -11,9 +11,8 @@
 //             launch finds its device current.
 // Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device reaches. Those
 //             of operands without a slot mean nothing: their elements come from, or go to, a neighbour.
-// Workspace   A step that asks for some gets its address at each launch, a multiple of kTemporaryAlignment. The
-// contents
-//             are undefined, and other steps have the same memory before and after.
+// Workspace   A step that asks for some gets its address at each launch, a multiple of kTemporaryAlignment. Its
+//             contents are undefined, and other steps use the same memory before and after.
 // Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
 //             the device, and other threads may launch the same step on other streams meanwhile.
 // Errors      launch answers with the error of CUDA's call. It does not throw.

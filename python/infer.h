@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The types and shapes of outputs for which there is no array yet: capi/infer.h, and what is said where they do not
+// follow from the inputs.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attributes.h"
+#include "call.h"
+#include "capi/boundary.h"
+#include "capi/infer.h"
+#include "operand.h"
+
+namespace anydml::python {
+
+// One output. What the caller gave for a new array stays, whatever it is.
+struct OutputToMake {
+  bool present = true;
+  bool fresh = true;  // there is no array
+  bool has_type = false;
+  DataType type = DataType::unknown;
+  bool has_shape = false;
+  std::vector<std::int64_t> shape;
+};
+
+// The position of the output that a place is about.
+inline std::size_t position_of(const facts::Operator& op, const schema::Place& place) {
+  std::size_t position = place.index == schema::kNone ? 0 : place.index;
+  for (std::size_t i = 0; i < place.field; ++i) {
+    position += facts::is_output(op.fields[i].kind) ? 1U : 0U;
+  }
+  return position;
+}
+
+// Gives every output the type and the shape that it lacks.
+inline void infer(const std::string& op, std::span<const anydml_tensor> inputs, const Attributes& attributes,
+                  std::vector<OutputToMake>& outputs) {
+  const facts::Operator* known = facts::find_operator(op);
+  if (known == nullptr) {
+    return;  // the call itself refuses it
+  }
+  std::vector<WantedOutput> wanted;
+  for (const OutputToMake& one : outputs) {
+    const bool has_sizes = one.has_shape && one.shape.size() <= kMostDimensions;
+    wanted.push_back({one.present, static_cast<std::uint32_t>(one.type), has_sizes,
+                      has_sizes ? std::span(one.shape) : std::span<const std::int64_t>()});
+  }
+  InferredOutputs found;
+  const int code = boundary([&]() -> Status {
+    auto result = infer_outputs({known, inputs, {}, std::span(attributes.data(), attributes.size())}, wanted);
+    ANYDML_TRY(result);
+    found = std::move(result.value());
+    return {};
+  });
+  if (code != ANYDML_OK) {
+    raise_last(code);
+  }
+  for (const schema::Violation& fault : found.faults) {
+    const bool about_input = facts::is_input(known->fields[fault.place.field].kind);
+    if (about_input || !outputs[position_of(*known, fault.place)].has_shape) {
+      raise(PyExc_ValueError, std::string(known->name) + ": " + schema::sentence(*known, fault));
+    }
+  }
+  for (const schema::Violation& unknown : found.unknown) {
+    const OutputToMake& one = outputs[position_of(*known, unknown.place)];
+    const bool about_type = unknown.place.part == schema::Part::data_type;
+    if (about_type ? !one.has_type : !one.has_shape) {
+      raise(PyExc_TypeError, std::string(known->name) + ": " + (about_type ? "dtype" : "shape") +
+                                 " is missing; expected one, or out: " + schema::sentence(*known, unknown));
+    }
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    OutputToMake& one = outputs[i];
+    const schema::GivenTensor& tensor = found.outputs[i];
+    if (!one.has_type) {
+      one.type = static_cast<DataType>(tensor.type);
+    }
+    if (!one.has_shape && one.present) {
+      one.shape.assign(tensor.sizes, tensor.sizes + tensor.rank);
+    }
+  }
+}
+
+}  // namespace anydml::python

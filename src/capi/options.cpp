@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "capi/options.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "capi/arguments.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+// The size in the first version that had options, which is the least, and the most that any version will have: a number
+// outside of these was never set.
+constexpr std::size_t kFirstSize = offsetof(anydml_options, constant_count) + sizeof(std::size_t);
+constexpr std::size_t kMostBytes = 4096;
+
+}  // namespace
+
+Result<anydml_options> read_options(const char* function, const anydml_options* given) {
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  if (given == nullptr) {
+    return options;
+  }
+  const std::size_t size = given->size;
+  if (size < kFirstSize || size > kMostBytes) {
+    return bad_call(function, format_text("options.size is {}; expected sizeof(anydml_options), which is {}", size,
+                                          sizeof(anydml_options)));
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(given);
+  const auto* newer = std::find_if(bytes + std::min(size, sizeof(options)), bytes + size,
+                                   [](std::byte byte) { return byte != std::byte{0}; });
+  if (newer != bytes + size) {
+    return Error{ErrorKind::unsupported,
+                 format_text("{}: options has a member at byte {} that is set; this version of the library knows {} "
+                             "bytes of options",
+                             function, newer - bytes, sizeof(options))};
+  }
+  std::memcpy(&options, given, std::min(size, sizeof(options)));
+  options.size = sizeof(options);
+  return options;
+}
+
+}  // namespace anydml

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// A struct of the caller's that grows with the versions of the library.
+#pragma once
+
+#include "anydml/anydml.h"
+#include "base/result.h"
+
+namespace anydml {
+
+// The options as this version knows them. Null, and the members that an older program does not have, are the defaults;
+// an error for members of a newer program that are set and would be ignored.
+[[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
+
+}  // namespace anydml

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// Copies on the CPU. Each is cut into tiles of its two innermost loops, and a piece is tiles that follow one another,
+// of one copy or of many.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "ops/move/cpu/blocks.h"
+#include "ops/move/step.h"
+
+namespace anydml {
+namespace {
+
+// In bytes that are read and written. As in element-wise steps, the first pieces are large parts of what is left, since
+// a copy that goes on is faster than one that begins anew; the last ones are small, so that threads end together.
+constexpr std::int64_t kTileBytes = 64 << 10;  // of one side
+constexpr std::int64_t kLeastOfPiece = 128 << 10;
+constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;            // for each thread
+constexpr std::int64_t kPartsOfAll = 64;            // likewise, and no smaller
+constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer ones share few lines
+constexpr std::int64_t kLeastSquare = 16;           // bytes of a side that is worth transposing
+// The time that other things take, in bytes that are moved meanwhile.
+constexpr std::int64_t kCostOfTile = 256;
+constexpr std::int64_t kCostOfUnit = 16;
+
+std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
+
+// A copy with its two innermost loops apart. Where runs are long, the innermost "loop" is the run, byte by byte.
+struct ReadyCopy {
+  MoveKernel kernel;
+  MoveShape shape;
+  std::uint32_t from;
+  std::uint32_t to;
+  std::uint32_t outer_rank;
+  std::int64_t unit;
+  std::int64_t from_offset;
+  std::int64_t to_offset;
+  MoveLoop column;
+  MoveLoop row;
+  std::int64_t tile_columns;
+  std::int64_t tile_rows;
+  std::int64_t column_tiles;
+  std::int64_t row_tiles;
+  std::array<std::byte, kPatternBytes> pattern;
+  const MoveLoop* outer;
+
+  [[nodiscard]] bool has_rows() const { return shape == MoveShape::rows || shape == MoveShape::filled; }
+  // The bytes that one iteration of the loop outside the runs moves.
+  [[nodiscard]] std::int64_t width() const { return has_rows() ? column.size : unit; }
+};
+
+constexpr MoveLoop kOnce{.size = 1, .from = 0, .to = 0};
+
+ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu::Target target) {
+  ReadyCopy ready{};
+  ready.from = copy.from;
+  ready.to = copy.to;
+  ready.from_offset = copy.from_offset;
+  ready.to_offset = copy.to_offset;
+  const bool is_constant = copy.from == kFromConstant;
+  for (std::size_t at = 0; at < kPatternBytes; at += sizeof(copy.constant)) {
+    std::memcpy(ready.pattern.data() + at, &copy.constant, sizeof(copy.constant));
+  }
+  const auto take = [&loops] {
+    const MoveLoop taken = loops.empty() ? kOnce : loops.back();
+    loops = loops.first(loops.empty() ? 0 : loops.size() - 1);
+    return taken;
+  };
+  const bool has_rows = copy.run >= kLeastRow;
+  ready.unit = has_rows ? 1 : copy.run;
+  ready.column = has_rows ? MoveLoop{.size = copy.run, .from = is_constant ? 0 : 1, .to = 1} : take();
+  ready.row = take();
+  ready.outer = loops.data();
+  ready.outer_rank = static_cast<std::uint32_t>(loops.size());
+  const bool is_transposed = !has_rows && can_transpose(ready.unit) && ready.column.to == ready.unit &&
+                             ready.column.from != 0 && ready.row.from == ready.unit &&
+                             std::min(ready.row.size, ready.column.size) * ready.unit >= kLeastSquare;
+  ready.shape = has_rows        ? (is_constant ? MoveShape::filled : MoveShape::rows)
+                : is_transposed ? MoveShape::transposed
+                                : MoveShape::strided;
+  ready.kernel = find_move_kernel(ready.shape, ready.unit, target);
+  return ready;
+}
+
+// Copies of which the same tiles go one after another: parts of a JOIN or a SPLIT that interleave with each other in
+// memory, so that a cache line that they share is fetched once.
+struct Band {
+  std::size_t first;
+  std::size_t count;
+  std::int64_t tiles;
+  std::int64_t tile_cost;
+};
+
+bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
+  const bool shares = a.to == b.to || (a.from == b.from && a.from != kFromConstant);
+  const bool has_rows = a.has_rows();
+  const auto fits = [&](const ReadyCopy& copy) {
+    return copy.has_rows() == has_rows && copy.shape != MoveShape::transposed && copy.width() <= kMostInterleaved &&
+           (has_rows ? copy.row.size : copy.column.size) > 1;
+  };
+  return shares && fits(a) && fits(b) && a.row.size == b.row.size && (has_rows || a.column.size == b.column.size) &&
+         std::equal(a.outer, a.outer + a.outer_rank, b.outer, b.outer + b.outer_rank,
+                    [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
+}
+
+// A pattern begins anew with each tile, so that a tile is whole patterns. Tiles across the source are narrow and high,
+// so that much is read of each of its pages at a time.
+Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
+  constexpr std::int64_t kNarrow = 64;
+  std::int64_t width = 0;
+  for (const ReadyCopy& copy : copies) {
+    width += copy.width();
+  }
+  Band band{.first = first, .count = copies.size(), .tiles = 1, .tile_cost = 0};
+  for (ReadyCopy& copy : copies) {
+    const bool is_transposed = copy.shape == MoveShape::transposed;
+    if (copy.has_rows()) {
+      copy.tile_columns = copies.size() > 1 ? copy.column.size : std::min(copy.column.size, kTileBytes);
+      copy.tile_rows = std::clamp<std::int64_t>(kTileBytes / width, 1, copy.row.size);
+    } else {
+      const std::int64_t units = std::max(kNarrow, kTileBytes / width / kNarrow * kNarrow);
+      copy.tile_columns = std::min(copy.column.size, is_transposed ? kNarrow : units);
+      const std::int64_t rows = units / copy.tile_columns;
+      copy.tile_rows =
+          std::clamp<std::int64_t>(is_transposed && rows > kNarrow ? rows / kNarrow * kNarrow : rows, 1, copy.row.size);
+    }
+    copy.column_tiles = parts_of(copy.column.size, copy.tile_columns);
+    copy.row_tiles = parts_of(copy.row.size, copy.tile_rows);
+    const std::int64_t units = copy.tile_columns * copy.tile_rows;
+    band.tile_cost += kCostOfTile + (copy.has_rows() ? 2 * units + copy.tile_rows * kCostOfUnit
+                                                     : units * std::max(kCostOfUnit, 2 * copy.unit));
+  }
+  const ReadyCopy& one = copies.front();
+  band.tiles = one.column_tiles * one.row_tiles;
+  for (const MoveLoop& loop : std::span(one.outer, one.outer_rank)) {
+    band.tiles *= loop.size;
+  }
+  return band;
+}
+
+// Calls the kernel for tiles [begin, end). Those that follow one another along a row, or as whole rows, go as one
+// block; narrow ones go singly.
+void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, const std::byte* from, std::byte* to) {
+  std::int64_t column = 0;
+  std::int64_t row = 0;
+  std::int64_t indices[kMaxMoveRank] = {};
+  from += copy.from_offset;
+  to += copy.to_offset;
+  if (begin != 0) {
+    std::int64_t rest = begin / copy.column_tiles;
+    column = begin % copy.column_tiles * copy.tile_columns;
+    row = rest % copy.row_tiles * copy.tile_rows;
+    rest /= copy.row_tiles;
+    for (std::uint32_t i = copy.outer_rank; i-- > 0; rest /= copy.outer[i].size) {
+      indices[i] = rest % copy.outer[i].size;
+      from += indices[i] * copy.outer[i].from;
+      to += indices[i] * copy.outer[i].to;
+    }
+  }
+  const bool whole_rows = copy.tile_columns >= copy.column.size;
+  for (std::int64_t tile = begin; tile < end;) {
+    const std::int64_t following = whole_rows ? parts_of(copy.row.size - row, copy.tile_rows)
+                                              : parts_of(copy.column.size - column, copy.tile_columns);
+    const std::int64_t taken = copy.shape == MoveShape::transposed ? 1 : std::min(end - tile, following);
+    const std::int64_t high = whole_rows ? taken * copy.tile_rows : copy.tile_rows;
+    const std::int64_t wide = whole_rows ? copy.tile_columns : taken * copy.tile_columns;
+    tile += taken;
+    copy.kernel({.from = from + column * copy.column.from + row * copy.row.from,
+                 .to = to + column * copy.column.to + row * copy.row.to,
+                 .unit = copy.unit,
+                 .columns = std::min(wide, copy.column.size - column),
+                 .from_column = copy.column.from,
+                 .to_column = copy.column.to,
+                 .rows = std::min(high, copy.row.size - row),
+                 .from_row = copy.row.from,
+                 .to_row = copy.row.to});
+    if ((column += wide) < copy.column.size) {
+      continue;
+    }
+    column = 0;
+    if ((row += high) < copy.row.size) {
+      continue;
+    }
+    row = 0;
+    for (std::uint32_t i = copy.outer_rank; i-- > 0;) {  // one further, as an odometer
+      const MoveLoop& loop = copy.outer[i];
+      const bool carries = ++indices[i] == loop.size;
+      indices[i] = carries ? 0 : indices[i];
+      from += carries ? -(loop.size - 1) * loop.from : loop.from;
+      to += carries ? -(loop.size - 1) * loop.to : loop.to;
+      if (!carries) {
+        break;
+      }
+    }
+  }
+}
+
+// Where a piece begins: a tile of a band.
+struct Begin {
+  std::size_t band;
+  std::int64_t tile;
+};
+
+struct ReadyTable {
+  std::vector<MoveLoop> loops;
+  std::vector<ReadyCopy> copies;
+  std::vector<Band> bands;
+  std::vector<Begin> begins;  // of the pieces, and the end of the last
+};
+
+void make_bands(ReadyTable& table) {
+  for (std::size_t first = 0; first < table.copies.size();) {
+    std::int64_t width = table.copies[first].width();
+    std::size_t end = first + 1;
+    while (end < table.copies.size() && interleaves(table.copies[first], table.copies[end]) &&
+           width + table.copies[end].width() <= kTileBytes) {
+      width += table.copies[end++].width();
+    }
+    table.bands.push_back(make_band(std::span(table.copies).subspan(first, end - first), first));
+    first = end;
+  }
+}
+
+void cut(ReadyTable& table, unsigned threads) {
+  std::int64_t rest = 0;
+  for (const Band& band : table.bands) {
+    rest += band.tiles * band.tile_cost;
+  }
+  const std::int64_t least = std::clamp(rest / (threads * kPartsOfAll), kLeastOfPiece, kMostOfPiece);
+  Begin at{.band = 0, .tile = 0};
+  while (at.band < table.bands.size()) {
+    table.begins.push_back(at);
+    std::int64_t budget = std::clamp(rest / (threads * kPartsOfRest), least, kMostOfPiece);
+    while (budget > 0 && at.band < table.bands.size()) {
+      const Band& band = table.bands[at.band];
+      const std::int64_t taken = std::min(band.tiles - at.tile, parts_of(budget, band.tile_cost));
+      budget -= taken * band.tile_cost;
+      rest -= taken * band.tile_cost;
+      at.tile += taken;
+      if (at.tile == band.tiles) {
+        at = {.band = at.band + 1, .tile = 0};
+      }
+    }
+  }
+  table.begins.push_back(at);
+}
+
+ReadyTable make_table(const Step& flat, const cpu::Machine& machine) {
+  const MoveTable given(flat.parameters);
+  ReadyTable table;
+  std::size_t loops = 0;
+  for (const MoveCopy& copy : given.copies()) {
+    loops += copy.rank;
+  }
+  table.loops.reserve(loops);
+  table.copies.reserve(given.copies().size());
+  for (const MoveCopy& copy : given.copies()) {
+    const auto own = given.loops(copy);
+    const MoveLoop* const first = table.loops.data() + table.loops.size();
+    table.loops.insert(table.loops.end(), own.begin(), own.end());
+    table.copies.push_back(make_ready(copy, {first, own.size()}, machine.target));
+  }
+  make_bands(table);
+  cut(table, machine.threads);
+  return table;
+}
+
+class MoveRun final : public cpu::Prepared {
+ public:
+  explicit MoveRun(ReadyTable table) : Prepared(table.begins.size() - 1), table_(std::move(table)) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    Begin at = table_.begins[piece.number];
+    const Begin& end = table_.begins[piece.number + 1];
+    for (; at.band <= end.band && at.band < table_.bands.size(); at = {.band = at.band + 1, .tile = 0}) {
+      const Band& band = table_.bands[at.band];
+      const std::int64_t until = at.band == end.band ? end.tile : band.tiles;
+      const std::int64_t together = band.count == 1 ? until - at.tile : 1;
+      for (std::int64_t tile = at.tile; tile < until; tile += together) {
+        for (const ReadyCopy& copy : std::span(table_.copies).subspan(band.first, band.count)) {
+          const std::byte* const from = copy.from == kFromConstant ? copy.pattern.data() : operands[copy.from];
+          run_tiles(copy, tile, tile + together, from, operands[copy.to]);
+        }
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    const ReadyCopy& first = table_.copies.front();
+    const auto alike = [&](const ReadyCopy& copy) { return copy.shape == first.shape; };
+    std::snprintf(text, capacity, "%zu cop%s, %s", table_.copies.size(), table_.copies.size() == 1 ? "y" : "ies",
+                  std::ranges::all_of(table_.copies, alike) ? shape_name(first.shape) : "of several shapes");
+  }
+
+ private:
+  ReadyTable table_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  return std::make_unique<MoveRun>(make_table(flat, machine));
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family move_family;
+const Family move_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

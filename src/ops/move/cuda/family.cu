@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Copies on a GPU. Copies whose words and loops are of one kind go with one launch, however small they are.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "backend/cuda/family.h"
+#include "ops/move/cuda/kernels.cuh"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u64 kMostBytes = u64{1} << 30;   // of a copy, so that indices of bytes fit 32 bits
+constexpr u64 kMostBlocks = u64{1} << 30;  // of a launch
+constexpr u32 kMostWord = 16;
+constexpr i64 kLeastTransposed = 1 << 14;  // elements; below that a launch of its own is not worth it
+
+// A copy of which indices and strides fit 32 bits.
+struct CopyPart {
+  MoveCopy copy;
+  std::vector<MoveLoop> loops;
+  u64 steps = 0;  // offsets, strides and the run, all at once: what divides it divides each of them
+  bool transposed = false;
+};
+
+[[nodiscard]] bool fits(i64 stride) {
+  return stride >= std::numeric_limits<i32>::min() && stride <= std::numeric_limits<i32>::max();
+}
+
+void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<CopyPart>& parts) {
+  const auto again = [&](i64 from, i64 to, i64 run, std::vector<MoveLoop> kept) {
+    MoveCopy other = copy;
+    other.from_offset += copy.from == kFromConstant ? 0 : from;
+    other.to_offset += to;
+    other.run = run;
+    add_part(other, std::move(kept), parts);
+  };
+  if (static_cast<u64>(copy.run) > kMostBytes) {
+    for (i64 at = 0; at < copy.run; at += static_cast<i64>(kMostBytes)) {
+      again(at, at, std::min(copy.run - at, static_cast<i64>(kMostBytes)), loops);
+    }
+    return;
+  }
+  u64 bytes = static_cast<u64>(copy.run);
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const MoveLoop loop = loops[i];
+    if (!fits(loop.from) || !fits(loop.to)) {
+      loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
+      for (i64 index = 0; index < loop.size; ++index) {
+        again(index * loop.from, index * loop.to, copy.run, loops);
+      }
+      return;
+    }
+    bytes *= static_cast<u64>(loop.size);  // at most that of a tensor
+  }
+  if (bytes > kMostBytes) {
+    const auto longest = std::ranges::max_element(loops, {}, &MoveLoop::size);
+    const i64 half = longest->size / 2;
+    const i64 from = half * longest->from;
+    const i64 to = half * longest->to;
+    const i64 rest = longest->size - half;
+    longest->size = half;
+    again(0, 0, copy.run, loops);
+    longest->size = rest;
+    again(from, to, copy.run, loops);
+    return;
+  }
+  std::erase_if(loops, [](const MoveLoop& loop) { return loop.size == 1; });
+  CopyPart& part = parts.emplace_back(CopyPart{.copy = copy, .loops = std::move(loops)});
+  part.steps = static_cast<u64>(copy.run) | static_cast<u64>(copy.to_offset);
+  part.steps |= copy.from == kFromConstant ? 0 : static_cast<u64>(copy.from_offset);
+  for (const MoveLoop& loop : part.loops) {
+    part.steps |= static_cast<u64>(loop.from) | static_cast<u64>(loop.to);
+  }
+  if (part.loops.size() >= 2 && copy.from != kFromConstant) {
+    const MoveLoop& column = part.loops.back();
+    const MoveLoop& row = part.loops[part.loops.size() - 2];
+    part.transposed = std::has_single_bit(static_cast<u64>(copy.run)) && copy.run <= 8 && column.to == copy.run &&
+                      row.from == copy.run && column.from != 0 && column.size >= 8 && row.size >= 8 &&
+                      bytes / static_cast<u64>(copy.run) >= static_cast<u64>(kLeastTransposed);
+  }
+}
+
+[[nodiscard]] u32 count_loops(const CopyPart& part, u32 word) {
+  return std::max(1U, static_cast<u32>(part.loops.size()) + (part.copy.run > word ? 1 : 0));
+}
+
+template <u32 kRank>
+[[nodiscard]] MoveEntry<kRank> make_entry(const CopyPart& part, u32 word, const std::byte* from, std::byte* to) {
+  MoveEntry<kRank> entry{};
+  entry.from = from;
+  entry.to = to;
+  entry.constant = part.copy.constant;
+  entry.count = 1;
+  const auto add = [&](i64 size, i64 from_stride, i64 to_stride) {
+    entry.sizes[entry.rank] = make_divisor(static_cast<u32>(size));
+    entry.from_strides[entry.rank] = static_cast<i32>(from_stride);
+    entry.to_strides[entry.rank++] = static_cast<i32>(to_stride);
+    entry.count *= static_cast<u32>(size);
+  };
+  for (const MoveLoop& loop : part.loops) {
+    add(loop.size, loop.from, loop.to);
+  }
+  if (part.copy.run > word) {
+    add(part.copy.run / word, word, word);
+  }
+  return entry;
+}
+
+template <class Use>
+void visit_word(u32 word, Use use) {
+  switch (word) {
+    case 1:
+      return use(u8{});
+    case 2:
+      return use(u16{});
+    case 4:
+      return use(u32{});
+    case 8:
+      return use(u64{});
+    default:
+      return use(uint4{});
+  }
+}
+
+[[nodiscard]] u32 parts_of(u64 size, u64 part) { return static_cast<u32>((size + part - 1) / part); }
+
+class MoveRun final : public PreparedStep {
+ public:
+  explicit MoveRun(const Step& flat) {
+    const MoveTable table(flat.parameters);
+    for (const MoveCopy& copy : table.copies()) {
+      const auto loops = table.loops(copy);
+      add_part(copy, {loops.begin(), loops.end()}, parts_);
+    }
+    copies_ = table.copies().size();
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    bool present[std::size(kRanks)][kMostWord + 1] = {};
+    for (const CopyPart& part : parts_) {
+      const u32 word = word_of(part, bases);
+      if (goes_transposed(part, word)) {
+        launch_transposed(part, bases, stream);
+      } else {
+        present[rank_class(part, word)][word] = true;
+      }
+    }
+    for (u32 word = 1; word <= kMostWord; word *= 2) {
+      if (present[0][word]) {
+        launch_words<0>(word, bases, stream);
+      }
+      if (present[1][word]) {
+        launch_words<1>(word, bases, stream);
+      }
+      if (present[2][word]) {
+        launch_words<2>(word, bases, stream);
+      }
+      if (present[3][word]) {
+        launch_words<3>(word, bases, stream);
+      }
+    }
+    return cudaGetLastError();
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    const auto transposed = std::ranges::count(parts_, true, &CopyPart::transposed);
+    std::snprintf(text, capacity, "%zu cop%s, %zu transposed", copies_, copies_ == 1 ? "y" : "ies",
+                  static_cast<std::size_t>(transposed));
+  }
+
+ private:
+  // The kernels' most loops: those of the step and one over the words of a run.
+  static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
+
+  [[nodiscard]] static const std::byte* source_of(const CopyPart& part, std::byte* const* bases) {
+    return part.copy.from == kFromConstant ? nullptr : bases[part.copy.from] + part.copy.from_offset;
+  }
+  [[nodiscard]] static std::byte* destination_of(const CopyPart& part, std::byte* const* bases) {
+    return bases[part.copy.to] + part.copy.to_offset;
+  }
+
+  // The longest word that these addresses allow.
+  [[nodiscard]] static u32 word_of(const CopyPart& part, std::byte* const* bases) {
+    const u64 all = part.steps | reinterpret_cast<std::uintptr_t>(source_of(part, bases)) |
+                    reinterpret_cast<std::uintptr_t>(destination_of(part, bases)) | kMostWord;
+    return u32{1} << std::countr_zero(all);
+  }
+
+  [[nodiscard]] static bool goes_transposed(const CopyPart& part, u32 word) {
+    return part.transposed && part.copy.run == word;
+  }
+
+  [[nodiscard]] static u32 rank_class(const CopyPart& part, u32 word) {
+    const u32 loops = count_loops(part, word);
+    return static_cast<u32>(std::ranges::find_if(kRanks, [loops](u32 most) { return loops <= most; }) - kRanks);
+  }
+
+  // The copies whose words and loops are of this kind.
+  template <u32 kClass>
+  void launch_words(u32 word, std::byte* const* bases, cudaStream_t stream) const noexcept {
+    constexpr u32 kRank = kRanks[kClass];
+    MoveEntries<kRank, kLongParameter> table;
+    table.count = 0;
+    u64 blocks = 0;
+    visit_word(word, [&]<class Word>(Word) {
+      const auto flush = [&] {
+        if (table.count == 0) {
+          return;
+        }
+        if (table.count <= MoveEntries<kRank, kShortParameter>::kMost) {
+          MoveEntries<kRank, kShortParameter> short_table;
+          short_table.count = table.count;
+          std::copy_n(table.entries, table.count, short_table.entries);
+          move_words<Word, kRank, kShortParameter><<<static_cast<u32>(blocks), kMoveThreads, 0, stream>>>(short_table);
+        } else {
+          move_words<Word, kRank, kLongParameter><<<static_cast<u32>(blocks), kMoveThreads, 0, stream>>>(table);
+        }
+        table.count = 0;
+        blocks = 0;
+      };
+      for (const CopyPart& part : parts_) {
+        if (word_of(part, bases) != word || goes_transposed(part, word) || rank_class(part, word) != kClass) {
+          continue;
+        }
+        const auto entry = make_entry<kRank>(part, word, source_of(part, bases), destination_of(part, bases));
+        const u64 more = parts_of(entry.count, u64{kMoveThreads} * kMoveEach<Word>);
+        if (table.count == MoveEntries<kRank, kLongParameter>::kMost || blocks + more > kMostBlocks) {
+          flush();
+        }
+        table.entries[table.count] = entry;
+        table.entries[table.count++].first_block = static_cast<u32>(blocks);
+        blocks += more;
+      }
+      flush();
+    });
+  }
+
+  void launch_transposed(const CopyPart& part, std::byte* const* bases, cudaStream_t stream) const noexcept {
+    TransposedCopy copy{};
+    copy.from = source_of(part, bases);
+    copy.to = destination_of(part, bases);
+    const MoveLoop& column = part.loops.back();
+    const MoveLoop& row = part.loops[part.loops.size() - 2];
+    copy.columns = static_cast<u32>(column.size);
+    copy.rows = static_cast<u32>(row.size);
+    copy.from_column = column.from;
+    copy.to_row = row.to;
+    u64 blocks = 1;
+    for (const MoveLoop& loop : std::span(part.loops).first(part.loops.size() - 2)) {
+      copy.sizes[copy.rank] = make_divisor(static_cast<u32>(loop.size));
+      copy.from_strides[copy.rank] = static_cast<i32>(loop.from);
+      copy.to_strides[copy.rank++] = static_cast<i32>(loop.to);
+      blocks *= static_cast<u64>(loop.size);
+    }
+    const auto launch_kernel = [&]<class Word>(Word) {
+      if constexpr (sizeof(Word) <= 8) {
+        const u32 column_tiles = parts_of(copy.columns, kMoveTile<Word>);
+        const u32 row_tiles = parts_of(copy.rows, kMoveTile<Word>);
+        copy.column_tiles = make_divisor(column_tiles);
+        copy.row_tiles = make_divisor(row_tiles);
+        blocks *= u64{column_tiles} * row_tiles;
+        move_transposed<Word><<<static_cast<u32>(blocks), kMoveThreads, 0, stream>>>(copy);
+      }
+    };
+    visit_word(static_cast<u32>(part.copy.run), launch_kernel);
+  }
+
+  std::vector<CopyPart> parts_;
+  std::size_t copies_ = 0;
+};
+
+}  // namespace
+
+extern const Family move_family;
+const Family move_family = {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+      return std::make_unique<MoveRun>(flat);
+    },
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The kernels of copies. Bytes go as words of 1 to 16 bytes, whichever the addresses and strides allow; indices and
+// strides have 32 bits.
+#pragma once
+
+#include "backend/cuda/kernels/device.cuh"
+#include "ops/move/step.h"
+
+namespace anydml::cuda {
+
+inline constexpr u32 kMoveThreads = 256;
+
+// What a thread moves at a time: words of which the loads do not wait for each other.
+template <class Word>
+inline constexpr u32 kMoveEach = sizeof(Word) >= 8 ? 4 : 8;
+
+// A copy in words.
+template <u32 kRank>
+struct MoveEntry {
+  const std::byte* from;  // null: the constant
+  std::byte* to;
+  u64 constant;
+  u32 first_block;
+  u32 count;  // words
+  u32 rank;
+  FastDivisor sizes[kRank];  // of the loops, outermost first
+  i32 from_strides[kRank];   // in bytes
+  i32 to_strides[kRank];
+};
+
+// As many copies as go with one launch. A launch of few copies takes little of the parameters.
+template <u32 kRank, u32 kBytes>
+struct MoveEntries {
+  static constexpr u32 kMost = (kBytes - 8) / sizeof(MoveEntry<kRank>);
+  u32 count;
+  MoveEntry<kRank> entries[kMost];
+};
+inline constexpr u32 kShortParameter = 4000;
+inline constexpr u32 kLongParameter = 32'000;
+
+// One copy of which the source is contiguous along the rows and the destination along the columns.
+struct TransposedCopy {
+  const std::byte* from;
+  std::byte* to;
+  u32 columns;
+  u32 rows;
+  i64 from_column;
+  i64 to_row;
+  FastDivisor column_tiles;
+  FastDivisor row_tiles;
+  u32 rank;  // of the other loops
+  FastDivisor sizes[kMaxMoveRank];
+  i32 from_strides[kMaxMoveRank];
+  i32 to_strides[kMaxMoveRank];
+};
+template <class Word>
+inline constexpr u32 kMoveTile = sizeof(Word) >= 4 ? 32 : 64;
+
+#if defined(__CUDACC__)
+
+template <class Word>
+[[nodiscard]] __device__ inline Word constant_word(u64 constant) {
+  if constexpr (sizeof(Word) == 16) {
+    const auto low = static_cast<u32>(constant);
+    const auto high = static_cast<u32>(constant >> 32);
+    return Word{low, high, low, high};
+  } else {
+    return static_cast<Word>(constant);
+  }
+}
+
+// Word n of a copy: how far it lies from the first one, on either side.
+struct MoveOffsets {
+  i64 from;
+  i64 to;
+};
+template <u32 kRank>
+[[nodiscard]] __device__ inline MoveOffsets offsets_of(u32 n, u32 rank, const FastDivisor* sizes,
+                                                       const i32* from_strides, const i32* to_strides) {
+  if constexpr (kRank == 1) {
+    const auto index = static_cast<i32>(n);
+    return {i64{index} * from_strides[0], i64{index} * to_strides[0]};
+  } else {
+    MoveOffsets offsets{0, 0};
+    for (u32 loop = rank; loop-- > 0;) {
+      const Quotient parts = divide(n, sizes[loop]);
+      const auto index = static_cast<i32>(parts.remainder);
+      offsets.from += i64{index} * from_strides[loop];
+      offsets.to += i64{index} * to_strides[loop];
+      n = parts.quotient;
+    }
+    return offsets;
+  }
+}
+
+template <class Word, u32 kRank, u32 kBytes>
+__global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant__ MoveEntries<kRank, kBytes> table) {
+  constexpr u32 kEach = kMoveEach<Word>;
+  u32 low = 0;
+  for (u32 high = table.count; high - low > 1;) {
+    const u32 middle = (low + high) / 2;
+    (table.entries[middle].first_block <= blockIdx.x ? low : high) = middle;
+  }
+  const MoveEntry<kRank>& entry = table.entries[low];
+  const u32 first = (blockIdx.x - entry.first_block) * (kMoveThreads * kEach) + threadIdx.x;
+  Word words[kEach];
+  i64 places[kEach];
+#pragma unroll
+  for (u32 i = 0; i < kEach; ++i) {
+    const u32 n = first + i * kMoveThreads;
+    if (n < entry.count) {
+      const MoveOffsets at = offsets_of<kRank>(n, entry.rank, entry.sizes, entry.from_strides, entry.to_strides);
+      places[i] = at.to;
+      words[i] = entry.from == nullptr ? constant_word<Word>(entry.constant)
+                                       : *reinterpret_cast<const Word*>(entry.from + at.from);
+    }
+  }
+#pragma unroll
+  for (u32 i = 0; i < kEach; ++i) {
+    if (first + i * kMoveThreads < entry.count) {
+      *reinterpret_cast<Word*>(entry.to + places[i]) = words[i];
+    }
+  }
+}
+
+// A tile goes through shared memory, so that both sides are accessed along their contiguous dimension.
+template <class Word>
+__global__ void __launch_bounds__(kMoveThreads) move_transposed(const __grid_constant__ TransposedCopy copy) {
+  constexpr u32 kTile = kMoveTile<Word>;
+  constexpr u32 kHigh = kMoveThreads / kTile;  // lines of a tile at a time
+  __shared__ Word tile[kTile][kTile + 1];
+  const Quotient by_columns = divide(blockIdx.x, copy.column_tiles);
+  const Quotient by_rows = divide(by_columns.quotient, copy.row_tiles);
+  const MoveOffsets outer =
+      offsets_of<kMaxMoveRank>(by_rows.quotient, copy.rank, copy.sizes, copy.from_strides, copy.to_strides);
+  const u32 column = by_columns.remainder * kTile;
+  const u32 row = by_rows.remainder * kTile;
+  const u32 along = threadIdx.x % kTile;
+  const u32 line = threadIdx.x / kTile;
+  const auto* from = reinterpret_cast<const Word*>(copy.from + outer.from);
+#pragma unroll
+  for (u32 i = 0; i < kTile; i += kHigh) {
+    const u32 c = column + line + i;
+    if (c < copy.columns && row + along < copy.rows) {
+      const auto* at =
+          reinterpret_cast<const std::byte*>(from + row + along) + i64{static_cast<i32>(c)} * copy.from_column;
+      tile[line + i][along] = *reinterpret_cast<const Word*>(at);
+    }
+  }
+  __syncthreads();
+  auto* to = reinterpret_cast<Word*>(copy.to + outer.to);
+#pragma unroll
+  for (u32 i = 0; i < kTile; i += kHigh) {
+    const u32 r = row + line + i;
+    if (r < copy.rows && column + along < copy.columns) {
+      auto* at = reinterpret_cast<std::byte*>(to + column + along) + i64{static_cast<i32>(r)} * copy.to_row;
+      *reinterpret_cast<Word*>(at) = tile[along][line + i];
+    }
+  }
+}
+
+#endif
+
+}  // namespace anydml::cuda

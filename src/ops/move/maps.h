@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which element of an output each operator takes from where, as copies and as views.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/scalar.h"
+#include "ops/move/copies.h"
+#include "ops/op_desc.h"
+
+namespace anydml::moves {
+
+// The numbers that were given for a field; none if it is absent, or the operator has no such field.
+[[nodiscard]] std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field);
+
+// tensors: the inputs, then the outputs, and where they are. A tensor without an address needs no copy: it is made
+// where it belongs already, or nobody reads it.
+using LowerMove = void (*)(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_slice(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+// The elements of a padding's input alone.
+void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+
+// Of a SPLIT and of slices; of a JOIN and of paddings.
+[[nodiscard]] std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output);
+[[nodiscard]] std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input);
+
+}  // namespace anydml::moves

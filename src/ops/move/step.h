@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step that moves elements: a table of copies. A copy knows no type: it moves runs of bytes that
+// are contiguous on both sides, and loops say where the runs are. The copies of a step may go in any order and at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "schema/tensor_rules.h"
+
+namespace anydml {
+
+// The loops of a copy at most: an operator may cut each dimension in two.
+inline constexpr std::uint32_t kMaxMoveRank = 2 * kMaxRank;
+
+struct MoveLoop {
+  std::int64_t size;
+  std::int64_t from;  // strides in bytes
+  std::int64_t to;
+};
+
+inline constexpr std::uint32_t kFromConstant = 0xffffffff;
+
+struct MoveCopy {
+  std::uint32_t from;  // the operand that it reads, or kFromConstant
+  std::uint32_t to;
+  std::uint32_t first_loop;  // among those of the table
+  std::uint32_t rank;        // how many loops it has, outermost first; none is of size 1
+  std::int64_t from_offset;  // in bytes, from the operand's address to the first run
+  std::int64_t to_offset;
+  std::int64_t run;        // bytes
+  std::uint64_t constant;  // an element over and over, the first byte lowest; the strides of `from` are 0 then
+};
+
+// The parameters begin with this; the copies follow, then the loops of all of them.
+struct MoveStep {
+  std::uint32_t copies;
+  std::uint32_t loops;
+};
+
+// A step's parameters, read.
+class MoveTable {
+ public:
+  explicit MoveTable(std::span<const std::byte> parameters)
+      : step_(reinterpret_cast<const MoveStep*>(parameters.data())) {}
+
+  [[nodiscard]] std::span<const MoveCopy> copies() const {
+    return {reinterpret_cast<const MoveCopy*>(step_ + 1), step_->copies};
+  }
+  [[nodiscard]] std::span<const MoveLoop> loops(const MoveCopy& copy) const {
+    return {reinterpret_cast<const MoveLoop*>(copies().data() + step_->copies) + copy.first_loop, copy.rank};
+  }
+
+ private:
+  const MoveStep* step_;
+};
+
+}  // namespace anydml

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Tensors that are windows of others: SPLIT, JOIN, slices, and the inputs of paddings.
+#include <algorithm>
+
+#include "ops/move/maps.h"
+
+namespace anydml::moves {
+namespace {
+
+// The elements of a tensor that are those of a smaller one: where they begin in each dimension, and their distance.
+struct Window {
+  std::int64_t first[kMaxRank] = {};
+  std::int64_t step[kMaxRank] = {1, 1, 1, 1, 1, 1, 1, 1};
+};
+static_assert(kMaxRank == 8);
+
+// `part` as a view of the tensor in which the window lies. The part has an element: all its places lie in that tensor,
+// whose reach is known to fit.
+TensorView view_of(const TensorDesc& part, const TensorDesc& whole, const Window& window) {
+  TensorView view{.of = 0, .tensor = part, .offset = 0};
+  for (std::uint32_t i = 0; i < part.rank; ++i) {
+    view.tensor.strides[i] = whole.strides[i] * (part.sizes[i] > 1 ? window.step[i] : 1);
+    view.offset += whole.sizes[i] > 1 ? window.first[i] * whole.strides[i] : 0;
+  }
+  view.offset *= static_cast<std::int64_t>(element_size(part.type));
+  return view;
+}
+
+Window slice_window(const OpDesc& desc) {
+  const bool is_signed = desc.op->name == "SLICE1";
+  const auto offsets = numbers_of(desc, is_signed ? "InputWindowOffsets" : "Offsets");
+  const auto sizes = numbers_of(desc, is_signed ? "InputWindowSizes" : "Sizes");
+  const auto strides = numbers_of(desc, is_signed ? "InputWindowStrides" : "Strides");
+  Window window;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    window.step[i] = strides[i].as<i64>();
+    window.first[i] = offsets[i].as<i64>() + (window.step[i] < 0 ? sizes[i].as<i64>() - 1 : 0);
+  }
+  return window;
+}
+
+Window padding_window(const OpDesc& desc) {
+  Window window;
+  std::ranges::transform(numbers_of(desc, "StartPadding"), window.first,
+                         [](const Scalar& number) { return number.as<i64>(); });
+  return window;
+}
+
+// Of a SPLIT or a JOIN, the parts that lie one after another along the axis, and the tensor that they make up.
+struct Parts {
+  std::size_t first;  // among all tensors
+  std::size_t count;
+  std::size_t whole;
+  std::uint32_t axis;
+};
+
+Parts parts_along_axis(const OpDesc& desc) {
+  const bool is_split = desc.op->name == "SPLIT";
+  return {.first = is_split ? desc.input_count : 0,
+          .count = is_split ? desc.output_count : desc.input_count,
+          .whole = is_split ? 0 : desc.input_count,
+          .axis = numbers_of(desc, "Axis").front().as<u32>()};
+}
+
+Window part_window(const OpDesc& desc, std::size_t number) {
+  const Parts parts = parts_along_axis(desc);
+  Window window;
+  for (std::size_t i = 0; i < number; ++i) {
+    window.first[parts.axis] += desc.tensors[parts.first + i].tensor.sizes[parts.axis];
+  }
+  return window;
+}
+
+// Nothing: the part has no element.
+std::optional<TensorView> find_view(const OpTensor& part, const OpTensor& whole, const Window& window) {
+  return element_count(part.tensor) == 0 ? std::nullopt : std::optional(view_of(part.tensor, whole.tensor, window));
+}
+
+// From one tensor to another of the same type and sizes, at these distances from their operands.
+Movement movement_between(const TensorDesc& from, std::int64_t from_offset, const TensorDesc& to,
+                          std::int64_t to_offset) {
+  const auto bytes = static_cast<std::int64_t>(element_size(to.type));
+  Movement movement{.element = bytes, .from_offset = from_offset, .to_offset = to_offset};
+  for (std::uint32_t i = 0; i < to.rank; ++i) {
+    if (to.sizes[i] > 1) {
+      movement.add(to.sizes[i], from.strides[i] * bytes, to.strides[i] * bytes);
+    }
+  }
+  return movement;
+}
+
+// Out of the window, or into it.
+void copy_out(const PlacedTensor& whole, const Window& window, const PlacedTensor& part, CopyList& copies) {
+  const TensorView view = view_of(part.tensor, whole.tensor, window);
+  copies.copy(whole.operand(), part.operand(), movement_between(view.tensor, view.offset, part.tensor, 0));
+}
+void copy_in(const PlacedTensor& part, const PlacedTensor& whole, const Window& window, CopyList& copies) {
+  const TensorView view = view_of(part.tensor, whole.tensor, window);
+  copies.copy(part.operand(), whole.operand(), movement_between(part.tensor, 0, view.tensor, view.offset));
+}
+
+}  // namespace
+
+std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
+  const auto found = std::ranges::find(desc.op->fields, field, &facts::Field::name);
+  if (found == desc.op->fields.end()) {
+    return {};
+  }
+  return desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())].numbers;
+}
+
+void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
+  const Parts parts = parts_along_axis(desc);
+  const bool is_split = parts.whole == 0;
+  Window window;
+  for (std::size_t i = parts.first; i < parts.first + parts.count; ++i) {
+    if (has_address(tensors[i].slot) && element_count(desc.tensors[i].tensor) != 0) {
+      if (is_split) {
+        copy_out(tensors[parts.whole], window, tensors[i], copies);
+      } else {
+        copy_in(tensors[i], tensors[parts.whole], window, copies);
+      }
+    }
+    window.first[parts.axis] += desc.tensors[i].tensor.sizes[parts.axis];
+  }
+}
+
+void lower_slice(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
+  copy_out(tensors[0], slice_window(desc), tensors[1], copies);
+}
+
+void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
+  if (has_address(tensors[0].slot) && element_count(desc.tensors[0].tensor) != 0) {
+    copy_in(tensors[0], tensors[1], padding_window(desc), copies);
+  }
+}
+
+std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output) {
+  if (desc.op->name == "SPLIT") {
+    return find_view(desc.outputs()[output], desc.tensors[0], part_window(desc, output));
+  }
+  return desc.op->name.starts_with("SLICE") ? find_view(desc.output(), desc.tensors[0], slice_window(desc))
+                                            : std::nullopt;
+}
+
+std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input) {
+  if (desc.op->name == "JOIN") {
+    return find_view(desc.tensors[input], desc.output(), part_window(desc, input));
+  }
+  return desc.op->name.starts_with("PADDING") ? find_view(desc.tensors[0], desc.output(), padding_window(desc))
+                                              : std::nullopt;
+}
+
+}  // namespace anydml::moves

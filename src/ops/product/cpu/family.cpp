@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// Products on the CPU. A piece is a tile of one output matrix. Block by block, the rows of A that it needs are packed
+// beside each other, and each panel of B meets them while both are in the caches; the totals stay in a buffer until the
+// last block is done. Then they are scaled, and go to the output or to the step that takes them.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/pack.h"
+#include "ops/product/step.h"
+
+namespace anydml {
+namespace {
+
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+// Of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed once for
+// all of its columns.
+constexpr std::int64_t kMostRows = 96;
+constexpr std::int64_t kMostColumns = 512;
+constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
+
+constexpr std::size_t kA = 0;
+constexpr std::size_t kB = 1;
+constexpr std::size_t kC = 2;
+constexpr std::size_t kOutput = 3;
+
+std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
+
+// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
+std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
+  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
+  return parts_of(parts_of(size, parts), unit) * unit;
+}
+
+struct Tiles {
+  std::int64_t rows;  // of a tile
+  std::int64_t columns;
+  std::int64_t down;  // tiles of a matrix
+  std::int64_t across;
+
+  [[nodiscard]] std::int64_t of_matrix() const { return down * across; }
+};
+
+// As large as the buffers allow, smaller where threads would have nothing to do otherwise.
+Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, unsigned threads) {
+  std::int64_t most_rows = kMostRows;
+  std::int64_t most_columns = kMostColumns;
+  while (true) {
+    Tiles tiles{.rows = even_part(step.rows, most_rows, strip),
+                .columns = even_part(step.columns, most_columns, panel),
+                .down = 0,
+                .across = 0};
+    tiles.down = parts_of(step.rows, tiles.rows);
+    tiles.across = parts_of(step.columns, tiles.columns);
+    const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
+    const bool can_halve = tiles.columns > panel || tiles.rows > strip;
+    if (threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * kLeastWork ||
+        !can_halve) {
+      return tiles;
+    }
+    if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {
+      most_columns = tiles.columns / 2;
+    } else {
+      most_rows = tiles.rows / 2;
+    }
+  }
+}
+
+f32 load(const std::byte* from) {
+  f32 value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+// What a thread needs beside the operands, in elements of FLOAT32.
+struct Buffers {
+  std::int64_t totals = 0;
+  std::int64_t of_a = 0;  // factors of a block, packed
+  std::int64_t of_b = 0;
+
+  Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
+      : totals(tiles.rows * tiles.columns) {
+    if (kernels != nullptr) {
+      const std::int64_t depth = std::min(kProductBlock, step.depth);
+      of_a = tiles.rows * depth;
+      of_b = step.panel == 0 ? kernels->panel * depth : 0;
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>((totals + of_a + of_b) * kBytes); }
+};
+
+class ProductRun final : public cpu::Prepared {
+ public:
+  // kernels: null where the definition computes.
+  ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
+             const cpu::Machine& machine, cpu::Neighbour after)
+      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
+                 Buffers(step, kernels, tiles).bytes()),
+        step_(step),
+        kernels_(kernels),
+        tiles_(tiles),
+        buffers_(step, kernels, tiles),
+        after_(std::move(after)),
+        target_(machine.target),
+        has_c_(has_c) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const Place place = place_of(static_cast<std::int64_t>(piece.number));
+    auto* const totals = reinterpret_cast<f32*>(piece.scratch);
+    if (kernels_ == nullptr || step_.depth == 0) {
+      compute_by_definition(place, operands, totals);
+    } else {
+      compute(place, operands, totals);
+    }
+    finish(place, operands, totals);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "tiles of %lld x %lld, %s, %s kernel", static_cast<long long>(tiles_.rows),
+                  static_cast<long long>(tiles_.columns), step_.panel != 0 ? "packed" : "not packed",
+                  cpu::target_name(kernels_ != nullptr ? target_ : cpu::Target::generic));
+  }
+
+ private:
+  // A tile of the output.
+  struct Place {
+    std::int64_t batch;
+    std::int64_t row;
+    std::int64_t column;
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  [[nodiscard]] Place place_of(std::int64_t piece) const {
+    const std::int64_t batch = piece / tiles_.of_matrix();
+    const std::int64_t tile = piece % tiles_.of_matrix();
+    Place place{.batch = batch,
+                .row = tile / tiles_.across * tiles_.rows,
+                .column = tile % tiles_.across * tiles_.columns,
+                .rows = 0,
+                .columns = 0};
+    place.rows = std::min(tiles_.rows, step_.rows - place.row);
+    place.columns = std::min(tiles_.columns, step_.columns - place.column);
+    return place;
+  }
+
+  // Where the element at a row and a column of the place's matrix is.
+  [[nodiscard]] std::byte* at(std::byte* const* operands, std::size_t operand, const MatrixStrides& strides,
+                              std::int64_t batch, std::int64_t row, std::int64_t column) const {
+    return operands[operand] + batch_offset(step_, strides, batch) + row * strides.row + column * strides.column;
+  }
+
+  // Where the factors of a column of B are, and how far those of one k are from the next.
+  struct Column {
+    const std::byte* first;
+    std::int64_t k_stride;
+  };
+  [[nodiscard]] Column column_of(std::int64_t batch, std::byte* const* operands, std::int64_t column) const {
+    if (step_.panel == 0) {
+      return {.first = at(operands, kB, step_.b, batch, 0, column), .k_stride = step_.b.row};
+    }
+    const auto panel = static_cast<std::int64_t>(step_.panel);
+    const std::int64_t offset = column / panel * panel * step_.depth + column % panel;
+    return {.first = operands[kB] + batch_offset(step_, step_.b, batch) + offset * kBytes, .k_stride = panel * kBytes};
+  }
+
+  void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
+    for (std::int64_t row = 0; row < place.rows; ++row) {
+      for (std::int64_t column = 0; column < place.columns; ++column) {
+        const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
+        const Column b = column_of(place.batch, operands, place.column + column);
+        totals[row * tiles_.columns + column] = sum_of_products(
+            step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
+            [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
+      }
+    }
+  }
+
+  void compute(const Place& place, std::byte* const* operands, f32* totals) const {
+    f32* const of_a = totals + buffers_.totals;
+    f32* const of_b = of_a + buffers_.of_a;
+    for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
+      const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
+      for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
+        const std::int64_t rows = std::min(kernels_->strip, place.rows - row);
+        pack_panel(kernels_, at(operands, kA, step_.a, place.batch, place.row + row, first), step_.a.column,
+                   step_.a.row, depth, rows, rows, of_a + row * depth);
+      }
+      for (std::int64_t column = 0; column < place.columns; column += kernels_->panel) {
+        const Panel panel = panel_of(place, operands, place.column + column, first, depth, of_b);
+        for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
+          const std::int64_t rows = std::min(kernels_->strip, place.rows - row);
+          kernels_->blocks[rows - 1](of_a + row * depth, panel.first, panel.step, depth,
+                                     totals + row * tiles_.columns + column, tiles_.columns, first == 0);
+        }
+      }
+    }
+  }
+
+  // The elements of B for one panel and block: where they are, or packed in the buffer.
+  struct Panel {
+    const f32* first;
+    std::int64_t step;  // in elements, from one k to the next
+  };
+  [[nodiscard]] Panel panel_of(const Place& place, std::byte* const* operands, std::int64_t column, std::int64_t first,
+                               std::int64_t depth, f32* buffer) const {
+    if (step_.panel != 0) {
+      const std::byte* const matrix = operands[kB] + batch_offset(step_, step_.b, place.batch);
+      const auto* const elements = reinterpret_cast<const f32*>(matrix);
+      return {.first = elements + column * step_.depth + first * kernels_->panel, .step = kernels_->panel};
+    }
+    const std::byte* const from = at(operands, kB, step_.b, place.batch, first, column);
+    const std::int64_t columns = std::min(kernels_->panel, step_.columns - column);
+    const bool is_aligned = (reinterpret_cast<std::uintptr_t>(from) | static_cast<std::uintptr_t>(step_.b.row)) %
+                                static_cast<std::uintptr_t>(kBytes) ==
+                            0;
+    if (columns == kernels_->panel && step_.b.column == kBytes && is_aligned) {
+      return {.first = reinterpret_cast<const f32*>(from), .step = step_.b.row / kBytes};
+    }
+    pack_panel(kernels_, from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
+    return {.first = buffer, .step = kernels_->panel};
+  }
+
+  void scale_row(const f32* totals, const std::byte* c, std::int64_t count, std::byte* to) const {
+    if (kernels_ != nullptr) {
+      kernels_->scale_row(step_.scale, totals, c, step_.c.column, count, to);
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = c == nullptr ? step_.scale(totals[i]) : step_.scale(totals[i], load(c + i * step_.c.column));
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  }
+
+  void finish(const Place& place, std::byte* const* operands, f32* totals) const {
+    const bool is_handed_on = after_.stream != nullptr;
+    const bool is_contiguous = step_.output.column == kBytes || place.columns == 1;
+    for (std::int64_t row = 0; row < place.rows; ++row) {
+      f32* const made = totals + row * tiles_.columns;
+      const std::byte* const c =
+          has_c_ ? at(operands, kC, step_.c, place.batch, place.row + row, place.column) : nullptr;
+      if (is_handed_on) {
+        scale_row(made, c, place.columns, reinterpret_cast<std::byte*>(made));
+        continue;
+      }
+      std::byte* const to = at(operands, kOutput, step_.output, place.batch, place.row + row, place.column);
+      if (is_contiguous) {
+        scale_row(made, c, place.columns, to);
+        continue;
+      }
+      scale_row(made, c, place.columns, reinterpret_cast<std::byte*>(made));
+      for (std::int64_t column = 0; column < place.columns; ++column) {
+        std::memcpy(to + column * step_.output.column, made + column, sizeof(f32));
+      }
+    }
+    if (is_handed_on) {
+      after_.run({.first = (place.batch * step_.rows + place.row) * step_.columns + place.column,
+                  .rows = place.rows,
+                  .columns = place.columns,
+                  .row_step = step_.columns,
+                  .buffer_row_step = tiles_.columns * kBytes},
+                 reinterpret_cast<std::byte*>(totals), operands);
+    }
+  }
+
+  ProductStep step_;
+  const ProductKernels* kernels_;
+  Tiles tiles_;
+  Buffers buffers_;
+  cpu::Neighbour after_;
+  cpu::Target target_;
+  bool has_c_;
+};
+
+class PackRun final : public cpu::Prepared {
+ public:
+  PackRun(const ProductStep& step, const ProductKernels* kernels, std::int64_t panels)
+      : Prepared(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
+        step_(step),
+        kernels_(kernels),
+        panels_(panels) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * panels_;
+    const std::int64_t end = std::min(first + panels_, step_.batches * step_.panels());
+    const auto width = static_cast<std::int64_t>(step_.panel);
+    for (std::int64_t number = first; number < end; ++number) {
+      const std::int64_t batch = number / step_.panels();
+      const std::int64_t column = number % step_.panels() * width;
+      std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
+      pack_panel(kernels_, operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column, step_.b.row,
+                 step_.b.column, step_.depth, std::min(width, step_.columns - column), width,
+                 reinterpret_cast<f32*>(to));
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "panels of %u columns", step_.panel);
+  }
+
+ private:
+  ProductStep step_;
+  const ProductKernels* kernels_;
+  std::int64_t panels_;  // of a piece
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+  ProductStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const ProductKernels* const kernels = product_kernels(machine.target);
+  if (step.kind == ProductKind::pack) {
+    constexpr std::int64_t kElementsOfPiece = 1 << 16;
+    const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
+    return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
+  }
+  if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
+    return nullptr;
+  }
+  const Tiles tiles =
+      cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, machine.threads);
+  return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
+                                      std::move(neighbours.after));
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family product_family;
+const Family product_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The sums of a strip and a panel are in registers: as many chains as hide the time of a multiply-add. A row's factor
+// is one number for all columns, so every k takes some vectors of B and one factor for each row.
+#include "ops/product/cpu/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "ops/product/step.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/product/cpu/kernels.cpp"
+#include "backend/cpu/each_target.h"
+#include "backend/cpu/loops.h"
+
+#if ANYDML_TARGET
+
+#undef ANYDML_UNROLLED
+#if defined(__clang__)
+#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(4)")
+#else
+#define ANYDML_UNROLLED _Pragma("GCC unroll 4")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<f32>;
+using Vector = hn::Vec<Tag>;
+
+constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
+constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
+constexpr std::size_t kVectors = kPanel / kLanes;
+// 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
+constexpr std::size_t kStrip = HWY_TARGET == HWY_AVX3 ? 14 : 6;
+
+// The factors of one k, of which row `row` is wanted in all lanes.
+template <std::size_t kRows>
+struct Factors {
+#if HWY_TARGET == HWY_NEON
+  // Loads that give all lanes one number keep the units of arithmetic busy; multiply-adds by a lane do not.
+  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // where the second load begins
+
+  HWY_INLINE explicit Factors(const f32* a) {
+    const Tag d;
+    if constexpr (kRows >= kLanes) {
+      low = hn::LoadU(d, a);
+      high = kRows > kLanes ? hn::LoadU(d, a + kLast) : low;
+    } else {
+      from = a;
+    }
+  }
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    if constexpr (kRows < kLanes) {
+      return hn::Set(Tag(), from[kRow]);
+    } else if constexpr (kRow < kLanes) {
+      return hn::Broadcast<static_cast<int>(kRow)>(low);
+    } else {
+      return hn::Broadcast<static_cast<int>(kRow - kLast)>(high);
+    }
+  }
+  const f32* from = nullptr;
+  Vector low;
+  Vector high;
+#else
+  HWY_INLINE explicit Factors(const f32* a) : from(a) {}
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    return hn::Set(Tag(), from[kRow]);
+  }
+  const f32* from;
+#endif
+};
+
+// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in
+// registers; with loops, even with short ones, they write them to memory in every turn.
+template <std::size_t kCount, class Use>
+HWY_INLINE void for_each_index(Use use) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }
+  (std::make_index_sequence<kCount>());
+}
+
+template <std::size_t kRows>
+void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
+               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
+  constexpr std::size_t kSums = kRows * kVectors;
+  const Tag d;
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
+  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
+    const Factors<kRows> factors(a);
+    Vector of_b[kVectors];
+    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      sums[kSum] = hn::MulAdd(factors.template of<kSum / kVectors>(), of_b[kSum % kVectors], sums[kSum]);
+    });
+  }
+  const auto place = [&](std::size_t sum) HWY_ATTR {
+    return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
+  };
+  if (is_first) {
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
+  } else {
+    for_each_index<kSums>([&]<std::size_t kSum>()
+                              HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
+  }
+}
+
+// Four by four elements, by vectors of four whatever the target's are.
+HWY_INLINE void transpose_square(const std::byte* from, std::int64_t stride, f32* to, std::int64_t width) {
+  const hn::Full128<f32> d;
+  const hn::Repartition<u8, decltype(d)> d_bytes;  // which may lie anywhere
+  const auto load = [&](std::int64_t i) HWY_ATTR {
+    return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from + i * stride)));
+  };
+  const auto first = load(0);
+  const auto second = load(1);
+  const auto third = load(2);
+  const auto fourth = load(3);
+  const auto low_even = hn::InterleaveLower(d, first, third);
+  const auto high_even = hn::InterleaveUpper(d, first, third);
+  const auto low_odd = hn::InterleaveLower(d, second, fourth);
+  const auto high_odd = hn::InterleaveUpper(d, second, fourth);
+  hn::StoreU(hn::InterleaveLower(d, low_even, low_odd), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, low_even, low_odd), d, to + width);
+  hn::StoreU(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * width);
+  hn::StoreU(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * width);
+}
+
+void transpose(const std::byte* from, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
+               f32* to) noexcept {
+  constexpr std::int64_t kSide = kTransposedSide;
+  for (std::int64_t k = 0; k < depth; k += kSide) {
+    // The last squares begin earlier, and write some elements again.
+    const std::int64_t at = std::min(k, depth - kSide);
+    for (std::int64_t i = 0; i < count; i += kSide) {
+      const std::int64_t column = std::min(i, count - kSide);
+      transpose_square(from + column * stride + at * static_cast<std::int64_t>(sizeof(f32)), stride,
+                       to + at * width + column, width);
+    }
+  }
+}
+
+HWY_INLINE f32 load(const std::byte* from) {
+  f32 value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+void scale_row(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
+               std::int64_t count, std::byte* to) noexcept {
+  const f32 alpha = scale.alpha;
+  const f32 beta = scale.beta;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+  if (c == nullptr) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = alpha * totals[i];
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  } else if (c_stride == kBytes) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 added = beta * load(c + i * kBytes);
+      const f32 value = alpha * totals[i] + added;
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = scale(totals[i], load(c + i * c_stride));
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
+  }
+}
+
+template <std::size_t... kRows>
+constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_sequence<kRows...>) {
+  return {add_block<kRows + 1>...};
+}
+
+}  // namespace
+
+const ProductKernels* kernels() {
+  static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
+  static constexpr ProductKernels kAll = {
+      .strip = kStrip, .panel = kPanel, .blocks = kBlocks.data(), .scale_row = scale_row, .transpose = transpose};
+  return &kAll;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE
+
+namespace anydml {
+
+const ProductKernels* product_kernels([[maybe_unused]] cpu::Target target) {
+#if defined(__aarch64__)
+  if (target == cpu::Target::neon) {
+    return N_NEON::kernels();
+  }
+#elif defined(__x86_64__)
+  if (target == cpu::Target::avx512) {
+    return N_AVX3::kernels();
+  }
+  if (target == cpu::Target::avx2) {
+    return N_AVX2::kernels();
+  }
+#endif
+  return nullptr;
+}
+
+}  // namespace anydml
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The innermost loops of products, by target.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/cpu/target.h"
+#include "ops/product/scalar/product.h"
+
+namespace anydml {
+
+// One block of factors, at most kProductBlock, of a strip of rows and a panel of columns. a: `rows` factors for each k,
+// one after another. b: those of the panel's columns for each k, b_step apart. The sums are put to the totals if this
+// is the first block, and added to them otherwise.
+using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
+                              std::int64_t totals_step, bool is_first) noexcept;
+
+inline constexpr std::int64_t kTransposedSide = 4;
+
+struct ProductKernels {
+  std::int64_t strip;          // the most rows of a strip
+  std::int64_t panel;          // columns of a panel
+  const ProductBlock* blocks;  // by the rows of the strip, less 1
+  // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
+  // be the totals. to and c are at any alignment.
+  void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
+                    std::int64_t count, std::byte* to) noexcept;
+  // to[k * width + i] = the element at from + i * stride + k elements, for k below `depth` and i below `count`, both of
+  // which are kTransposedSide at least. from is at any alignment.
+  void (*transpose)(const std::byte* from, std::int64_t stride, std::int64_t depth, std::int64_t count,
+                    std::int64_t width, f32* to) noexcept;
+};
+
+// Null: none for this target, which computes by the definition.
+[[nodiscard]] const ProductKernels* product_kernels(cpu::Target target);
+
+}  // namespace anydml

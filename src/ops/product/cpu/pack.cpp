@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "ops/product/cpu/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace anydml {
+namespace {
+
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+
+// Rows of `count` elements that lie one after another. Widths that kernels have are copied by vectors.
+template <std::int64_t kCount>
+void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth, f32* to) {
+  for (std::int64_t k = 0; k < depth; ++k, from += k_stride, to += kCount) {
+    std::memcpy(to, from, sizeof(f32) * kCount);
+  }
+}
+
+}  // namespace
+
+void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept {
+  if (count < width) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      std::fill(to + k * width + count, to + (k + 1) * width, 0.0F);
+    }
+  }
+  if (stride == kBytes && count > 1) {
+    if (count == width && width == 16) {
+      copy_rows<16>(from, k_stride, depth, to);
+      return;
+    }
+    if (count == width && width == 32) {
+      copy_rows<32>(from, k_stride, depth, to);
+      return;
+    }
+    for (std::int64_t k = 0; k < depth; ++k) {
+      std::memcpy(to + k * width, from + k * k_stride, static_cast<std::size_t>(count * kBytes));
+    }
+    return;
+  }
+  if (kernels != nullptr && k_stride == kBytes && count >= kTransposedSide && depth >= kTransposedSide) {
+    kernels->transpose(from, stride, depth, count, width, to);
+    return;
+  }
+  // So many that what is written stays in the first-level cache while each column adds its elements.
+  constexpr std::int64_t kTogether = 64;
+  for (std::int64_t first = 0; first < depth; first += kTogether) {
+    const std::int64_t end = std::min(depth, first + kTogether);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::byte* const column = from + i * stride;
+      for (std::int64_t k = first; k < end; ++k) {
+        std::memcpy(to + k * width + i, column + k * k_stride, sizeof(f32));
+      }
+    }
+  }
+}
+
+}  // namespace anydml

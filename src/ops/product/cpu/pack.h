@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Elements that kernels take beside each other, brought beside each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/product/cpu/kernels.h"
+
+namespace anydml {
+
+// to[k * width + i] = from[k, i] for k below `depth` and i below `count`, and +0 for i from `count` to `width`. Strides
+// in bytes, addresses of any alignment. kernels: may be null.
+void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept;
+
+}  // namespace anydml

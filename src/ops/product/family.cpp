@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// The family of sums of products: GEMM. It becomes two operators that only this family knows, PRODUCT_PACK, which
+// brings B into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+#include "ops/product/step.h"
+#include "plan/reshape.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::string_view kNames[] = {
+#define ANYDML_PRODUCT_ENTRY(op) #op,
+#include "ops/product/product.def"
+};
+
+constexpr facts::Operator internal_operator(std::string_view name) {
+  facts::Operator op{};
+  op.name = name;
+  return op;
+}
+constexpr facts::Operator kPack = internal_operator("PRODUCT_PACK");
+constexpr facts::Operator kProduct = internal_operator("PRODUCT");
+
+constexpr std::size_t kA = 0;
+constexpr std::size_t kB = 1;
+constexpr std::size_t kC = 2;
+
+// With so few rows it takes longer to pack an unknown B than to multiply.
+constexpr std::int64_t kFewRows = 16;
+
+// Of the two internal operators.
+struct ProductParameters {
+  std::uint32_t transposed_a;
+  std::uint32_t transposed_b;
+  std::uint32_t panel;      // as in ProductStep
+  std::uint32_t exchanged;  // the transposed output is computed, as a product of the transposed operands
+  ProductScale scale;
+};
+
+ProductParameters parameters_of(const OpDesc& internal) {
+  ProductParameters parameters;
+  std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
+  return parameters;
+}
+
+// What was given for a field; null if it is absent.
+const schema::Argument* find_argument(const OpDesc& desc, std::string_view name) {
+  const auto field = std::ranges::find(desc.op->fields, name, &facts::Field::name);
+  const schema::Argument& argument = desc.arguments[static_cast<std::size_t>(field - desc.op->fields.begin())];
+  return argument.present ? &argument : nullptr;
+}
+
+Scalar number_of(const OpDesc& desc, std::string_view name) {
+  const schema::Argument* argument = find_argument(desc, name);
+  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front() : Scalar();
+}
+
+const schema::Described* fused_activation(const OpDesc& desc) {
+  const schema::Argument* argument = find_argument(desc, "FusedActivation");
+  return argument != nullptr && !argument->operators.empty() ? &argument->operators.front() : nullptr;
+}
+
+Status check(const OpDesc& desc) {
+  const TensorDesc& output = desc.output().tensor;
+  if (output.rank < 2) {
+    return invalid(
+        desc, desc.output(),
+        format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
+  }
+  if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
+    return Error{ErrorKind::unsupported,
+                 format_text("{}: FusedActivation is {}, which is not built here yet", desc.op->name, fused->op->name)};
+  }
+  return {};
+}
+
+// ---- Steps ----------------------------------------------------------------------------------------------------------
+
+MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
+  const auto bytes = static_cast<std::int64_t>(element_size(tensor.type));
+  const auto stride = [&](std::uint32_t dimension) {
+    return tensor.sizes[dimension] == 1 ? 0 : tensor.strides[dimension] * bytes;
+  };
+  MatrixStrides strides{};
+  const std::uint32_t batch_rank = tensor.rank - 2;
+  strides.row = stride(batch_rank + (transposed ? 1 : 0));
+  strides.column = stride(batch_rank + (transposed ? 0 : 1));
+  for (std::uint32_t i = 0; i < batch_rank; ++i) {
+    strides.batch[i] = stride(i);
+  }
+  return strides;
+}
+
+// Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
+void set_batches(const TensorDesc& like, ProductStep& step) {
+  MatrixStrides* const all[] = {&step.a, &step.b, &step.c, &step.output};
+  step.batches = 1;
+  for (std::uint32_t i = 0; i + 2 < like.rank; ++i) {
+    const std::int64_t size = like.sizes[i];
+    step.batches *= size;
+    if (size == 1) {
+      continue;
+    }
+    const std::uint32_t next = step.batch_rank;
+    if (next != 0 && std::ranges::all_of(
+                         all, [&](const MatrixStrides* one) { return one->batch[next - 1] == size * one->batch[i]; })) {
+      step.batch_sizes[next - 1] *= size;
+      for (MatrixStrides* one : all) {
+        one->batch[next - 1] = one->batch[i];
+      }
+      continue;
+    }
+    step.batch_sizes[next] = size;
+    for (MatrixStrides* one : all) {
+      one->batch[next] = one->batch[i];
+    }
+    ++step.batch_rank;
+  }
+}
+
+// Matrices that have one B, and whose rows follow one another everywhere else, are one matrix of more rows.
+void join_rows(ProductStep& step) {
+  MatrixStrides* const others[] = {&step.a, &step.c, &step.output};
+  while (step.batch_rank != 0) {
+    const std::uint32_t last = step.batch_rank - 1;
+    if (step.b.batch[last] != 0 || !std::ranges::all_of(others, [&](const MatrixStrides* one) {
+          return step.rows == 1 || one->batch[last] == step.rows * one->row;
+        })) {
+      return;
+    }
+    for (MatrixStrides* one : others) {
+      one->row = step.rows == 1 ? one->batch[last] : one->row;
+    }
+    step.rows *= step.batch_sizes[last];
+    step.batches /= step.batch_sizes[last];
+    --step.batch_rank;
+  }
+}
+
+void exchange(ProductStep& step) {
+  std::swap(step.a, step.b);
+  std::swap(step.rows, step.columns);
+  for (MatrixStrides* one : {&step.a, &step.b, &step.c, &step.output}) {
+    std::swap(one->row, one->column);
+  }
+}
+
+ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  const ProductParameters parameters = parameters_of(desc);
+  const TensorDesc& a = tensors[kA].tensor;
+  const TensorDesc& output = tensors.back().tensor;
+  ProductStep step{};
+  step.kind = ProductKind::product;
+  step.panel = parameters.panel;
+  step.scale = parameters.scale;
+  step.rows = output.sizes[output.rank - 2];
+  step.columns = output.sizes[output.rank - 1];
+  step.depth = a.sizes[a.rank - (parameters.transposed_a != 0 ? 2 : 1)];
+  step.a = strides_of(a, parameters.transposed_a != 0);
+  step.b = strides_of(tensors[kB].tensor, parameters.transposed_b != 0);
+  step.c = desc.tensors[kC].present ? strides_of(tensors[kC].tensor, false) : MatrixStrides{};
+  step.output = strides_of(output, false);
+  set_batches(output, step);
+  if (parameters.exchanged != 0) {
+    exchange(step);
+  } else {
+    join_rows(step);
+  }
+  return step;
+}
+
+ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  const ProductParameters parameters = parameters_of(desc);
+  const TensorDesc& b = tensors[0].tensor;
+  const TensorDesc& packed = tensors[1].tensor;
+  ProductStep step{};
+  step.kind = ProductKind::pack;
+  step.panel = parameters.panel;
+  step.columns = b.sizes[b.rank - (parameters.transposed_b != 0 ? 2 : 1)];
+  step.depth = b.sizes[b.rank - (parameters.transposed_b != 0 ? 1 : 2)];
+  step.b = strides_of(b, parameters.transposed_b != 0);
+  step.output = strides_of(packed, false);
+  set_batches(packed, step);
+  return step;
+}
+
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
+  Operand operands[4];
+  std::size_t count = 0;
+  for (const PlacedTensor& tensor : tensors) {
+    operands[count++] = tensor.operand();
+  }
+  if (desc.op == &kProduct && parameters_of(desc).exchanged != 0) {
+    std::swap(operands[kA], operands[kB]);
+  }
+  plan.add(static_cast<std::uint32_t>(FamilyId::product), std::span(operands, count),
+           std::as_bytes(std::span(&step, 1)));
+}
+
+// The elements of the output are handed on as tiles of rows, so its rows must follow one another.
+Joins joins(const OpDesc& desc, const DeviceTraits&) {
+  const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
+  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+}
+
+// ---- Parts ----------------------------------------------------------------------------------------------------------
+
+// The packed form of B. Batches that repeat are packed once.
+Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,
+                               std::uint32_t panel) {
+  TensorDesc packed = b;
+  for (std::uint32_t i = 0; i + 2 < b.rank; ++i) {
+    packed.sizes[i] = b.strides[i] == 0 ? 1 : b.sizes[i];
+  }
+  packed.sizes[b.rank - 2] = (columns + panel - 1) / panel;
+  if (__builtin_mul_overflow(depth, std::int64_t{panel}, &packed.sizes[b.rank - 1]) || !set_packed_strides(packed)) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: {} is too large to be packed", desc.op->name, desc.tensors[kB].name)};
+  }
+  return packed;
+}
+
+Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
+  if (!desc.internal.empty()) {
+    return OpParts();
+  }
+  const TensorDesc& output = desc.output().tensor;
+  const TensorDesc& given_b = desc.tensors[kB].tensor;
+  const std::uint32_t rank = output.rank;
+  ProductParameters parameters{
+      .transposed_a = number_of(desc, "TransA").as<u32>(),
+      .transposed_b = number_of(desc, "TransB").as<u32>(),
+      .panel = 0,
+      .exchanged = 0,
+      .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
+  const std::int64_t columns = output.sizes[rank - 1];
+  const std::int64_t depth = given_b.sizes[rank - (parameters.transposed_b != 0 ? 1 : 2)];
+  std::int64_t rows = output.sizes[rank - 2];  // that are multiplied with one B
+  for (std::uint32_t i = 0; i + 2 < rank; ++i) {
+    rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;
+  }
+
+  PartList list(desc);
+  // FLOAT16 is computed in FLOAT32; the conversions are operators before and after.
+  const bool is_half = output.type == DataType::FLOAT16;
+  const auto wide = [&](std::uint32_t value) {
+    return is_half ? list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value)) : value;
+  };
+  const std::uint32_t a = wide(kA);
+  std::uint32_t b = wide(kB);
+  const std::uint32_t c = desc.tensors[kC].present ? wide(kC) : kNoValue;
+  if (const std::uint32_t panel = panel_columns(device.vector_bytes); panel != 0 && depth != 0) {
+    parameters.exchanged = columns <= kFewRows && columns < rows ? 1 : 0;
+    if (parameters.exchanged == 0 && (known[kB] || rows > kFewRows)) {
+      parameters.panel = panel;
+      const auto packed = packed_form(desc, list.tensor(b), columns, depth, panel);
+      ANYDML_TRY(packed);
+      b = list.add_internal(kPack, {b}, std::span(&packed.value(), 1), std::as_bytes(std::span(&parameters, 1)), true);
+      parameters.transposed_b = 0;
+    }
+  }
+  const schema::Described* fused = fused_activation(desc);
+  TensorDesc result = output;
+  result.type = DataType::FLOAT32;
+  if ((is_half || fused != nullptr) && !set_packed_strides(result)) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+  }
+  std::uint32_t value =
+      list.add_internal(kProduct, {a, b, c}, std::span(&result, 1), std::as_bytes(std::span(&parameters, 1)));
+  if (is_half && fused == nullptr) {
+    list.add_output("CAST", {value}, 0);
+  } else if (fused != nullptr) {
+    value = is_half ? list.add("CAST", {value}, DataType::FLOAT16, output) : value;
+    list.add_nested_output(*fused, {value}, 0);
+  } else {
+    list.set_output(0, value);
+  }
+  return list.finish();
+}
+
+}  // namespace
+
+extern const Family product_family;
+const Family product_family = {
+    .id = FamilyId::product,
+    .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
+    .types = [](const facts::Operator&,
+                std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
+    .by_element = false,
+    .check = check,
+    .lower = lower,
+    .lower_together = nullptr,
+    .joins = joins,
+    .parts = parts,
+};
+
+}  // namespace anydml

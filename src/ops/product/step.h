@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a product's steps. A product is one step over A, B, C and the output, in this order; C may be
+// absent. B is as it was given, or packed by a step of its own, which runs once where B is known beforehand.
+//
+// The packed form depends on B and on the device's vectors alone. The columns are cut into panels. A panel has the
+// elements of its columns for k = 0, then for k = 1, and so on; the columns that are missing in the last panel are +0.
+// Panels follow one another, and matrices too.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/product/scalar/product.h"
+#include "plan/tensor.h"
+
+namespace anydml {
+
+enum class ProductKind : std::uint32_t { pack, product };
+
+inline constexpr std::size_t kBatchRank = kMaxRank - 2;
+
+// The strides of an operand in bytes. Rows and columns are those of the matrices as they are multiplied: a transposed
+// operand has them exchanged.
+struct MatrixStrides {
+  std::int64_t row;
+  std::int64_t column;
+  std::int64_t batch[kBatchRank];
+};
+
+struct ProductStep {
+  ProductKind kind;
+  std::uint32_t panel;  // columns of a panel of B; 0: B is not packed, and no kernel needs it so
+  std::uint32_t batch_rank;
+  ProductScale scale;
+  std::int64_t rows;                     // of A and the output
+  std::int64_t columns;                  // of B and the output
+  std::int64_t depth;                    // columns of A and rows of B
+  std::int64_t batches;                  // the product of the next
+  std::int64_t batch_sizes[kBatchRank];  // row-major
+  MatrixStrides a;
+  MatrixStrides b;  // of a packed one, the batches alone mean something
+  MatrixStrides c;
+  MatrixStrides output;  // where B is packed, the packed form
+
+  [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
+};
+
+// The columns of a panel for vectors of so many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
+[[nodiscard]] constexpr std::uint32_t panel_columns(std::uint32_t vector_bytes) {
+  return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
+}
+
+// Where the matrices of batch number `batch` are in an operand, in bytes from its address.
+[[nodiscard]] inline std::int64_t batch_offset(const ProductStep& step, const MatrixStrides& strides,
+                                               std::int64_t batch) {
+  std::int64_t offset = 0;
+  for (std::uint32_t i = step.batch_rank; i-- > 0; batch /= step.batch_sizes[i]) {
+    offset += batch % step.batch_sizes[i] * strides.batch[i];
+  }
+  return offset;
+}
+
+}  // namespace anydml

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Fills in the unknown parts of a described operator (infer.h says which those are), of any tensor and of attributes
+// that are single numbers. infer_outputs does so for outputs; tests make operators at random by it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "facts/rules.h"
+#include "schema/described.h"
+#include "schema/infer.h"
+#include "schema/rule_values.h"
+#include "schema/violation.h"
+
+namespace anydml::schema {
+
+class Solver {
+ public:
+  // The description must outlive it, with as many tensors in each argument as there are now.
+  Solver(Described& described, facts::FeatureLevel level, SizeRule sizes);
+
+  // Everything that follows by now: by the rules alone, or also by what is usual where they leave something open.
+  enum class Stage : std::uint8_t { rules, everything };
+  void run(Stage stage);
+
+  // What a rule gave for a part that stays unknown, because it is no size or no rank.
+  [[nodiscard]] const std::vector<Violation>& faults() const { return faults_; }
+
+  // Rules that let a size be one of several numbers which are known by now.
+  struct Choice {
+    Place place;
+    std::vector<std::int64_t> numbers;
+  };
+  [[nodiscard]] std::vector<Choice> choices();
+
+ private:
+  struct Target {
+    GivenTensor* tensor;
+    std::size_t field;
+    std::size_t index;  // in the argument
+  };
+
+  bool apply_groups();
+  bool apply_types();
+  bool apply_usual_types();
+  bool apply_ranks();
+  bool apply_rules(std::span<const facts::Rule> rules);
+  bool apply_function(const facts::Rule& rule);
+  bool apply_broadcast();
+
+  void walk(std::uint16_t index);
+  void walk_each(const facts::RuleNode& node);
+  void claim(const facts::RuleNode& node);
+  void solve(std::uint16_t index, const RuleValue& wanted, std::uint16_t source);
+  void solve_arithmetic(const facts::RuleNode& node, const RuleValue& wanted, std::uint16_t source);
+  void solve_tensor(const facts::RuleNode& node, std::uint16_t index, const RuleValue& wanted, std::uint16_t source);
+  void collect_choice(const facts::RuleNode& node);
+  void fault(std::uint16_t index, const RuleValue& wanted, std::uint16_t source);
+  [[nodiscard]] bool are_given(std::uint32_t fields) const;
+  [[nodiscard]] Target target(const facts::RuleNode& node);
+
+  bool set_type(GivenTensor& tensor, std::int64_t type);
+  bool set_rank(GivenTensor& tensor, std::int64_t rank);
+  bool set_size(GivenTensor& tensor, std::int64_t index, std::int64_t size);
+
+  Described& described_;
+  const facts::Operator& op_;
+  facts::FeatureLevel level_;
+  SizeRule size_rule_;
+  RuleValues values_;
+  std::vector<Violation> faults_;
+  std::vector<Choice>* choices_ = nullptr;  // while they are collected nothing is solved
+  std::vector<std::int64_t> least_ranks_;   // by field: as many sizes as rules name from the end
+  bool changed_ = false;
+};
+
+}  // namespace anydml::schema

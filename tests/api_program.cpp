@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "api_program.c"  // NOLINT: the same program in another language

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Cases of wrong use, which bad_input_test.cpp runs.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace anydml::test {
+
+// A call that is right until a case changes something: two 2x3 inputs and an output of FLOAT32.
+struct Call {
+  std::vector<int64_t> a_sizes{2, 3}, b_sizes{2, 3}, out_sizes{2, 3};
+  std::vector<int64_t> a_strides, b_strides, out_strides;  // empty: packed
+  std::vector<float> a_data = std::vector<float>(64, 7.0F);
+  std::vector<float> b_data = std::vector<float>(64, 3.0F);
+  std::vector<float> out_data = std::vector<float>(64, -99.0F);
+  anydml_tensor a{}, b{}, out{};
+  const char* op = "ELEMENT_WISE_MODULUS_FLOOR";
+  std::vector<anydml_attribute> attributes;
+
+  void fill() {
+    a = tensor(a_sizes, a_strides, a_data);
+    b = tensor(b_sizes, b_strides, b_data);
+    out = tensor(out_sizes, out_strides, out_data);
+  }
+
+ private:
+  static anydml_tensor tensor(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
+                              std::vector<float>& data) {
+    return {ANYDML_FLOAT32, static_cast<int32_t>(sizes.size()), sizes.data(),
+            strides.empty() ? nullptr : strides.data(), data.data()};
+  }
+};
+
+struct Case {
+  const char* what;
+  int code;
+  const char* message;
+  std::function<int(Call&)> run;
+};
+
+// Of graphs, of views and of the options with which something is compiled.
+std::span<const Case> graph_cases();
+
+}  // namespace anydml::test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "bad_input.h"
+
+namespace anydml::test {
+namespace {
+
+// A graph with x as its input, in which something is wrong.
+template <class Build>
+std::function<int(Call&)> graph(Build build) {
+  return [build](Call& call) {
+    call.fill();
+    anydml_graph* made = nullptr;
+    anydml_value x = 0;
+    EXPECT_EQ(anydml_graph_create(&made), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_input(made, &call.a, &x), ANYDML_OK);
+    const int code = build(call, made, x);
+    anydml_graph_release(made);
+    return code;
+  };
+}
+
+// A graph that is right and gives -x, run in some wrong way.
+template <class Run>
+std::function<int(Call&)> compiled_graph(Run run) {
+  return graph([run](Call& call, anydml_graph* made, anydml_value x) {
+    anydml_value y = 0;
+    anydml_compiled* ready = nullptr;
+    EXPECT_EQ(anydml_graph_add_operator(made, "ELEMENT_WISE_NEGATE", &x, 1, &call.out, 1, nullptr, 0, &y), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_output(made, y), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_compile(made, nullptr, &ready), ANYDML_OK);
+    const int code = run(call, ready);
+    anydml_compiled_release(ready);
+    return code;
+  });
+}
+
+// Compiles the right call with options in which something is wrong.
+template <class Change>
+std::function<int(Call&)> compile_with(Change change) {
+  return [change](Call& call) {
+    call.fill();
+    const anydml_tensor inputs[] = {call.a, call.b};
+    anydml_options options = ANYDML_OPTIONS_INIT;
+    change(options);
+    anydml_compiled* made = nullptr;
+    const int code = anydml_compile_with(&options, call.op, inputs, 2, &call.out, 1, nullptr, 0, &made);
+    EXPECT_EQ(made, nullptr);
+    return code;
+  };
+}
+
+const Case kCases[] = {
+    {"the place for a graph is null", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_create: graph is null; expected a place for the answer",
+     [](Call&) { return anydml_graph_create(nullptr); }},
+    {"an input of no graph", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_input: graph is null; expected what anydml_graph_create made",
+     graph([](Call& c, anydml_graph*, anydml_value x) { return anydml_graph_add_input(nullptr, &c.a, &x); })},
+    {"an input of a graph without a tensor", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_input: tensor is null; expected a pointer to an anydml_tensor",
+     graph([](Call&, anydml_graph* g, anydml_value x) { return anydml_graph_add_input(g, nullptr, &x); })},
+    {"the place for a value is null", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_input: value is null; expected a place for the answer",
+     graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
+    {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
+     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       c.a.type = 99;
+       return anydml_graph_add_input(g, &c.a, &x);
+     })},
+    {"an input of a graph with a stride below 0", ANYDML_INVALID_ARGUMENT,
+     "graph: input 1: strides are [3, -1]; expected 0 or more: a value of a graph begins with its first "
+     "element",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       const int64_t back[] = {3, -1};
+       c.a.strides = back;
+       return anydml_graph_add_input(g, &c.a, &x);
+     })},
+    {"a constant without data", ANYDML_INVALID_ARGUMENT,
+     "graph: constant 0: data is null; expected the data of a constant",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       c.a.data = nullptr;
+       return anydml_graph_add_constant(g, &c.a, &x);
+     })},
+    {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
+     "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] reaches over the bytes 0 to 48; expected the bytes 0 "
+     "to "
+     "24, which the value has",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       c.a.type = ANYDML_FLOAT64;
+       return anydml_graph_add_view(g, x, &c.a, &x);
+     })},
+    {"a view of nothing", ANYDML_INVALID_ARGUMENT, "anydml_graph_add_view: value: is 0; expected a value of the graph",
+     graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view(g, 0, &c.a, &x); })},
+    {"an operator of a graph on a value of another", ANYDML_INVALID_ARGUMENT,
+     "node 0: ELEMENT_WISE_ABS: inputs[0]: is a value of another graph, or none; expected one of this "
+     "graph's",
+     graph([](Call& c, anydml_graph*, anydml_value x) {
+       anydml_graph* other = nullptr;
+       anydml_value y = 0;
+       EXPECT_EQ(anydml_graph_create(&other), ANYDML_OK);
+       const int code = anydml_graph_add_operator(other, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &y);
+       anydml_graph_release(other);
+       return code;
+     })},
+    {"an operator of a graph on a value that it never gave", ANYDML_INVALID_ARGUMENT,
+     "node 0: ELEMENT_WISE_ABS: inputs[0]: is no value; expected one that this graph gave",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       x += 7;
+       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
+     })},
+    {"an operator of a graph whose sizes do not go together", ANYDML_INVALID_ARGUMENT,
+     "node 0: ELEMENT_WISE_ABS: InputTensor: sizes are [2, 3]; expected sizes that broadcast to [2, 4], "
+     "the "
+     "sizes of OutputTensor",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       c.out_sizes = {2, 4};
+       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
+     })},
+    {"an operator of a graph without a place for its values", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_ABS: values is null; expected an array of 1 values",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, nullptr);
+     })},
+    {"too many inputs of an operator of a graph", ANYDML_INVALID_ARGUMENT,
+     "node 0: ELEMENT_WISE_ABS: the number of input tensors is 2; expected 1",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       const anydml_value both[] = {x, x};
+       return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", both, 2, &c.out, 1, nullptr, 0, &x);
+     })},
+    {"an output of a graph that repeats elements", ANYDML_INVALID_ARGUMENT,
+     "graph: output 0: strides [0, 1] with sizes [2, 3] put two elements at one place; expected each "
+     "element "
+     "of an output at a place of its own",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       const int64_t repeated[] = {0, 1};
+       c.a.strides = repeated;
+       EXPECT_EQ(anydml_graph_add_view(g, x, &c.a, &x), ANYDML_OK);
+       return anydml_graph_add_output(g, x);
+     })},
+    {"a graph without outputs", ANYDML_INVALID_ARGUMENT,
+     "graph: it has no output; expected one or more, which anydml_graph_add_output marks",
+     graph([](Call&, anydml_graph* g, anydml_value) {
+       anydml_compiled* made = nullptr;
+       return anydml_graph_compile(g, nullptr, &made);
+     })},
+    {"the place for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_compile: compiled is null; expected a place for the answer",
+     graph([](Call&, anydml_graph* g, anydml_value) { return anydml_graph_compile(g, nullptr, nullptr); })},
+    {"too few addresses for a compiled graph", ANYDML_INVALID_ARGUMENT, "graph: the number of outputs is 0; expected 1",
+     compiled_graph([](Call& c, const anydml_compiled* g) {
+       const void* inputs[] = {c.a.data};
+       return anydml_compiled_run(g, inputs, 1, &c.out.data, 0);
+     })},
+    {"a null address for a compiled graph", ANYDML_INVALID_ARGUMENT,
+     "graph: input 0: data is null; expected the address of the element at index 0",
+     compiled_graph([](Call& c, const anydml_compiled* g) {
+       const void* inputs[] = {nullptr};
+       return anydml_compiled_run(g, inputs, 1, &c.out.data, 1);
+     })},
+    {"a view that begins before the value", ANYDML_INVALID_ARGUMENT,
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over the bytes -4 to 20; expected the bytes 0 "
+     "to "
+     "24, which the value has",
+     graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, -1, &x); })},
+    {"a view that is reversed from its first element", ANYDML_INVALID_ARGUMENT,
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, -1] reaches over the bytes -8 to 16; expected the bytes 0 "
+     "to 24, which the value has",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       const int64_t back[] = {3, -1};
+       c.a.strides = back;
+       return anydml_graph_add_view_at(g, x, &c.a, 0, &x);
+     })},
+    {"a view farther away than can be counted", ANYDML_INVALID_ARGUMENT,
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over more bytes than can be counted; expected "
+     "the bytes 0 to 24, which the value has",
+     graph(
+         [](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, INT64_MAX, &x); })},
+    {"options of a graph with constants", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_compile_with: options.constant_count is 1; expected 0: anydml_graph_add_constant makes the "
+     "constants "
+     "of a graph",
+     graph([](Call&, anydml_graph* g, anydml_value) {
+       const uint32_t positions[] = {0};
+       anydml_options options = ANYDML_OPTIONS_INIT;
+       options.constants = positions;
+       options.constant_count = 1;
+       anydml_compiled* made = nullptr;
+       return anydml_graph_compile_with(g, &options, &made);
+     })},
+
+    // Options.
+    {"options without their size", ANYDML_INVALID_ARGUMENT,
+     "anydml_compile_with: options.size is 0; expected sizeof(anydml_options), which is 32",
+     compile_with([](anydml_options& options) { options.size = 0; })},
+    {"a constant that is no input", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_MODULUS_FLOOR: options.constants[1] is 2; expected the position of an input, less than 2",
+     compile_with([](anydml_options& options) {
+       static constexpr uint32_t kPositions[] = {1, 2};
+       options.constants = kPositions;
+       options.constant_count = 2;
+     })},
+    {"constants that are null", ANYDML_INVALID_ARGUMENT,
+     "ELEMENT_WISE_MODULUS_FLOOR: options.constants is null; expected an array of 2 positions",
+     compile_with([](anydml_options& options) { options.constant_count = 2; })},
+
+    // The whole process.
+    {"a level that the log does not have", ANYDML_INVALID_ARGUMENT,
+     "anydml_set_log: level is 5; expected ANYDML_LOG_NONE (0) to ANYDML_LOG_DISPATCH (4)",
+     [](Call&) { return anydml_set_log([](void*, int, const char*) {}, nullptr, 5); }},
+    {"no threads", ANYDML_INVALID_ARGUMENT, "anydml_set_threads: count is 0; expected 1 to 1024",
+     [](Call&) { return anydml_set_threads(0); }},
+    {"an operator to look for that is none", ANYDML_INVALID_ARGUMENT, "op: is 'GEM'; did you mean GEMM?",
+     [](Call&) { return anydml_find_operator("GEM") == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
+};
+
+}  // namespace
+
+std::span<const Case> graph_cases() { return kCases; }
+
+}  // namespace anydml::test

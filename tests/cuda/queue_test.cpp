@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// How a queue runs the steps of a program, without a GPU: the addresses that launches get.
+#include "backend/cuda/queue.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/kernels/kernels.h"
+#include "backend/cuda/program.h"
+
+namespace anydml::cuda {
+
+// The parts of the backend that need a device.
+const PageHooks kPinnedPages{.prepare = nullptr, .forget = nullptr};
+OnDevice::OnDevice(const BackendDevice&) {}
+OnDevice::~OnDevice() = default;
+BackendStatus status_of(cudaError_t error) noexcept {
+  return error == cudaSuccess ? kOk : BackendStatus{BackendCode::failed, "a launch failed"};
+}
+cudaError_t launch_fill(void*, std::uint64_t, const std::uint32_t*, std::uint32_t, cudaStream_t) noexcept {
+  return cudaSuccess;
+}
+cudaError_t launch_copy(void*, const void*, std::uint64_t, cudaStream_t) noexcept { return cudaSuccess; }
+cudaError_t launch_timestamp(std::uint64_t*, cudaStream_t) noexcept { return cudaSuccess; }
+
+namespace {
+
+struct Launched {
+  std::byte* base;
+  std::byte* workspace;
+  bool operator==(const Launched&) const = default;
+};
+std::vector<Launched> g_launched;
+
+class RecordedStep final : public PreparedStep {
+ public:
+  RecordedStep(std::uint64_t workspace, cudaError_t answer) : workspace_(workspace), answer_(answer) {}
+  std::uint64_t workspace_bytes() const noexcept override { return workspace_; }
+  cudaError_t launch(std::byte* const* bases, std::byte* workspace, cudaStream_t) const noexcept override {
+    g_launched.push_back({bases[0], workspace});
+    return answer_;
+  }
+  void explain(char*, std::size_t) const noexcept override {}
+
+ private:
+  std::uint64_t workspace_;
+  cudaError_t answer_;
+};
+
+void add_step(BackendProgram& program, Operand operand, std::uint64_t workspace, cudaError_t answer = cudaSuccess) {
+  BackendProgram::PlacedStep& step = program.steps.emplace_back();
+  step.prepared = std::make_unique<RecordedStep>(workspace, answer);
+  step.operands = {operand};
+}
+
+TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
+  BackendDevice device;
+  BackendQueue queue;
+  queue.device = &device;
+  BackendProgram program;
+  program.temporary_slot = 1;
+  program.workspace_offset = 128;
+  add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 12}, 0);
+  add_step(program, {.slot = 1, .type = DataType::FLOAT32, .offset = 64}, 1000);
+  add_step(program, {.slot = kNoSlot, .type = DataType::FLOAT32, .offset = 0}, 8);
+  std::byte input[16];
+  std::byte temporary[2048];
+  void* const addresses[] = {input, temporary};
+  g_launched.clear();
+  EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::ok);
+  EXPECT_EQ(g_launched, (std::vector<Launched>{
+                            {input + 12, nullptr}, {temporary + 64, temporary + 128}, {nullptr, temporary + 128}}));
+}
+
+TEST(Queue, NothingRunsAfterALaunchThatFailed) {
+  BackendDevice device;
+  BackendQueue queue;
+  queue.device = &device;
+  BackendProgram program;
+  add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0, cudaErrorLaunchFailure);
+  add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0);
+  void* const addresses[] = {nullptr};
+  g_launched.clear();
+  EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::failed);
+  EXPECT_EQ(g_launched.size(), 1U);
+}
+
+}  // namespace
+}  // namespace anydml::cuda

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the operators that move elements against NumPy, byte for byte: every type, ranks 0 to 8, inputs and outputs in
+any layout. The bytes between the elements of an output are compared too.
+
+usage: move_oracle.py LIBANYDML
+"""
+import sys
+from functools import partial
+
+import numpy as np
+
+from numpy_oracle import SEED, TYPES, Library
+
+CASES = 60  # of each operator and type
+# Sizes around the edges of vectors, lines and tiles, in which all layouts are tried; the others are small.
+LARGE = [(70_001,), (263, 257), (64, 65, 66), (5, 300, 129), (3000, 7), (7, 3000), (2, 3, 4, 1000), (20_000, 3, 2)]
+
+
+def draw_shape(random, low_rank):
+    """Few elements of any rank, with sizes of 1 and now and then of 0."""
+    rank = int(random.integers(low_rank, 9))
+    most = 6 if rank < 5 else 4
+    return [0 if random.random() < 0.02 else int(random.integers(1, most + 1)) for _ in range(rank)]
+
+
+def lay_out(random, shape, unsigned, repeats):
+    """An array of that shape in random bytes, and the bytes: dimensions in any order, with gaps, backwards, at any
+    address; repeats: a dimension may stand for one element."""
+    size = unsigned.itemsize
+    strides, stride = [0] * len(shape), size
+    first, last = 0, size
+    for axis in random.permutation(len(shape)):
+        if random.random() < 0.3:
+            stride += size * int(random.integers(1, 4))
+        if repeats and random.random() < 0.1:
+            continue
+        strides[axis] = -stride if random.random() < 0.25 else stride
+        reach = max(0, shape[axis] - 1) * strides[axis]
+        first, last = first + min(0, reach), last + max(0, reach)
+        stride *= max(1, shape[axis])
+    offset = int(random.integers(0, 9)) if random.random() < 0.5 else 64
+    memory = random.integers(0, 256, last - first + offset + 16, dtype=np.uint8)
+    array = np.ndarray(shape, unsigned, memory, offset - first, strides)
+    return array, memory
+
+
+def same_place(array, memory):
+    """A copy of the memory, and the array in the copy."""
+    copied = memory.copy()
+    offset = array.__array_interface__["data"][0] - memory.ctypes.data if array.size else 0
+    return np.ndarray(array.shape, array.dtype, copied, offset, array.strides), copied
+
+
+def pieces_of(random, size, most):
+    """Cuts a size: the parts' sizes, some of them 0."""
+    cuts = sorted(int(random.integers(0, size + 1)) for _ in range(int(random.integers(0, most))))
+    return [end - begin for begin, end in zip([0, *cuts], [*cuts, size])]
+
+
+class Checks:
+    def __init__(self, library, random, dtype):
+        self.library, self.random, self.dtype = library, random, np.dtype(dtype)
+        self.unsigned = np.dtype(f"u{self.dtype.itemsize}")
+        self.elements = 0
+
+    def draw(self, shape, is_output=False):
+        return lay_out(self.random, shape, self.unsigned, not is_output)
+
+    def compare(self, name, inputs, answers, attributes):
+        """answers: of each output, as NumPy has it."""
+        placed = [self.draw(answer.shape, True) for answer in answers]
+        expected = []
+        for (array, memory), answer in zip(placed, answers):
+            twin, copied = same_place(array, memory)
+            twin[...] = answer
+            expected.append(copied)
+        self.library.run(name, [None if array is None else array.view(self.dtype) for array in inputs],
+                         [array.view(self.dtype) for array, _ in placed], attributes)
+        for number, ((array, memory), wanted) in enumerate(zip(placed, expected)):
+            if not np.array_equal(memory, wanted):
+                shapes = [None if one is None else one.shape for one in inputs]
+                sys.exit(f"{name} {self.dtype} of {shapes} with {attributes}: output {number}, {array.shape} by "
+                         f"{array.strides}, is not as NumPy has it")
+            self.elements += array.size
+
+    def split(self, shape):
+        x, _ = self.draw(shape)
+        axis = int(self.random.integers(0, len(shape)))
+        sizes = pieces_of(self.random, shape[axis], 6)
+        self.compare("SPLIT", [x], np.split(x, np.cumsum(sizes)[:-1], axis), (("Axis", axis),))
+
+    def join(self, shape):
+        axis = int(self.random.integers(0, len(shape)))
+        inputs = [self.draw([*shape[:axis], size, *shape[axis + 1:]])[0]
+                  for size in pieces_of(self.random, shape[axis], 6)]
+        self.compare("JOIN", inputs, [np.concatenate(inputs, axis)], (("Axis", axis),))
+
+    def slice(self, shape):
+        x, _ = self.draw(shape)
+        window = []
+        for size in shape:
+            step = int(self.random.choice([0, 1, 1, 1, 2, 3, 5])) if size else 1
+            offset = int(self.random.integers(0, max(1, size)))
+            count = 0 if size == 0 else int(self.random.integers(1, 5)) if step == 0 else int(
+                self.random.integers(0 if self.random.random() < 0.1 else 1, (size - 1 - offset) // step + 2))
+            window.append((offset, count, step))
+        places = np.ix_(*(offset + step * np.arange(count) for offset, count, step in window))
+        offsets, sizes, strides = zip(*window) if window else ((), (), ())
+        self.compare("SLICE", [x], [x[places] if window else x.copy()],
+                     (("Offsets", offsets), ("Sizes", sizes), ("Strides", strides)))
+
+    def slice1(self, shape):
+        shape = [max(1, size) for size in shape]
+        x, _ = self.draw(shape)
+        slices, window = [], []
+        for size in shape:
+            offset = int(self.random.integers(0, size))
+            length = int(self.random.integers(1, size - offset + 1))
+            step = int(self.random.choice([1, 1, 1, 2, 3, -1, -1, -2, -3]))
+            most = 1 + (length - 1) // abs(step)
+            count = most if self.random.random() < 0.8 else int(self.random.integers(1, most + 1))
+            ends = slice(offset, offset + length)
+            slices.append((ends, slice(None, None, step), slice(0, count)))
+            window.append((offset, length, step))
+        answer = x
+        for part in range(3):
+            answer = answer[tuple(one[part] for one in slices)]
+        offsets, sizes, strides = zip(*window) if window else ((), (), ())
+        self.compare("SLICE1", [x], [answer], (("InputWindowOffsets", offsets), ("InputWindowSizes", sizes),
+                                               ("InputWindowStrides", strides)))
+
+
+    def number(self):
+        """A number as it is given, and an array of it: NumPy's cast of a number that fits."""
+        value = int(self.random.integers(0, 100))
+        return value, np.full((), value, self.dtype).view(self.unsigned)
+
+    def padding(self, shape, name="PADDING"):
+        mode = str(self.random.choice(list(INDICES) + ["CONSTANT"]))
+        if mode != "CONSTANT":
+            shape = [max(1, size) for size in shape]
+        x, _ = self.draw(shape)
+        most = 3 if x.ndim > 4 or x.size > 10_000 else 15  # beyond the sizes, so that mirrors repeat
+        pads = [tuple(map(int, self.random.integers(0, most, 2) * (self.random.random(2) < 0.6))) for _ in shape]
+        if mode == "CONSTANT":
+            value, filler = self.number()
+            answer = np.pad(x, pads, constant_values=filler) if pads else x
+        else:
+            value, answer = 7, x
+            for axis, (size, (before, after)) in enumerate(zip(shape, pads)):
+                answer = np.take(answer, INDICES[mode](np.arange(-before, size + after), size), axis)
+        starts, ends = zip(*pads) if pads else ((), ())
+        self.compare(name, [x], [answer], (("PaddingMode", mode), ("PaddingValue", value), ("StartPadding", starts),
+                                           ("EndPadding", ends)))
+
+    def padding1(self, shape):
+        self.padding(shape, "PADDING1")
+
+    def tile(self, shape):
+        x, _ = self.draw(shape)
+        repeats = tuple(int(self.random.integers(1, 4 if x.size < 10_000 else 2)) for _ in shape)
+        self.compare("TILE", [x], [np.tile(x, repeats)], (("Repeats", repeats),))
+
+    def blocks(self, shape, name="SPACE_TO_DEPTH"):
+        """Of four sizes; the others are left out."""
+        n, c, h, w = (shape + [1, 2, 3, 2])[:4]
+        block = int(self.random.integers(1, 5))
+        attributes, is_first = [("BlockSize", block)], False
+        if name.endswith("1"):
+            is_first = bool(self.random.integers(0, 2))
+            attributes.append(("Order", "COLUMN_ROW_DEPTH" if is_first else "DEPTH_COLUMN_ROW"))
+        if name.startswith("SPACE"):
+            x, _ = self.draw([n, c, h * block, w * block])
+            parts = x.reshape(n, c, h, block, w, block)
+            moved = parts.transpose(0, 1, 3, 5, 2, 4) if is_first else parts.transpose(0, 3, 5, 1, 2, 4)
+            answer = moved.reshape(n, c * block**2, h, w)
+        else:
+            x, _ = self.draw([n, c * block**2, h, w])
+            parts = x.reshape((n, c, block, block, h, w) if is_first else (n, block, block, c, h, w))
+            moved = parts.transpose(0, 1, 4, 2, 5, 3) if is_first else parts.transpose(0, 3, 4, 1, 5, 2)
+            answer = moved.reshape(n, c, h * block, w * block)
+        self.compare(name, [x], [answer], attributes)
+
+    def diagonal(self, shape, name="DIAGONAL_MATRIX"):
+        value, bits = self.number()
+        t = np.arange(shape[-1]) - np.arange(shape[-2])[:, None]
+        low, high = sorted(map(int, self.random.integers(-shape[-2] - 1, shape[-1] + 2, 2)))
+        if name.endswith("1"):
+            begin, end = (low, high) if self.random.random() < 0.6 else (high, low)
+            x = self.draw(shape)[0] if self.random.random() < 0.6 else None
+            fills = np.logical_xor(np.logical_xor(end >= begin, t >= begin), t < end)
+            base, inputs = (np.zeros(shape, self.unsigned) if x is None else x), [x]
+            attributes = (("Value", value), ("DiagonalFillBegin", begin), ("DiagonalFillEnd", end))
+        else:
+            fills, base, inputs = t == low, np.zeros(shape, self.unsigned), []
+            attributes = (("Offset", low), ("Value", value))
+        self.compare(name, inputs, [np.where(fills, bits, base)], attributes)
+
+
+# Which element of a dimension of `size` elements stands for one beyond it.
+INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
+           "REFLECTION": lambda i, size: size - 1 - np.abs(size - 1 - i % max(1, 2 * (size - 1))),
+           "SYMMETRIC": lambda i, size: np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size)),
+           "WRAP": lambda i, size: i % size}
+# With the least rank.
+MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
+           "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),
+           **{name: (partial(Checks.blocks, name=name), 0) for name in (
+               "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")},
+           **{name: (partial(Checks.diagonal, name=name), 2) for name in ("DIAGONAL_MATRIX", "DIAGONAL_MATRIX1")}}
+
+
+def many(library):
+    """More inputs and outputs than a step has operands."""
+    x = np.arange(3000 * 5, dtype=np.uint16).reshape(5, 3000)
+    parts = [np.zeros((5, 1), np.uint16) for _ in range(3000)]
+    library.run("SPLIT", [x], parts, (("Axis", 1),))
+    joined = np.zeros((3000, 5), np.uint16)
+    library.run("JOIN", [part.reshape(1, 5) for part in parts], joined, (("Axis", 0),))
+    if not np.array_equal(joined, x.T):
+        sys.exit("a SPLIT into 3,000 tensors and their JOIN are not as NumPy has them")
+    return 2 * x.size
+
+
+def main(path):
+    library = Library(path)
+    random = np.random.default_rng(SEED)
+    print(f"NumPy {np.__version__}, seed {SEED}")
+    cases, total = 2, many(library)
+    for name, (run, low_rank) in MEMBERS.items():
+        elements = 0
+        for number, (_, dtype) in enumerate(TYPES.values()):
+            checks = Checks(library, random, dtype)
+            shapes = [draw_shape(random, low_rank) for _ in range(CASES)]
+            shapes += [shape for place, shape in enumerate(LARGE) if (place + number) % 3 == 0 and len(shape) >= low_rank]
+            for shape in shapes:
+                run(checks, list(shape))
+            cases += len(shapes)
+            elements += checks.elements
+        print(f"  {name:16} {elements:9} elements, none different")
+        total += elements
+    print(f"{total} elements of {cases} cases compared with NumPy, none different")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])

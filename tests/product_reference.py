@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""GEMM to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows the first two functions."""
+import numpy as np
+
+BLOCK = 256
+
+
+def fused(a, b, c):
+    """a * b + c of FLOAT32, rounded once. FLOAT64 holds the product. The sum is rounded to odd there: a digit that was
+    dropped leaves a last digit of 1, so that rounding it once more gives what rounding the exact sum gives."""
+    product = a.astype(np.float64) * b.astype(np.float64)
+    total = product + c
+    part = total - product
+    dropped = (product - (total - part)) + (c - part)
+    bits = total.view(np.int64)
+    moves = np.isfinite(total) & (dropped != 0) & (bits & 1 == 0)
+    away = (dropped > 0) == (total > 0)
+    return np.where(moves, bits + np.where(away, 1, -1), bits).view(np.float64).astype(np.float32)
+
+
+def product(a, b, block=BLOCK):
+    """The matrix product of FLOAT32: chains of at most 256, whose sums are added in order."""
+    total = np.zeros(np.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1])), np.float32)
+    for first in range(0, a.shape[-1], block):
+        chain = np.zeros_like(total)
+        for k in range(first, min(first + block, a.shape[-1])):
+            chain = fused(a[..., :, k, None], b[..., None, k, :], chain)
+        total = chain if first == 0 else total + chain
+    return total
+
+
+def gemm(a, b, c=None, alpha=1.0, beta=1.0, block=BLOCK):
+    """Of FLOAT32 or FLOAT16, with the operands as they are multiplied."""
+    wide = np.float32
+    result = wide(alpha) * product(a.astype(wide), b.astype(wide), block)
+    if c is not None:
+        result = result + wide(beta) * c.astype(wide)
+    return result.astype(a.dtype)
+
+
+def error_bound(a, b):
+    """How far from the exact sums the order allows a FLOAT32 product to be, and these sums as FLOAT64 has them."""
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    count = a.shape[-1]
+    roundings = min(count, BLOCK) + -(-count // BLOCK) + 3
+    return roundings * 2.0**-24 * (np.abs(wide_a) @ np.abs(wide_b)) + count * 2.0**-150, wide_a @ wide_b

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Random graphs of operators that move elements, multiply matrices, normalise and reduce, with element-wise operators
+// between them, in the C API: the same bits as the operators one by one. ANYDML_GRAPHS: how many; ANYDML_GRAPH_SEED:
+// from which on. A failure names the seed of its graph.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "support/graph_twin.h"
+#include "support/sanitizers.h"
+#include "support/setting.h"
+
+namespace anydml::test {
+namespace {
+
+class RandomNetwork {
+ public:
+  explicit RandomNetwork(std::uint64_t seed) : random_(seed) {
+    static constexpr int64_t kSizes[] = {1, 2, 3, 5, 8, 16, 17, 32, 64, 100};
+    for (int64_t& size : sizes_) {
+      size = kSizes[below(std::size(kSizes))];
+    }
+    add_input(random_sizes());
+    const std::size_t count = 2 + below(24);
+    for (std::size_t i = 0; i < count; ++i) {
+      add_node();
+    }
+    twin_.output(twin_.count() - 1);
+    for (std::size_t value = 0; value + 1 < twin_.count(); ++value) {
+      if (one_in(5)) {
+        twin_.output(value);
+      }
+    }
+    twin_.compile();
+  }
+
+  [[nodiscard]] std::string difference() const {
+    const std::string difference = twin_.difference();
+    return difference.empty() ? difference : difference + "\n" + text_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t below(std::size_t count) { return random_() % count; }
+  [[nodiscard]] bool one_in(std::size_t count) { return below(count) == 0; }
+  [[nodiscard]] int64_t some_size() { return sizes_[below(std::size(sizes_))]; }
+
+  [[nodiscard]] Sizes random_sizes() {
+    Sizes sizes(2 + below(2));
+    for (int64_t& size : sizes) {
+      size = some_size();
+    }
+    return sizes;
+  }
+
+  [[nodiscard]] std::size_t add_input(const Sizes& sizes, bool may_be_constant = true) {
+    const Form form(ANYDML_FLOAT32, sizes);
+    Bytes data(form.bytes());
+    for (std::size_t i = 0; i < data.size(); i += sizeof(float)) {
+      const float value = static_cast<float>(static_cast<int>(below(4001)) - 2000) / 1024;
+      std::memcpy(&data[i], &value, sizeof(value));
+    }
+    return may_be_constant && one_in(3) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
+  }
+
+  // One of the last values, more often than not.
+  [[nodiscard]] std::size_t any_value() {
+    const std::size_t count = twin_.count();
+    return one_in(3) ? below(count) : count - 1 - below(std::min<std::size_t>(count, 3));
+  }
+
+  // A value with these sizes but for one axis, where any size will do; a new one if there is none.
+  [[nodiscard]] std::size_t value_like(const Sizes& sizes, std::size_t free_axis) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const std::size_t value = any_value();
+      Sizes other = twin_[value].form.sizes;
+      if (other.size() == sizes.size()) {
+        if (free_axis < sizes.size()) {
+          other[free_axis] = sizes[free_axis];
+        }
+        if (other == sizes) {
+          return value;
+        }
+      }
+    }
+    return add_input(sizes);
+  }
+
+  void note(const char* op, const std::vector<std::size_t>& inputs) {
+    text_ += std::to_string(twin_.count()) + " = " + op + "(";
+    for (const std::size_t input : inputs) {
+      text_ += " " + std::to_string(input);
+      for (const int64_t size : twin_[input].form.sizes) {
+        text_ += "," + std::to_string(size);
+      }
+    }
+    text_ += " )\n";
+  }
+
+  void add_node() {
+    const std::size_t x = any_value();
+    switch (below(9)) {
+      case 0:
+        return split(x);
+      case 1:
+        return join(x);
+      case 2:
+        return slice(x);
+      case 3:
+      case 4:
+        return multiply(x);
+      case 5:
+        return softmax(x);
+      case 6:
+        return reduce(x);
+      default:
+        return by_element(x);
+    }
+  }
+
+  void by_element(std::size_t x) {
+    static constexpr const char* kUnary[] = {"ACTIVATION_RELU", "ELEMENT_WISE_ABS", "ACTIVATION_TANH",
+                                             "ACTIVATION_SOFTSIGN"};
+    const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
+    if (one_in(2)) {
+      const char* op = kUnary[below(std::size(kUnary))];
+      note(op, {x});
+      static_cast<void>(twin_.run(op, {x}, form));
+      return;
+    }
+    const std::size_t y = value_like(form.sizes, form.sizes.size());
+    const char* op = one_in(3) ? "ELEMENT_WISE_MULTIPLY" : "ELEMENT_WISE_ADD";
+    note(op, {x, y});
+    static_cast<void>(twin_.run(op, {x, y}, form));
+  }
+
+  [[nodiscard]] static anydml_attribute integer(const char* name, int64_t value) {
+    anydml_attribute attribute = {name, ANYDML_INT64, 0, {}};
+    attribute.value.i64 = value;
+    return attribute;
+  }
+  [[nodiscard]] static anydml_attribute integers(const char* name, const Sizes& values) {
+    anydml_attribute attribute = {
+        name, uint32_t{ANYDML_INT64} | ANYDML_ARRAY, static_cast<uint32_t>(values.size()), {}};
+    attribute.value.i64s = values.data();
+    return attribute;
+  }
+
+  void split(std::size_t x) {
+    const Sizes sizes = twin_[x].form.sizes;
+    const std::size_t axis = below(sizes.size());
+    std::vector<Form> parts;
+    int64_t left = sizes[axis];
+    while (left > 0) {
+      Sizes part = sizes;
+      part[axis] = parts.size() == 7 ? left : 1 + static_cast<int64_t>(below(static_cast<std::size_t>(left)));
+      left -= part[axis];
+      parts.emplace_back(ANYDML_FLOAT32, part);
+    }
+    note("SPLIT", {x});
+    static_cast<void>(twin_.run("SPLIT", {x}, parts, {integer("Axis", static_cast<int64_t>(axis))}));
+  }
+
+  void join(std::size_t x) {
+    Sizes sizes = twin_[x].form.sizes;
+    const std::size_t axis = below(sizes.size());
+    std::vector<std::size_t> inputs = {x};
+    int64_t total = sizes[axis];
+    for (std::size_t more = below(4); more > 0; --more) {
+      inputs.push_back(value_like(sizes, axis));
+      total += twin_[inputs.back()].form.sizes[axis];
+    }
+    if (total > 400) {
+      return;
+    }
+    sizes[axis] = total;
+    note("JOIN", inputs);
+    static_cast<void>(
+        twin_.run("JOIN", inputs, Form(ANYDML_FLOAT32, sizes), {integer("Axis", static_cast<int64_t>(axis))}));
+  }
+
+  void slice(std::size_t x) {
+    const Sizes sizes = twin_[x].form.sizes;
+    Sizes offsets(sizes.size());
+    Sizes windows(sizes.size());
+    Sizes strides(sizes.size());
+    Sizes result(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      windows[i] = 1 + static_cast<int64_t>(below(static_cast<std::size_t>(sizes[i])));
+      offsets[i] = static_cast<int64_t>(below(static_cast<std::size_t>(sizes[i] - windows[i] + 1)));
+      const int64_t step = one_in(3) ? 2 : 1;
+      strides[i] = one_in(4) ? -step : step;
+      result[i] = (windows[i] + step - 1) / step;
+    }
+    note("SLICE1", {x});
+    static_cast<void>(twin_.run("SLICE1", {x}, Form(ANYDML_FLOAT32, result),
+                                {integers("InputWindowOffsets", offsets), integers("InputWindowSizes", windows),
+                                 integers("InputWindowStrides", strides)}));
+  }
+
+  void multiply(std::size_t x) {
+    const Sizes a = twin_[x].form.sizes;
+    const std::size_t rank = a.size();
+    const bool transposed = one_in(2);
+    const int64_t columns = some_size();
+    Sizes b = a;
+    b[rank - 2] = transposed ? columns : a[rank - 1];
+    b[rank - 1] = transposed ? a[rank - 1] : columns;
+    Sizes result = a;
+    result[rank - 1] = columns;
+    std::vector<std::size_t> inputs = {x, value_like(b, rank)};
+    if (one_in(2)) {
+      inputs.push_back(value_like(result, rank));
+    }
+    anydml_operator relu = {"ACTIVATION_RELU", nullptr, 0};
+    std::vector<anydml_attribute> attributes = {integer("TransA", 0), integer("TransB", transposed ? 1 : 0),
+                                                number("Alpha", one_in(2) ? 1 : 0.5),
+                                                number("Beta", one_in(2) ? 1 : -0.5)};
+    if (one_in(3)) {
+      attributes.push_back({"FusedActivation", ANYDML_OPERATOR, 0, {}});
+      attributes.back().value.operators = &relu;
+    }
+    note("GEMM", inputs);
+    std::size_t product = twin_.run("GEMM", inputs, Form(ANYDML_FLOAT32, result), attributes);
+    if (one_in(2)) {  // a bias, a residual and an activation behind it
+      note("bias, residual, TANH", {product});
+      const Form form(ANYDML_FLOAT32, result);
+      product = twin_.run("ELEMENT_WISE_ADD", {product, add_input({columns})}, form);
+      product = twin_.run("ELEMENT_WISE_ADD", {product, value_like(result, rank)}, form);
+      static_cast<void>(twin_.run("ACTIVATION_TANH", {product}, form));
+    }
+  }
+
+  [[nodiscard]] Sizes random_axes(std::size_t rank) {
+    Sizes axes;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      if (one_in(2)) {
+        axes.push_back(static_cast<int64_t>(axis));
+      }
+    }
+    if (axes.empty()) {
+      axes.push_back(static_cast<int64_t>(rank) - 1);
+    }
+    return axes;
+  }
+
+  void softmax(std::size_t x) {
+    const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
+    const Sizes axes = random_axes(form.sizes.size());
+    note("ACTIVATION_SOFTMAX1", {x});
+    static_cast<void>(twin_.run("ACTIVATION_SOFTMAX1", {x}, form, {axes_of(axes)}));
+  }
+
+  void reduce(std::size_t x) {
+    Sizes sizes = twin_[x].form.sizes;
+    const Sizes axes = random_axes(sizes.size());
+    for (const int64_t axis : axes) {
+      sizes[static_cast<std::size_t>(axis)] = 1;
+    }
+    note("REDUCE", {x});
+    static_cast<void>(twin_.run("REDUCE", {x}, Form(ANYDML_FLOAT32, sizes),
+                                {function(one_in(2)   ? "AVERAGE"
+                                          : one_in(2) ? "MAX"
+                                                      : "LOG_SUM_EXP"),
+                                 axes_of(axes)}));
+  }
+
+  std::mt19937_64 random_;
+  int64_t sizes_[3] = {};
+  Twin twin_;
+  std::string text_;
+};
+
+TEST(RandomNetworks, AreTheirOperatorsOneByOne) {
+  const std::uint64_t first = setting("ANYDML_GRAPH_SEED", 1);
+  const std::uint64_t count = setting("ANYDML_GRAPHS", kSanitized ? 60 : 300);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const RandomNetwork network(seed);
+    ASSERT_EQ(network.difference(), "") << "ANYDML_GRAPH_SEED=" << seed;
+    if (::testing::Test::HasFailure()) {
+      FAIL() << "ANYDML_GRAPH_SEED=" << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace anydml::test

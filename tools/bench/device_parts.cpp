@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "device_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "machine.h"
+
+namespace anydml::bench {
+namespace {
+
+constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
+constexpr std::uint64_t kMostSets = 64;
+// The clock ticks coarsely, and to read it takes a launch: a sample is as many runs as make this.
+constexpr double kSampleSeconds = 4e-3;
+constexpr std::uint64_t kMostRuns = 1000;
+constexpr int kMostRounds = 101;
+constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a sample that is checked
+
+}  // namespace
+
+std::uint64_t sets_for(std::uint64_t bytes_of_one) {
+  return std::clamp<std::uint64_t>(kSetBytes / bytes_of_one, 1, kMostSets);
+}
+
+const Row& row_named(const char* name) {
+  std::vector<const Row*> found;
+  parse_operator(name, found);
+  if (found.empty()) {
+    throw DeviceFailure{std::string("the pass needs ") + name + ", which this device does not have"};
+  }
+  return *found.front();
+}
+
+void DeviceCall::run(std::uint64_t run, bool to_the_end) {
+  const void* from[8] = {};
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    from[i] = address(inputs_[i], run);
+  }
+  const std::span<const void* const> given(from, inputs_.size());
+  void* const to = address(output_, run);
+  to_the_end ? call_.run(given, to) : call_.start(given, to);
+}
+
+Samples time_calls(std::span<DeviceCall* const> things, const std::vector<std::uint64_t>& runs, int rounds) {
+  Samples seconds(things.size());
+  std::vector<std::uint64_t> next(things.size());  // every sample goes on with the set after the last
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < things.size(); ++i) {
+      const double begin = seconds_now();
+      for (std::uint64_t run = 1; run <= runs[i]; ++run) {
+        things[i]->run(next[i]++, run == runs[i]);
+      }
+      seconds[i].push_back((seconds_now() - begin) / static_cast<double>(runs[i]));
+    }
+  }
+  return seconds;
+}
+
+Samples time_long(std::size_t things, const Settings& settings, const Timer& timer) {
+  const double sample_seconds = std::min(kSampleSeconds, settings.min_time / 25);
+  std::vector<std::uint64_t> runs(things, 1);
+  (void)timer(runs, 1);
+  const Samples first = timer(runs, 3);
+  double round_seconds = 0;
+  for (std::size_t i = 0; i < things; ++i) {
+    const double one = *std::ranges::min_element(first[i]);
+    runs[i] =
+        static_cast<std::uint64_t>(std::clamp(std::ceil(sample_seconds / one), 1.0, static_cast<double>(kMostRuns)));
+    round_seconds += one * static_cast<double>(runs[i]);
+  }
+  const double wanted = std::clamp(settings.min_time / round_seconds, static_cast<double>(settings.min_rounds),
+                                   static_cast<double>(kMostRounds));
+  return timer(runs, static_cast<int>(wanted));
+}
+
+Staging::Staging(client::Device& device, std::uint64_t bytes)
+    : device_(device),
+      memory_(device.create_committed(client::heap_of(D3D12_HEAP_TYPE_UPLOAD), bytes, D3D12_RESOURCE_STATE_GENERIC_READ,
+                                      D3D12_RESOURCE_FLAG_NONE)) {}
+
+void Staging::fill(const Buffer& buffer, std::uint64_t bytes, const Bytes& block) {
+  std::memcpy(client::Mapped(memory_.Get()).bytes().data(), block.data(), block.size());
+  for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+    device_.list()->CopyBufferRegion(buffer.Get(), at, memory_.Get(), 0,
+                                     std::min<std::uint64_t>(block.size(), bytes - at));
+  }
+  device_.run();
+}
+
+void read_windows(client::Device& device, const Buffer& from, const Placement& placement, std::size_t element_size,
+                  std::int64_t samples, bool only_first,
+                  const std::function<void(std::int64_t element, const std::byte* result)>& take) {
+  const std::int64_t wanted = std::min(samples, placement.elements);
+  const std::int64_t window = std::min(wanted, kWindow);
+  const std::int64_t windows = only_first ? 1 : (wanted + window - 1) / window;
+  for (std::int64_t i = 0; i < windows; ++i) {
+    const std::int64_t begin = windows == 1 ? 0 : (placement.elements - window) / (windows - 1) * i;
+    const std::int64_t end = i + 1 == windows && !only_first ? placement.elements : begin + window;
+    const std::int64_t first = placement.offset(placement.output.strides, begin);
+    const std::int64_t last = placement.offset(placement.output.strides, end - 1);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(last - first + 1) * element_size;
+    const auto readback = device.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes,
+                                                  D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
+    device.list()->CopyBufferRegion(readback.Get(), 0, from.Get(), static_cast<std::uint64_t>(first) * element_size,
+                                    bytes);
+    device.run();
+    const client::Mapped mapped(readback.Get());
+    for (std::int64_t element = begin; element < end; ++element) {
+      const auto at =
+          static_cast<std::size_t>(placement.offset(placement.output.strides, element) - first) * element_size;
+      take(element, mapped.bytes().data() + at);
+    }
+  }
+}
+
+}  // namespace anydml::bench
