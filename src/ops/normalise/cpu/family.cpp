@@ -17,9 +17,9 @@ namespace {
 constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
 constexpr std::int64_t kMostOfPiece = 256 << 10;
 constexpr std::int64_t kTileElements = 128 << 10;  // of a unit across, in the second-level cache
-constexpr std::int64_t kMostRoom = 256 << 10;     // elements of a unit in scratch memory
-constexpr std::int64_t kFewColumns = 8;           // which are better gathered
-constexpr std::int64_t kManyRows = 32;            // short ones are better taken across
+constexpr std::int64_t kMostRoom = 256 << 10;      // elements of a unit in scratch memory
+constexpr std::int64_t kFewColumns = 8;            // which are better gathered
+constexpr std::int64_t kManyRows = 32;             // short ones are better taken across
 
 // Across: columns lie beside each other, or rows are so short that vectors along them would be mostly empty.
 bool goes_across(const NormaliseStep& step) {
