@@ -149,7 +149,7 @@ std::string launched(const std::string& text, const Machine& machine = kMachine)
   }
   std::string names;
   for (const BackendProgram::PlacedStep& step : program.steps) {
-    std::byte* bases[kMostJoined * kMaxOperands] = {};
+    std::byte* bases[kMaxStepOperands] = {};
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
       const Operand& operand = step.operands[i];
       constexpr std::uint64_t kApart = 1 << 20;

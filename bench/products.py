@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""GEMM of FLOAT32 beside the most multiply-adds that the cores can do in registers, and beside NumPy's BLAS.
+
+usage: products.py LIBANYDML [--threads N ...] [--seconds S]
+
+For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
+as many runs as fit into S seconds. Needs a C compiler.
+"""
+import argparse
+import ctypes
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from numpy_oracle import Attribute, Library, Tensor, to_attribute, to_tensor  # noqa: E402
+
+SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
+CONSTANT = 0x80000000
+
+
+def best_time(run, seconds):
+    run()
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def peak(threads, seconds):
+    """Floating-point operations in a second, of all threads together."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = f"{folder}/multiply_adds.so"
+        native = "-mcpu=native" if platform.machine() == "aarch64" else "-march=native"
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-ffp-contract=fast", native, "-shared", "-fPIC",
+                        str(ROOT / "bench" / "multiply_adds.c"), "-o", library], check=True)
+        multiply_adds = ctypes.CDLL(library).multiply_adds
+    multiply_adds.restype = ctypes.c_double
+    done = [0.0] * threads
+
+    def work(i):
+        done[i] = multiply_adds(ctypes.c_long(2_000_000), ctypes.c_float(1e-6), ctypes.byref(ctypes.c_float()))
+
+    def all_together():
+        workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    taken = best_time(all_together, seconds)
+    return sum(done) / taken
+
+
+class Gemm:
+    """Compiled once; b is packed then if it is constant."""
+
+    def __init__(self, library, a, b, out, constant):
+        self.handle, self.arrays = library.handle, (a, b, out)
+        tensors = [to_tensor(x) for x in (a, b)] + [Tensor()]
+        tensors[1].type |= CONSTANT if constant else 0
+        attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
+        given = (Attribute * len(attributes))(*(to_attribute(*one) for one in attributes))
+        self.compiled = ctypes.c_void_p()
+        code = self.handle.anydml_compile(
+            None, b"GEMM", (Tensor * 3)(*tensors), ctypes.c_size_t(3), ctypes.byref(to_tensor(out)), ctypes.c_size_t(1),
+            given, ctypes.c_size_t(len(attributes)), ctypes.byref(self.compiled))
+        if code != 0:
+            sys.exit(self.handle.anydml_last_error().decode())
+        self.inputs = (ctypes.c_void_p * 3)(a.ctypes.data, b.ctypes.data, None)
+        self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
+
+    def __call__(self):
+        code = self.handle.anydml_compiled_run(self.compiled, self.inputs, ctypes.c_size_t(3), self.outputs,
+                                               ctypes.c_size_t(1))
+        if code != 0:
+            sys.exit(self.handle.anydml_last_error().decode())
+
+
+def measure(path, threads, seconds):
+    library = Library(path)
+    most = peak(threads, seconds)
+    print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers, NumPy "
+          f"{np.__version__}\n")
+    print("| M x N x K | B constant | B given each time | NumPy's BLAS |\n|---|---|---|---|")
+    random = np.random.default_rng(1)
+    for rows, columns, depth in SHAPES:
+        a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
+        out = np.empty((rows, columns), np.float32)
+        runs = [Gemm(library, a, b, out, True), Gemm(library, a, b, out, False), lambda: np.matmul(a, b, out=out)]
+        work = 2 * rows * columns * depth
+        times = [best_time(run, seconds) for run in runs]
+        cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
+        print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}))
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        measure(given.library, given.threads[0], given.seconds)
+        return
+    for threads in given.threads:
+        names = ("ANYDML_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads)), "ANYDML_PLUGINS": "none"}
+        subprocess.run([sys.executable, __file__, given.library, "--child", "--threads", str(threads), "--seconds",
+                        str(given.seconds)], env=environment, check=True)
+
+
+if __name__ == "__main__":
+    main()
