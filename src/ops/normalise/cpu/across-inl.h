@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Rows across, several at a time; a part of kernels-inl.h.
+
+// Rows across: `width` of them are the columns of a tile, whose lines are their elements.
+template <class T>
+struct Tile {
+  const AxisLoops& loops;
+  const std::byte* input;
+  std::byte* output;
+  std::int64_t width;
+  std::int64_t input_stride;  // from column to column
+  std::int64_t output_stride;
+
+  const Elements* load(const LoopWalk& line, f32* buffer) const {
+    const std::byte* const from = input + line.input();
+    if (std::is_same_v<T, f32> && input_stride == sizeof(f32)) {
+      return reinterpret_cast<const Elements*>(from);
+    }
+    gather<T>(from, input_stride, width, buffer);
+    return buffer;
+  }
+  [[nodiscard]] bool writes() const { return std::is_same_v<T, f32> && output_stride == sizeof(f32); }
+  Elements* place(const LoopWalk& line, f32* buffer) const {
+    return writes() ? reinterpret_cast<Elements*>(output + line.output()) : buffer;
+  }
+  void store(const LoopWalk& line, const f32* buffer) const {
+    if (!writes()) {
+      scatter<T>(buffer, width, output + line.output(), output_stride);
+    }
+  }
+  [[nodiscard]] LoopWalk walk() const { return {loops.reduced, loops.reduced_rank, 0}; }
+};
+
+ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* greatest) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < width; ++i) {
+    greatest[i] = greater_element(greatest[i], x[i]);
+  }
+}
+ANYDML_FLATTEN void subtract_columns(const Elements* x, const f32* greatest, std::int64_t width, f32* to) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < width; ++i) {
+    to[i] = x[i] - greatest[i];
+  }
+}
+ANYDML_FLATTEN void add_columns(const Elements* x, std::int64_t width, f32* sums) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < width; ++i) {
+    sums[i] += x[i];
+  }
+}
+template <NormaliseFunction kFunction>
+ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, const f32* greatest, const f32* totals,
+                                   std::int64_t width, Elements* to) {
+  if constexpr (kFunction == NormaliseFunction::softmax) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < width; ++i) {
+      to[i] = powers[i] / totals[i];
+    }
+  } else {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < width; ++i) {
+      to[i] = (x[i] - greatest[i]) - totals[i];
+    }
+  }
+}
+
+// Lanes of columns, by halves.
+ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t width) {
+  for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
+    for (std::int64_t i = 0; i < half * width; ++i) {
+      sums[i] += sums[i + half * width];
+    }
+  }
+}
+
+// The lines of a tile: packed in scratch memory if that has room for all of them, and where they are otherwise.
+template <class T>
+struct Lines {
+  const Tile<T>& tile;
+  f32* packed;  // null: there is no room
+  LoopWalk line;
+  std::int64_t number = 0;
+
+  Lines(const Tile<T>& of, f32* room) : tile(of), packed(room), line(of.walk()) {}
+
+  const Elements* load(f32* buffer) const { return packed != nullptr ? own() : tile.load(line, buffer); }
+  [[nodiscard]] f32* own() const { return packed + number * tile.width; }
+  void next() {
+    line.next();
+    ++number;
+  }
+};
+
+// The exponentials of some lines, to `made`, which may be where the lines are packed. Their number is a multiple of
+// kPowersTogether, or they are the last.
+template <class T>
+void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* made) {
+  alignas(64) f32 gathered[kMostColumns];
+  const std::int64_t width = lines.tile.width;
+  const bool is_last = lines.number + count == lines.tile.loops.count;
+  for (std::int64_t i = 0; i < count; ++i, lines.next()) {
+    subtract_columns(lines.load(gathered), greatest, width, made + i * width);
+  }
+  if (is_last) {
+    std::fill_n(made + count * width, kPowersTogether, 0.0F);
+  }
+  powers_in_place(made, count * width);
+}
+
+inline std::int64_t lines_at_once(std::int64_t width) {
+  return kNormaliseStage / width / kPowersTogether * kPowersTogether;
+}
+
+// The totals of a tile. The exponentials stay where packed lines were if `replaces` says so, and go to the output too
+// if `kept` does.
+template <class T>
+void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32* stage, f32* totals) {
+  alignas(64) f32 sums[kReduceLanes * kMostLaneColumns];
+  static_assert(kMostColumns * kFewElements <= kReduceLanes * kMostLaneColumns);
+  BlockTree<f32> trees[kMostTreeColumns];
+  const Tile<T>& tile = lines.tile;
+  const std::int64_t count = tile.loops.count;
+  const std::int64_t width = tile.width;
+  std::int64_t lanes = 1;
+  while (tile.loops.has_lanes != 0 && lanes < count && lanes < kReduceLanes) {
+    lanes *= 2;
+  }
+  const std::int64_t at_once = lines_at_once(width);
+  for (std::int64_t block = 0; block < count; block += kReduceBlock) {
+    const std::int64_t of_block = std::min(kReduceBlock, count - block);
+    std::fill_n(sums, lanes * width, kNothing<f32>);
+    for (std::int64_t first = 0; first < of_block; first += at_once) {
+      const std::int64_t some = std::min(at_once, of_block - first);
+      f32* const made = replaces ? lines.own() : stage;
+      LoopWalk written = lines.line;
+      powers_of_lines(lines, some, greatest, made);
+      for (std::int64_t i = 0; i < some; ++i) {
+        add_columns(made + i * width, width, sums + (first + i) % lanes * width);
+      }
+      for (std::int64_t i = 0; kept && i < some; ++i, written.next()) {
+        std::memcpy(tile.place(written, nullptr), made + i * width, static_cast<std::size_t>(width) * sizeof(f32));
+      }
+    }
+    fold_columns(sums, lanes, width);
+    if (count <= kReduceBlock) {
+      std::copy_n(sums, width, totals);
+      return;
+    }
+    for (std::int64_t i = 0; i < width; ++i) {
+      trees[i].add(sums[i], added);
+    }
+  }
+  for (std::int64_t i = 0; i < width; ++i) {
+    totals[i] = trees[i].total(added);
+  }
+}
+
+template <class T, NormaliseFunction kFunction>
+void normalise_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
+  constexpr bool kIsSoftmax = kFunction == NormaliseFunction::softmax;
+  alignas(64) f32 gathered[kMostColumns];
+  alignas(64) f32 greatest[kMostColumns];
+  alignas(64) f32 totals[kMostColumns];
+  f32* const stage = scratch;
+  f32* const packed = has_room ? scratch + kNormaliseStage + kNormalisePadding : nullptr;
+  const std::int64_t count = tile.loops.count;
+  const std::int64_t width = tile.width;
+  std::fill_n(greatest, width, kLeastElement);
+  const Lines<T> all(tile, packed);
+  for (Lines<T> lines = all; lines.number < count; lines.next()) {
+    if (has_room) {
+      gather<T>(tile.input + lines.line.input(), tile.input_stride, width, lines.own());
+    }
+    take_greater(lines.load(gathered), width, greatest);
+  }
+  const bool replaces = kIsSoftmax && has_room;
+  const bool kept = kIsSoftmax && !has_room && tile.writes();
+  sum_tile(all, greatest, replaces, kept, stage, totals);
+  for (std::int64_t i = 0; i < width; ++i) {
+    totals[i] = finished_total<kFunction>(totals[i]);
+  }
+  const std::int64_t at_once = lines_at_once(width);
+  Lines<T> ahead = all;
+  Lines<T> lines = all;
+  for (std::int64_t first = 0; first < count; first += at_once) {
+    const std::int64_t some = std::min(at_once, count - first);
+    if (kIsSoftmax && !replaces && !kept) {
+      powers_of_lines(ahead, some, greatest, stage);
+    }
+    for (std::int64_t i = 0; i < some; ++i, lines.next()) {
+      Elements* const to = tile.place(lines.line, gathered);
+      const Elements* x = nullptr;
+      if constexpr (kIsSoftmax) {
+        x = replaces ? lines.own() : kept ? to : stage + i * width;
+      } else {
+        x = lines.load(gathered);
+      }
+      finish_columns<kFunction>(x, x, greatest, totals, width, to);
+      tile.store(lines.line, gathered);
+    }
+  }
+}
+
+ANYDML_FLATTEN void find_columns(const Elements* x, std::int64_t number, std::int64_t width, f32* greatest,
+                                 std::int64_t* places) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    const bool beyond = is_beyond(x[i], greatest[i]);
+    greatest[i] = select(beyond, static_cast<f32>(x[i]), greatest[i]);
+    places[i] = beyond ? number : places[i];
+  }
+}
+
+template <class T>
+void hardmax_tile(const Tile<T>& tile) {
+  alignas(64) f32 buffer[kMostColumns];
+  alignas(64) f32 greatest[kMostColumns];
+  alignas(64) std::int64_t places[kMostColumns] = {};
+  const std::int64_t width = tile.width;
+  std::fill_n(greatest, width, kLeastElement);
+  LoopWalk line = tile.walk();
+  for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {
+    find_columns(tile.load(line, buffer), i, width, greatest, places);
+  }
+  line = tile.walk();
+  for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {
+    Elements* const to = tile.place(line, buffer);
+    for (std::int64_t column = 0; column < width; ++column) {
+      to[column] = places[column] == i ? 1.0F : 0.0F;
+    }
+    tile.store(line, buffer);
+  }
+}
+
+template <class T, NormaliseFunction kFunction>
+void run_across(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t first, std::int64_t end,
+                const std::byte* input, std::byte* output, f32* scratch) noexcept {
+  const AxisLoops& loops = step.loops;
+  const AxisLoop& column = loops.kept[loops.kept_rank - 1];
+  for (; first < end; ++first) {
+    const LoopWalk at(loops.kept, loops.kept_rank - 1, first / cut.tiles);
+    const std::int64_t number = first % cut.tiles * cut.width;
+    const Tile<T> tile{.loops = loops,
+                       .input = input + loops.input_offset + at.input() + number * column.input,
+                       .output = output + loops.output_offset + at.output() + number * column.output,
+                       .width = std::min(cut.width, column.size - number),
+                       .input_stride = column.input,
+                       .output_stride = column.output};
+    if constexpr (kFunction == NormaliseFunction::hardmax) {
+      hardmax_tile<T>(tile);
+    } else {
+      normalise_tile<T, kFunction>(tile, cut.has_room, scratch);
+    }
+  }
+}

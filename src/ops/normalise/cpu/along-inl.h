@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Rows along their elements; a part of kernels-inl.h.
+
+// Rows along their elements.
+template <class T>
+class AlongRows {
+ public:
+  AlongRows(const AxisLoops& loops, const std::byte* input, std::byte* output)
+      : loops_(loops), input_(input + loops.input_offset), output_(output + loops.output_offset) {
+    const AxisLoop& inner = loops.reduced[loops.reduced_rank - 1];
+    const bool is_plain = loops.reduced_rank == 1 && std::is_same_v<T, f32>;
+    reads_ = is_plain && inner.input == sizeof(f32);
+    writes_ = is_plain && inner.output == sizeof(f32);
+  }
+
+  // A stretch of a row, where it is or gathered in the buffer.
+  const Elements* load(const LoopWalk& row, std::int64_t first, std::int64_t count, f32* buffer) const {
+    const std::byte* const from = input_ + row.input();
+    if (reads_) {
+      return reinterpret_cast<const Elements*>(from) + first;
+    }
+    f32* to = buffer;
+    for (RowRuns runs(loops_, first, count); !runs.done(); runs.next()) {
+      gather<T>(from + runs.input(), loops_.reduced[loops_.reduced_rank - 1].input, runs.length(), to);
+      to += runs.length();
+    }
+    return buffer;
+  }
+
+  // Where the results of a stretch are to be written: in the output itself, or in the buffer, for `store`.
+  Elements* place(const LoopWalk& row, std::int64_t first, f32* buffer) const {
+    return writes_ ? reinterpret_cast<Elements*>(output_ + row.output()) + first : buffer;
+  }
+  void store(const LoopWalk& row, std::int64_t first, std::int64_t count, const f32* buffer) const {
+    if (writes_) {
+      return;
+    }
+    for (RowRuns runs(loops_, first, count); !runs.done(); runs.next()) {
+      scatter<T>(buffer, runs.length(), output_ + row.output() + runs.output(),
+                 loops_.reduced[loops_.reduced_rank - 1].output);
+      buffer += runs.length();
+    }
+  }
+  [[nodiscard]] bool reads() const { return reads_; }
+  [[nodiscard]] bool writes() const { return writes_; }
+  [[nodiscard]] LoopWalk walk(std::int64_t row) const { return {loops_.kept, loops_.kept_rank, row}; }
+
+ private:
+  const AxisLoops& loops_;
+  const std::byte* input_;
+  std::byte* output_;
+  bool reads_;   // an element is where and as kernels take it
+  bool writes_;  // the same of results
+};
+
+// Rows of a stage at most, as many as a stage holds.
+template <class T, NormaliseFunction kFunction>
+void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,
+                f32* scratch) {
+  f32* const gathered = scratch;
+  f32* const made = scratch + kNormaliseStage + kNormalisePadding;
+  const Elements* x[kMostRows];
+  f32 greatest[kMostRows];
+  const std::int64_t count = loops.count;
+  LoopWalk later = row;
+  for (std::int64_t i = 0; i < count_of_rows; ++i, row.next()) {
+    x[i] = rows.load(row, 0, count, gathered + i * count);
+    greatest[i] = greatest_of(x[i], count, kLeastElement);
+    if (count >= kShortRow) {
+      powers(x[i], greatest[i], count, made + i * count);
+      continue;
+    }
+    for (std::int64_t k = 0; k < count; ++k) {
+      made[i * count + k] = x[i][k] - greatest[i];
+    }
+  }
+  if (count < kShortRow) {
+    const std::int64_t all = count_of_rows * count;
+    std::fill_n(made + all, kPowersTogether, 0.0F);
+    powers_in_place(made, all);
+  }
+  for (std::int64_t i = 0; i < count_of_rows; ++i, later.next()) {
+    f32* const own = made + i * count;
+    const f32 total = finished_total<kFunction>(sum_block(own, count, loops.has_lanes != 0));
+    finish<kFunction>(x[i], own, greatest[i], total, count, rows.place(later, 0, own));
+    rows.store(later, 0, count, own);
+  }
+}
+
+template <class T, NormaliseFunction kFunction>
+void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, bool has_room, f32* scratch) {
+  static_assert(kNormaliseStage == kReduceBlock);
+  constexpr bool kIsSoftmax = kFunction == NormaliseFunction::softmax;
+  f32* const made = scratch;
+  f32* const held = scratch + kNormaliseStage + kNormalisePadding;  // a whole row, or a block of one
+  const std::int64_t step = has_room ? 1 : 0;
+  f32 greatest = kLeastElement;
+  for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
+    const std::int64_t count = std::min(kReduceBlock, loops.count - first);
+    greatest = greatest_of(rows.load(row, first, count, held + step * first), count, greatest);
+  }
+  const bool loads = rows.reads() || !has_room;  // otherwise the row is in scratch memory now
+  BlockTree<f32> tree;
+  for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
+    const std::int64_t count = std::min(kReduceBlock, loops.count - first);
+    f32* const own = held + step * first;
+    const Elements* const x = loads ? rows.load(row, first, count, own) : own;
+    Elements* const to = !kIsSoftmax ? made : rows.writes() ? rows.place(row, first, made) : has_room ? own : made;
+    if (x == to) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        own[i] -= greatest;
+      }
+      std::fill_n(own + count, (kPowersTogether - count % kPowersTogether) % kPowersTogether, 0.0F);
+      powers_in_place(own, count);
+    } else {
+      powers(x, greatest, count, to);
+    }
+    tree.add(sum_block(to, count, loops.has_lanes != 0), added);
+  }
+  const f32 total = finished_total<kFunction>(tree.total(added));
+  for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
+    const std::int64_t count = std::min(kReduceBlock, loops.count - first);
+    f32* const own = held + step * first;
+    Elements* const to = rows.place(row, first, made);
+    if (kIsSoftmax && rows.writes()) {
+      finish<kFunction>(to, to, greatest, total, count, to);
+      continue;
+    }
+    const Elements* x = own;
+    if (kIsSoftmax ? !has_room : loads) {
+      x = rows.load(row, first, count, own);
+    }
+    if (kIsSoftmax && !has_room) {
+      powers(x, greatest, count, made);
+      x = made;
+    }
+    finish<kFunction>(x, x, greatest, total, count, to);
+    rows.store(row, first, count, made);
+  }
+}
+
+ANYDML_FLATTEN bool has_nan(const Elements* x, std::int64_t count) {
+  u32 any = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    any |= x[i] != x[i] ? 1U : 0U;
+  }
+  return any != 0;
+}
+
+template <class T>
+void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, f32* buffer) {
+  f32 greatest = kLeastElement;
+  std::int64_t block = 0;  // that has the first of the greatest
+  for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
+    const std::int64_t count = std::min(kNormaliseStage, loops.count - first);
+    const Elements* const x = rows.load(row, first, count, buffer);
+    if (has_nan(x, count)) {
+      greatest = quiet_nan<f32>();
+      block = first;
+      break;
+    }
+    const f32 here = greatest_of(x, count, kLeastElement);
+    block = here > greatest ? first : block;
+    greatest = greater_element(greatest, here);
+  }
+  const Elements* const x = rows.load(row, block, std::min(kNormaliseStage, loops.count - block), buffer);
+  std::int64_t index = 0;
+  while (greatest == greatest ? x[index] != greatest : x[index] == x[index]) {
+    ++index;
+  }
+  index += block;
+  for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
+    const std::int64_t count = std::min(kNormaliseStage, loops.count - first);
+    Elements* const to = rows.place(row, first, buffer);
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = 0.0F;
+    }
+    if (index >= first && index < first + count) {
+      to[index - first] = 1.0F;
+    }
+    rows.store(row, first, count, buffer);
+  }
+}
+
+template <class T, NormaliseFunction kFunction>
+void run_along(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t first, std::int64_t end,
+               const std::byte* input, std::byte* output, f32* scratch) noexcept {
+  const AxisLoops& loops = step.loops;
+  const AlongRows<T> rows(loops, input, output);
+  LoopWalk row = rows.walk(first);
+  if constexpr (kFunction == NormaliseFunction::hardmax) {
+    for (; first < end; ++first, row.next()) {
+      hardmax_row<T>(loops, rows, row, scratch);
+    }
+  } else if (loops.count > kNormaliseStage) {
+    for (; first < end; ++first, row.next()) {
+      long_row<T, kFunction>(loops, rows, row, cut.has_room, scratch);
+    }
+  } else {
+    const std::int64_t most = std::min(kMostRows, kNormaliseStage / loops.count);
+    for (; first < end; first += most) {
+      short_rows<T, kFunction>(loops, rows, row, std::min(most, end - first), scratch);
+    }
+  }
+}
