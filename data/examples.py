@@ -311,7 +311,7 @@ def _c_list(values: Iterable[Any]) -> str:
 
 def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     """What has to be declared before, and the attribute."""
-    name = one.name
+    name = {"sizes": "slice_sizes"}.get(one.name, one.name)  # the tensors have `sizes` already
     if one.kind == "enumeration":
         return None, f'{{"{one.field}", ANYDML_TEXT, 0, {{.text = "{value}"}}}}'
     if one.kind == "operators":

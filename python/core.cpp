@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "attributes.h"
@@ -178,10 +179,37 @@ nb::tuple shape_and_type(const OutputToMake& output) {
   return nb::make_tuple(shape, nb::none());  // the caller's own type
 }
 
+// What was inferred last, since small calls are repeated. Used with the GIL held.
+class InferredCalls {
+ public:
+  static constexpr std::size_t kMost = 256;
+
+  static InferredCalls& of_process() {
+    static auto* const all = new InferredCalls;
+    return *all;
+  }
+
+  template <class Make>
+  nb::tuple get(const std::string& key, Make make) {
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+      return known->second;
+    }
+    nb::tuple made = make();
+    if (by_key_.size() == kMost) {
+      by_key_.clear();
+    }
+    by_key_.emplace(key, made);
+    return made;
+  }
+
+ private:
+  std::unordered_map<std::string, nb::tuple> by_key_;
+};
+
 // Of each output that is True its shape and type, as far as the entries of dtypes (dtype objects) and shapes (tuples)
 // do not say them; None of the others, which are arrays, or None if they are absent.
-nb::list infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::handle dtypes, nb::handle shapes,
-                       const nb::dict& attributes) {
+nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::handle dtypes, nb::handle shapes,
+                        const nb::dict& attributes) {
   const std::string name = operator_name(op);
   const Call call(inputs, nb::make_tuple());
   std::vector<OutputToMake> outputs;
@@ -208,12 +236,15 @@ nb::list infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::ha
       one.shape = numbers_in(shape);
     }
   }
-  infer(name, call.tensors, Attributes(facts::find_operator(name), attributes), outputs);
-  nb::list made;
-  for (const OutputToMake& one : outputs) {
-    made.append(one.fresh ? nb::object(shape_and_type(one)) : nb::none());
-  }
-  return made;
+  const Attributes given(facts::find_operator(name), attributes);
+  return InferredCalls::of_process().get(inference_key(name, call.tensors, given, outputs), [&] {
+    infer(name, call.tensors, given, outputs);
+    nb::list made;
+    for (const OutputToMake& one : outputs) {
+      made.append(one.fresh ? nb::object(shape_and_type(one)) : nb::none());
+    }
+    return nb::tuple(made);
+  });
 }
 
 // The results, in a list. same: inputs that have one type. rules: what is known of each output.

@@ -28,6 +28,35 @@ struct OutputToMake {
   std::vector<std::int64_t> shape;
 };
 
+// All that the outputs of a call depend on.
+inline std::string inference_key(const std::string& op, std::span<const anydml_tensor> inputs,
+                                 const Attributes& attributes, const std::vector<OutputToMake>& outputs) {
+  std::string key;
+  key.reserve(256);
+  const auto add_sizes = [&key](const std::int64_t* sizes, std::size_t count) {
+    if (count > 0) {
+      key.append(reinterpret_cast<const char*>(sizes), count * sizeof(*sizes));
+    }
+  };
+  key.append(op).push_back('\0');
+  for (const anydml_tensor& one : inputs) {
+    key.push_back(static_cast<char>(one.type));
+    key.push_back(static_cast<char>(one.rank));
+    add_sizes(one.sizes, static_cast<std::size_t>(one.rank));
+  }
+  key.push_back('\xff');  // no type
+  for (const OutputToMake& one : outputs) {
+    const int given = (one.present ? 1 : 0) + (one.fresh ? 2 : 0) + (one.has_type ? 4 : 0) + (one.has_shape ? 8 : 0);
+    key.push_back(static_cast<char>(given));
+    key.push_back(static_cast<char>(one.type));
+    key.append(std::to_string(one.shape.size())).push_back('\0');
+    add_sizes(one.shape.data(), one.shape.size());
+  }
+  key.push_back('\xff');
+  attributes.add_to(key);
+  return key;
+}
+
 // The position of the output that a place is about.
 inline std::size_t position_of(const facts::Operator& op, const schema::Place& place) {
   std::size_t position = place.index == schema::kNone ? 0 : place.index;

@@ -160,6 +160,9 @@ const Case kCases[] = {
        const void* inputs[] = {nullptr};
        return anydml_compiled_run(g, inputs, 1, &c.out.data, 1);
      })},
+    {"a view from an element on, of nothing", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_view_at: value: is 0; expected a value of the graph",
+     graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, 0, &c.a, 1, &x); })},
     {"a view that begins before the value", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over the bytes -4 to 20; expected the bytes 0 "
      "to "

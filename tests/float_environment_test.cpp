@@ -140,6 +140,7 @@ void check_all_operators() {
   anydml_attribute axes = {"Axes", uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 1, {}};
   axes.value.i64s = axis;
   choices.push_back({axes, named("AxisDirection", "INCREASING")});
+  choices.push_back({axes});  // softmax and its kin
   for (const char* function : {"SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN"}) {
     choices.push_back({axes, named("Function", function)});
   }
@@ -190,6 +191,8 @@ void check_all_operators() {
     const bool is_reduce = std::string_view(info.name) == "REDUCE";
     const bool is_arg = std::string_view(info.name).starts_with("ARG");
     const bool is_product = std::string_view(info.name) == "GEMM";
+    const bool is_row_wise =
+        std::string_view(info.name).starts_with("ACTIVATION_") && std::string_view(info.name).ends_with("MAX1");
     const anydml_tensor matrix = {type, 2, matrix_sizes, nullptr, a.data()};
     const anydml_tensor other_matrix = {type, 2, matrix_sizes, nullptr, b.data()};
     const bool is_move = std::ranges::find(kMoves, info.name) != std::end(kMoves);
@@ -197,11 +200,11 @@ void check_all_operators() {
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
-    const anydml_tensor inputs[] = {is_product            ? matrix
-                                    : is_move             ? image
-                                    : is_reduce || is_arg ? rows
-                                    : is_choice           ? bytes
-                                                          : first,
+    const anydml_tensor inputs[] = {is_product                           ? matrix
+                                    : is_move                            ? image
+                                    : is_reduce || is_arg || is_row_wise ? rows
+                                    : is_choice                          ? bytes
+                                                                         : first,
                                     is_product  ? other_matrix
                                     : is_choice ? first
                                                 : second,
@@ -213,6 +216,8 @@ void check_all_operators() {
       outputs = {{type, 4, image_sizes, nullptr, out.data()}};
     } else if (is_product) {
       outputs = {{type, 2, matrix_sizes, nullptr, out.data()}};
+    } else if (is_row_wise) {
+      outputs = {{type, 2, row_sizes, nullptr, out.data()}};
     } else if (is_reduce || is_arg) {
       outputs = {{is_arg ? uint32_t{ANYDML_UINT32} : uint32_t{type}, 2, reduced_sizes, nullptr, out.data()}};
     } else {

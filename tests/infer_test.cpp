@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -256,6 +257,44 @@ TEST(Infer, KeepsWhatIsKnown) {
   found = schema::infer_outputs(padding, facts::kNewestLevel);
   EXPECT_EQ(outputs_text(found.described), "OutputTensor=INT16[8]");
   EXPECT_EQ(found.described.arguments[schema::union_type_field(*padding.op)].numbers.front().as<u32>(), 7U);
+}
+
+// Inferring comes before every check: it takes whatever a caller describes.
+TEST(Infer, TakesAnything) {
+  constexpr i64 kNumbers[] = {
+      0, 1, 3, -1, 0x7fff'ffff, 0xffff'ffff, std::numeric_limits<i64>::max(), std::numeric_limits<i64>::min()};
+  RandomOperators random(3);
+  std::size_t turn = 0;
+  for (const facts::Operator& op : facts::operators()) {
+    const auto right = random.make(op);
+    ASSERT_TRUE(right) << op.name;
+    for (const auto& given : {*right, without_outputs(*right)}) {
+      for (std::size_t field = 0; field < op.fields.size(); ++field) {
+        for (const i64 number : kNumbers) {
+          Described wrong = given;
+          schema::Argument& argument = wrong.arguments[field];
+          for (GivenTensor& tensor : argument.tensors) {
+            tensor.sizes[++turn % kMaxRank] = number;
+            tensor.type = turn % 3 == 0 ? static_cast<u32>(number) : tensor.type;
+            tensor.rank = turn % 5 == 0 ? static_cast<u32>(number) : tensor.rank;
+            tensor.has_sizes = turn % 7 != 0;
+          }
+          for (Scalar& one : argument.numbers) {
+            one = Scalar(number);
+          }
+          for (const SizeRule rule : {SizeRule::same, SizeRule::broadcast}) {
+            (void)schema::infer_outputs(wrong, facts::kNewestLevel, rule);
+          }
+          argument = {};
+          (void)schema::infer_outputs(wrong, facts::kNewestLevel);
+        }
+      }
+    }
+  }
+  Described deep = parse_described("ELEMENT_WISE_ABS InputTensor=f32[3] OutputTensor=f32[3]");
+  deep.arguments[0].tensors[0].rank = 9;
+  const Inference found = schema::infer_outputs(deep, facts::kNewestLevel);
+  EXPECT_EQ(sentences(*deep.op, found.faults), Sentences{"InputTensor: rank is 9; expected 0 to 8"});
 }
 
 // Whatever the levels admit, the same equations hold.

@@ -201,6 +201,9 @@ class RandomNetwork {
   void multiply(std::size_t x) {
     const Sizes a = twin_[x].form.sizes;
     const std::size_t rank = a.size();
+    if (rank < 2) {
+      return;
+    }
     const bool transposed = one_in(2);
     const int64_t columns = some_size();
     Sizes b = a;

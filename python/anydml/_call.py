@@ -79,16 +79,19 @@ class Call:
         """An array for each output that is there."""
         if self.spec.inputs and not arrays:
             raise TypeError(f"{self.name}: no input is given")
-        made = [True if one is None and not self._output(i).optional else one for i, one in enumerate(outs)]
-        new = [i for i, one in enumerate(made) if one is True]
-        shapes = [None if one is None else _np.broadcast_shapes(one) for one in self.shapes]
-        dtypes = [None if one is None else _np.dtype(one) for one in self.dtypes]
-        found = None
-        if any(shapes[i] is None or dtypes[i] is None for i in new):
-            found = _core.infer_outputs(self.name, arrays, made, dtypes, shapes, attributes)
+        made, new, is_known = list(outs), [], True
+        for i, one in enumerate(outs):
+            if one is True or (one is None and not self._output(i).optional):
+                made[i] = True
+                new.append(i)
+                is_known = is_known and self.shapes[i] is not None and self.dtypes[i] is not None
+        if not is_known:
+            shapes = [one if one is None or type(one) is tuple else _np.broadcast_shapes(one) for one in self.shapes]
+            dtypes = [one if one is None else _np.dtype(one) for one in self.dtypes]
+            inferred = _core.infer_outputs(self.name, arrays, made, dtypes, shapes, attributes)
         for i in new:
-            shape, dtype = (shapes[i], None) if found is None else found[i]
-            made[i] = make(shape, dtype if dtypes[i] is None else dtypes[i])
+            shape, dtype = self.shapes[i], self.dtypes[i]
+            made[i] = make(inferred[i][0] if shape is None else shape, inferred[i][1] if dtype is None else dtype)
         return made
 
     def run(self, inputs, outs, attributes, device):

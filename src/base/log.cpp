@@ -39,10 +39,10 @@ Receiver find_receiver() noexcept {
   const LogState& state = *g_state.load(std::memory_order_acquire);
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t before = state.version.load(std::memory_order_acquire);
-    const Receiver found{.function = state.function.load(std::memory_order_relaxed),
-                         .context = state.context.load(std::memory_order_relaxed),
-                         .level = static_cast<LogLevel>(state.level.load(std::memory_order_relaxed))};
-    std::atomic_thread_fence(std::memory_order_acquire);
+    // Who sees a new member sees the odd version before it too.
+    const Receiver found{.function = state.function.load(std::memory_order_acquire),
+                         .context = state.context.load(std::memory_order_acquire),
+                         .level = static_cast<LogLevel>(state.level.load(std::memory_order_acquire))};
     if (before % 2 == 0 && state.version.load(std::memory_order_relaxed) == before) {
       return found;
     }
@@ -143,10 +143,9 @@ void set_log_function(LogFunction function, void* context, LogLevel level) noexc
   LogState& state = *g_state.load(std::memory_order_acquire);
   const std::scoped_lock lock(process_mutex());  // a fork waits for it, and never leaves an odd version behind
   state.version.fetch_add(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  state.function.store(function, std::memory_order_relaxed);
-  state.context.store(context, std::memory_order_relaxed);
-  state.level.store(static_cast<int>(function != nullptr ? level : LogLevel::none), std::memory_order_relaxed);
+  state.function.store(function, std::memory_order_release);
+  state.context.store(context, std::memory_order_release);
+  state.level.store(static_cast<int>(function != nullptr ? level : LogLevel::none), std::memory_order_release);
   state.version.fetch_add(1, std::memory_order_release);
 }
 

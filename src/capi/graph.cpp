@@ -100,14 +100,16 @@ int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, 
 }
 
 int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, anydml_value* value) {
-  return anydml::add_value("anydml_graph_add_view", graph, tensor, value,
-                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor, 0); });
+  constexpr const char* kFunction = "anydml_graph_add_view";
+  return anydml::add_value(kFunction, graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_view(kFunction, of, *tensor, 0); });
 }
 
 int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, int64_t offset,
                              anydml_value* value) {
-  return anydml::add_value("anydml_graph_add_view_at", graph, tensor, value,
-                           [&](GraphBuilder& builder) { return builder.add_view(of, *tensor, offset); });
+  constexpr const char* kFunction = "anydml_graph_add_view_at";
+  return anydml::add_value(kFunction, graph, tensor, value,
+                           [&](GraphBuilder& builder) { return builder.add_view(kFunction, of, *tensor, offset); });
 }
 
 int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs, size_t input_count,

@@ -167,8 +167,9 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
 }
 
-Result<anydml_value> GraphBuilder::add_view(anydml_value of, const anydml_tensor& tensor, std::int64_t offset) {
-  const auto value = find("anydml_graph_add_view: value", of);
+Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
+                                            std::int64_t offset) {
+  const auto value = find(format_text("{}: value", function), of);
   ANYDML_TRY(value);
   const auto read_tensor = read("view", tensor);
   ANYDML_TRY(read_tensor);

@@ -21,7 +21,8 @@ class GraphBuilder {
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
   // offset: in elements of the view, from the element at index 0 of the value to its own.
-  Result<anydml_value> add_view(anydml_value of, const anydml_tensor& tensor, std::int64_t offset);
+  Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
+                                std::int64_t offset);
   // The values of the outputs go to `values`, which has a place for each.
   Status add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
                       std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,

@@ -18,6 +18,22 @@ std::string open_type_text(const facts::Operator& op, std::size_t field, facts::
                      admitted && admitted->types != 0 ? type_names(admitted->types) : "any type");
 }
 
+// There are no sizes to read then.
+std::vector<Violation> impossible_ranks(const Described& described) {
+  std::vector<Violation> found;
+  for (std::size_t field = 0; field < described.arguments.size(); ++field) {
+    const auto& tensors = described.arguments[field].tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].rank > kMaxRank) {
+        found.push_back(
+            {{.field = field, .index = facts::is_array(described.op->fields[field].kind) ? i : kNone},
+             format_text("rank is {}; expected 0 to {}", static_cast<std::int32_t>(tensors[i].rank), kMaxRank)});
+      }
+    }
+  }
+  return found;
+}
+
 class Report {
  public:
   Report(const Described& described, facts::FeatureLevel level, const std::vector<Violation>& faults)
@@ -100,6 +116,10 @@ Inference infer_outputs(Described partial, facts::FeatureLevel level, SizeRule s
     argument.present = argument.present || !argument.tensors.empty();
   }
   Inference result{std::move(partial), {}, {}};
+  result.faults = impossible_ranks(result.described);
+  if (!result.faults.empty()) {
+    return result;
+  }
   Solver solver(result.described, level, sizes);
   solver.run(Solver::Stage::everything);
   Report(result.described, level, solver.faults()).run(result);

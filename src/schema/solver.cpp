@@ -16,8 +16,6 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-constexpr std::int64_t kMostSteps = 1 << 20;
-
 RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
 
 bool in_group(const facts::SameGroup& group, std::size_t field) { return (group.fields >> field & 1) != 0; }
@@ -252,6 +250,11 @@ bool Solver::are_given(std::uint32_t fields) const {
 
 bool Solver::apply_rules(std::span<const facts::Rule> rules) {
   changed_ = false;
+  most_steps_ = kMaxRank;
+  for (const Argument& argument : described_.arguments) {
+    const auto count = argument.tensors.size() + argument.numbers.size() + argument.operators.size();
+    most_steps_ = std::max(most_steps_, static_cast<std::int64_t>(count));
+  }
   for (const facts::Rule& rule : rules) {
     if (rule.function != facts::RuleFunction::none) {
       changed_ = (choices_ == nullptr && apply_function(rule)) || changed_;
@@ -303,7 +306,7 @@ void Solver::walk_each(const RuleNode& node) {
   const RuleValue low = node.a == RuleNode::kNone ? integer(0) : values_.value(node.a);
   const RuleValue high = values_.value(node.b);
   if (low.state == State::integer && high.state == State::integer) {
-    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < kMostSteps; ++i) {
+    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < most_steps_; ++i) {
       values_.set(node.value, i);
       walk(node.c);
     }

@@ -71,6 +71,7 @@ class Solver {
   std::vector<Violation> faults_;
   std::vector<Choice>* choices_ = nullptr;  // while they are collected nothing is solved
   std::vector<std::int64_t> least_ranks_;   // by field: as many sizes as rules name from the end
+  std::int64_t most_steps_ = 0;             // as many as there are dimensions or entries; a wrong count says more
   bool changed_ = false;
 };
 

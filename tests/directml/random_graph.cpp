@@ -38,7 +38,8 @@ std::vector<DML_TENSOR_DATA_TYPE> types_in(unsigned set) {
 std::vector<const facts::Operator*> built_operators() {
   std::vector<const facts::Operator*> built;
   for (const facts::Operator& op : facts::operators()) {
-    if (find_family(op) != nullptr) {
+    const Family* family = find_family(op);
+    if (family != nullptr && family->id != FamilyId::move && family->id != FamilyId::product) {
       built.push_back(&op);
     }
   }
@@ -218,7 +219,7 @@ void RandomGraph::set_attributes(Attempt& attempt, const facts::Operator& op, vo
   static const auto activations = [] {
     std::vector<const facts::Operator*> found;
     for (const facts::Operator* one : built_operators()) {
-      if (one->name.starts_with("ACTIVATION_")) {
+      if (one->name.starts_with("ACTIVATION_") && find_family(*one)->by_element) {
         found.push_back(one);
       }
     }
@@ -322,7 +323,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
       for (UINT axis = 0; axis < sizes.size(); ++axis) {
         if (one_in(2)) {
           axes[count++] = axis;
-          reduced[axis] = 1;
+          reduced[axis] = family.id == FamilyId::reduce ? 1 : sizes[axis];
         }
       }
       std::memcpy(desc + field.offset, static_cast<const void*>(&axes), sizeof(axes));

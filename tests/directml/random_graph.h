@@ -16,7 +16,8 @@
 
 namespace anydml::test {
 
-// Every operator that is built.
+// Every operator that is built and whose tensors all have the same sizes, but for axes that are reduced. Others are in
+// the graphs of random_networks_test.
 [[nodiscard]] std::vector<const facts::Operator*> built_operators();
 
 struct RandomSource {

@@ -5,6 +5,8 @@ import gc
 import threading
 import weakref
 from collections import namedtuple
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -394,3 +396,41 @@ def test_arrays_of_other_libraries():
     torch = pytest.importorskip("torch")
     result = anydml.graph(lambda x: x + 1)(torch.from_numpy(X))
     assert isinstance(result, torch.Tensor) and result.numpy().tobytes() == (X + 1).tobytes()
+
+
+def test_a_shape_may_be_an_array():
+    x = np.arange(6, dtype=np.float32)
+    same(anydml.graph(lambda v: v.reshape(np.array([2, 3])) + 1)(x), x.reshape(2, 3) + 1)
+    same(anydml.graph(lambda v: v.reshape(np.int64(6)) + 1)(x), x + 1)
+    same(anydml.graph(lambda v: np.reshape(v, np.int32([3, 2])) + 1)(x), x.reshape(3, 2) + 1)
+
+
+def test_outs_that_share_memory_are_refused_before_anything_is_written():
+    graph = anydml.graph(lambda x: (x + 1, x + 2))
+    x = np.arange(4, dtype=np.float32)
+    memory = np.zeros(16, np.float32)
+    for first, second in ((memory[:8:2], memory[2:10:2]), (memory[:4], memory[2:10:2]), (memory[:8:2], memory[4:8])):
+        with pytest.raises(ValueError, match=r"out\[0\] and out\[1\] share memory"):
+            graph(x, out=(first, second))
+    with pytest.raises(ValueError):
+        graph(x, out=(memory[:4], memory[2:6]))  # both packed
+    with pytest.raises(ValueError, match="put two elements at one place"):
+        graph(x, out=(memory[:4], np.lib.stride_tricks.as_strided(memory[8:], (4,), (0,))))
+    assert not memory.any()
+    graph(x, out=(memory[:8:2], memory[1:9:2]))  # interleaved, without a byte in common
+    assert memory[:8].tolist() == [1, 2, 2, 3, 3, 4, 4, 5]
+
+
+def test_constants_that_are_made_anew_are_the_same():
+    class Owner:
+        def scale(self):
+            return 2
+
+    owner, other = Owner(), Owner()
+    graph = anydml.graph(lambda x, constant: x + 1)
+    for count, make in enumerate((lambda: owner.scale, lambda: other.scale, lambda: "text".upper, lambda: Fraction(1, 3),
+                                  lambda: Fraction(2, 3), lambda: Decimal("1.0"), lambda: Decimal("1.00"),
+                                  lambda: np.sin), 1):
+        graph(X, make())
+        graph(X, make())
+        assert repr(graph).endswith(f"compiled {count} times>")

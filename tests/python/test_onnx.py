@@ -221,7 +221,7 @@ def test_broadcasting_scalars_and_empty_tensors():
     same_bits(run("Add", np.array(2.5), np.array(1.0)), np.array(3.5))
     assert run("Mul", np.empty((0, 3), np.float32), np.float32([1, 2, 3])).shape == (0, 3)
     same_bits(run("Neg", a[:, ::-1, ::2]), -a[:, ::-1, ::2])
-    with pytest.raises(ValueError, match="Add that makes 'y': shape mismatch"):
+    with pytest.raises(ValueError, match="Add that makes 'y': .*BTensor: sizes are .*; expected sizes that broadcast with"):
         run("Add", np.float32([1, 2]), np.float32([1, 2, 3]))
     with pytest.raises(ValueError, match="9 dimensions, and anydml takes up to 8"):
         run("Abs", np.ones((1,) * 9, np.float32))

@@ -214,13 +214,13 @@ def test_several_outputs(core_run):
     given = anydml.run("TOP_K", X, Axis=0, K=2, out=out)
     assert given[0] is out[0] and given[1] is out[1]
     image = np.ones((1, 1, 4, 4), "f4")
-    assert anydml.run("MAX_POOLING1", image, shape=((1, 1, 2, 2), None))[1] is None  # optional, and not asked for
-    both = anydml.run("MAX_POOLING1", image, shape=((1, 1, 2, 2),) * 2, out=(None, True))
+    windows = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0]}
+    assert anydml.run("MAX_POOLING1", image, **windows)[1] is None  # optional, and not asked for
+    both = anydml.run("MAX_POOLING1", image, **windows, out=(None, True))
     assert both[1].dtype == np.uint32 and both[1].shape == (1, 1, 2, 2)
     parts = anydml.run("SPLIT", X, Axis=0, shape=[(1,), (3,)])
     assert [part.shape for part in parts] == [(1,), (3,)] and len(core_run[-1][2]) == 2
-    for error, message, options in ((TypeError, "shape of output_value is missing", {}),
-                                    (ValueError, "shape has 1 entries; expected 2", {"shape": (2,)}),
+    for error, message, options in ((ValueError, "shape has 1 entries; expected 2", {"shape": (2,)}),
                                     (TypeError, "out is of type ndarray; expected a tuple", {"out": X}),
                                     (TypeError, "dtype and shape are for a new array", {"out": out, "shape": (2, 2)})):
         with pytest.raises(error, match=message):
@@ -234,9 +234,41 @@ def test_types_and_places_of_inputs(core_run):
         anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), None)
     assert anydml.run("ELEMENT_WISE_QUANTIZE_LINEAR", X, np.float32(0.5), np.int8(1)).dtype == np.int8
     assert anydml.run("ELEMENT_WISE_IS_INFINITY", X, InfinityMode="either").dtype == np.uint8
+    with pytest.raises(TypeError, match="ONE_HOT: shape is missing; expected one, or out: OutputTensor.Sizes"):
+        anydml.run("ONE_HOT", np.uint32([[1], [0]]), np.float32([[0, 1]]), Axis=1)
     plain = {"TransA": "none", "TransB": "none", "Alpha": 1, "Beta": 0}
     for absent in ((), (None,)):
         assert anydml.run("GEMM", np.ones((2, 3), "f4"), np.ones((3, 4), "f4"), *absent, **plain).shape == (2, 4)
+
+
+GEMM = {"TransA": "none", "TransB": "transpose", "Alpha": 1, "Beta": 0}
+CONVOLUTION = {"Mode": "cross_correlation", "Direction": "forward", "Strides": [2], "Dilations": [1],
+               "StartPadding": [1], "EndPadding": [1], "OutputPadding": [0], "GroupCount": 1}
+
+
+@pytest.mark.parametrize("name, shapes, attributes, expected", [
+    ("GEMM", [(5, 2, 3), (5, 4, 3)], GEMM, [(5, 2, 4)]),
+    ("CONVOLUTION", [(2, 3, 9), (4, 3, 3)], CONVOLUTION, [(2, 4, 5)]),
+    ("JOIN", [(2, 3), (2, 4)], {"Axis": 1}, [(2, 7)]),
+    ("TILE", [(2, 3)], {"Repeats": [2, 1]}, [(4, 3)]),
+    ("TOP_K", [(2, 3)], {"Axis": 1, "K": 2}, [(2, 2), (2, 2)]),
+    ("PADDING1", [(4,)], {"PaddingMode": "edge", "PaddingValue": 0, "StartPadding": [1], "EndPadding": [2]}, [(7,)]),
+    ("SLICE1", [(9,)], {"InputWindowOffsets": [0], "InputWindowSizes": [9], "InputWindowStrides": [-2]}, [(5,)]),
+    ("SPACE_TO_DEPTH", [(1, 2, 4, 6)], {"BlockSize": 2}, [(1, 8, 2, 3)]),
+])
+def test_shapes_follow_from_the_rules(core_run, name, shapes, attributes, expected):
+    found = anydml.run(name, *(np.ones(shape, "f4") for shape in shapes), **attributes)
+    found = found if isinstance(found, tuple) else (found,)
+    assert [one.shape for one in found] == expected and found[0].dtype == np.float32
+    given = tuple(one if one is None else np.empty(one.shape, one.dtype) for one in found)
+    assert anydml.run(name, *(np.ones(shape, "f4") for shape in shapes), **attributes,
+                      out=given if len(given) > 1 else given[0]) is not None
+
+
+def test_a_shape_that_cannot_be_is_an_error(core_run):
+    windows = {"Strides": [1, 1], "WindowSize": [4, 3], "StartPadding": [0, 0], "EndPadding": [0, 0]}
+    with pytest.raises(ValueError, match=r"MAX_POOLING: OutputTensor.Sizes\[2\] would be .*, which is -1"):
+        anydml.run("MAX_POOLING", np.ones((1, 1, 2, 9), "f4"), **windows)
 
 
 def test_numbers_beside_arrays_take_their_type():

@@ -16,12 +16,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #define ANYDML_MOVE_VECTORS 1
 #include "ops/move/cpu/blocks-inl.h"
 #undef ANYDML_MOVE_VECTORS
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml
 HWY_AFTER_NAMESPACE();
