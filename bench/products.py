@@ -5,7 +5,7 @@
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
 For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
-as many runs as fit into S seconds. Needs a C compiler.
+as many runs as fit into S seconds; with one thread it is the time that the thread had a core. Needs a C compiler.
 """
 import argparse
 import ctypes
@@ -28,17 +28,17 @@ SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024
 CONSTANT = 0x80000000
 
 
-def best_time(run, seconds):
+def best_time(run, seconds, clock):
     run()
     best, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:
-        start = time.perf_counter()
+        start = clock()
         run()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best
 
 
-def peak(threads, seconds):
+def peak(threads, seconds, clock):
     """Floating-point operations in a second, of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
@@ -53,13 +53,16 @@ def peak(threads, seconds):
         done[i] = multiply_adds(ctypes.c_long(2_000_000), ctypes.c_float(1e-6), ctypes.byref(ctypes.c_float()))
 
     def all_together():
+        if threads == 1:
+            work(0)
+            return
         workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
 
-    taken = best_time(all_together, seconds)
+    taken = best_time(all_together, seconds, clock)
     return sum(done) / taken
 
 
@@ -90,7 +93,8 @@ class Gemm:
 
 def measure(path, threads, seconds):
     library = Library(path)
-    most = peak(threads, seconds)
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    most = peak(threads, seconds, clock)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers, NumPy "
           f"{np.__version__}\n")
     print("| M x N x K | B constant | B given each time | NumPy's BLAS |\n|---|---|---|---|")
@@ -100,7 +104,7 @@ def measure(path, threads, seconds):
         out = np.empty((rows, columns), np.float32)
         runs = [Gemm(library, a, b, out, True), Gemm(library, a, b, out, False), lambda: np.matmul(a, b, out=out)]
         work = 2 * rows * columns * depth
-        times = [best_time(run, seconds) for run in runs]
+        times = [best_time(run, seconds, clock) for run in runs]
         cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
         print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 
