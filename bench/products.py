@@ -22,10 +22,9 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from numpy_oracle import Attribute, Library, Tensor, to_attribute, to_tensor  # noqa: E402
+from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
 SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
-CONSTANT = 0x80000000
 
 
 def best_time(run, seconds, clock):
@@ -67,28 +66,42 @@ def peak(threads, seconds, clock):
 
 
 class Gemm:
-    """Compiled once; b is packed then if it is constant."""
+    """A graph of one operator. B is a constant, which is packed once, or an input."""
 
     def __init__(self, library, a, b, out, constant):
         self.handle, self.arrays = library.handle, (a, b, out)
-        tensors = [to_tensor(x) for x in (a, b)] + [Tensor()]
-        tensors[1].type |= CONSTANT if constant else 0
+        graph, self.compiled = ctypes.c_void_p(), ctypes.c_void_p()
+        values = (ctypes.c_uint64 * 3)()
         attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
         given = (Attribute * len(attributes))(*(to_attribute(*one) for one in attributes))
-        self.compiled = ctypes.c_void_p()
-        code = self.handle.anydml_compile(
-            None, b"GEMM", (Tensor * 3)(*tensors), ctypes.c_size_t(3), ctypes.byref(to_tensor(out)), ctypes.c_size_t(1),
-            given, ctypes.c_size_t(len(attributes)), ctypes.byref(self.compiled))
-        if code != 0:
-            sys.exit(self.handle.anydml_last_error().decode())
-        self.inputs = (ctypes.c_void_p * 3)(a.ctypes.data, b.ctypes.data, None)
+        tensors = [to_tensor(one) for one in (a, b, out)]
+        add_b = self.handle.anydml_graph_add_constant if constant else self.handle.anydml_graph_add_input
+        for function, *arguments in (
+                (self.handle.anydml_graph_create, ctypes.byref(graph)),
+                (self.handle.anydml_graph_add_input, graph, ctypes.byref(tensors[0]), self.place(values, 0)),
+                (add_b, graph, ctypes.byref(tensors[1]), self.place(values, 1)),
+                (self.handle.anydml_graph_add_operator, graph, b"GEMM", values, ctypes.c_size_t(2),
+                 ctypes.byref(tensors[2]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)),
+                 self.place(values, 2))):
+            self.call(function, *arguments)
+        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[2]))
+        self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
+        self.handle.anydml_graph_release(graph)
+        self.inputs = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
+        self.count = ctypes.c_size_t(1 if constant else 2)
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
 
-    def __call__(self):
-        code = self.handle.anydml_compiled_run(self.compiled, self.inputs, ctypes.c_size_t(3), self.outputs,
-                                               ctypes.c_size_t(1))
-        if code != 0:
+    @staticmethod
+    def place(values, i):
+        return ctypes.byref(values, i * ctypes.sizeof(ctypes.c_uint64))
+
+    def call(self, function, *arguments):
+        if function(*arguments) != 0:
             sys.exit(self.handle.anydml_last_error().decode())
+
+    def __call__(self):
+        self.call(self.handle.anydml_compiled_run, self.compiled, self.inputs, self.count, self.outputs,
+                  ctypes.c_size_t(1))
 
 
 def measure(path, threads, seconds):
