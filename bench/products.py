@@ -5,7 +5,7 @@
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
 For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
-as many runs as fit into S seconds. Needs a C compiler.
+as many runs as fit into S seconds; with one thread it is the time that the thread had a core. Needs a C compiler.
 """
 import argparse
 import ctypes
@@ -22,23 +22,22 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from numpy_oracle import Attribute, Library, Tensor, to_attribute, to_tensor  # noqa: E402
+from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
 SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
-CONSTANT = 0x80000000
 
 
-def best_time(run, seconds):
+def best_time(run, seconds, clock):
     run()
     best, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:
-        start = time.perf_counter()
+        start = clock()
         run()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best
 
 
-def peak(threads, seconds):
+def peak(threads, seconds, clock):
     """Floating-point operations in a second, of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
@@ -53,44 +52,62 @@ def peak(threads, seconds):
         done[i] = multiply_adds(ctypes.c_long(2_000_000), ctypes.c_float(1e-6), ctypes.byref(ctypes.c_float()))
 
     def all_together():
+        if threads == 1:
+            work(0)
+            return
         workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
 
-    taken = best_time(all_together, seconds)
+    taken = best_time(all_together, seconds, clock)
     return sum(done) / taken
 
 
 class Gemm:
-    """Compiled once; b is packed then if it is constant."""
+    """A graph of one operator. B is a constant, which is packed once, or an input."""
 
     def __init__(self, library, a, b, out, constant):
         self.handle, self.arrays = library.handle, (a, b, out)
-        tensors = [to_tensor(x) for x in (a, b)] + [Tensor()]
-        tensors[1].type |= CONSTANT if constant else 0
+        graph, self.compiled = ctypes.c_void_p(), ctypes.c_void_p()
+        values = (ctypes.c_uint64 * 3)()
         attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
         given = (Attribute * len(attributes))(*(to_attribute(*one) for one in attributes))
-        self.compiled = ctypes.c_void_p()
-        code = self.handle.anydml_compile(
-            None, b"GEMM", (Tensor * 3)(*tensors), ctypes.c_size_t(3), ctypes.byref(to_tensor(out)), ctypes.c_size_t(1),
-            given, ctypes.c_size_t(len(attributes)), ctypes.byref(self.compiled))
-        if code != 0:
-            sys.exit(self.handle.anydml_last_error().decode())
-        self.inputs = (ctypes.c_void_p * 3)(a.ctypes.data, b.ctypes.data, None)
+        tensors = [to_tensor(one) for one in (a, b, out)]
+        add_b = self.handle.anydml_graph_add_constant if constant else self.handle.anydml_graph_add_input
+        for function, *arguments in (
+                (self.handle.anydml_graph_create, ctypes.byref(graph)),
+                (self.handle.anydml_graph_add_input, graph, ctypes.byref(tensors[0]), self.place(values, 0)),
+                (add_b, graph, ctypes.byref(tensors[1]), self.place(values, 1)),
+                (self.handle.anydml_graph_add_operator, graph, b"GEMM", values, ctypes.c_size_t(2),
+                 ctypes.byref(tensors[2]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)),
+                 self.place(values, 2))):
+            self.call(function, *arguments)
+        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[2]))
+        self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
+        self.handle.anydml_graph_release(graph)
+        self.inputs = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
+        self.count = ctypes.c_size_t(1 if constant else 2)
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
 
-    def __call__(self):
-        code = self.handle.anydml_compiled_run(self.compiled, self.inputs, ctypes.c_size_t(3), self.outputs,
-                                               ctypes.c_size_t(1))
-        if code != 0:
+    @staticmethod
+    def place(values, i):
+        return ctypes.byref(values, i * ctypes.sizeof(ctypes.c_uint64))
+
+    def call(self, function, *arguments):
+        if function(*arguments) != 0:
             sys.exit(self.handle.anydml_last_error().decode())
+
+    def __call__(self):
+        self.call(self.handle.anydml_compiled_run, self.compiled, self.inputs, self.count, self.outputs,
+                  ctypes.c_size_t(1))
 
 
 def measure(path, threads, seconds):
     library = Library(path)
-    most = peak(threads, seconds)
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    most = peak(threads, seconds, clock)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers, NumPy "
           f"{np.__version__}\n")
     print("| M x N x K | B constant | B given each time | NumPy's BLAS |\n|---|---|---|---|")
@@ -100,7 +117,7 @@ def measure(path, threads, seconds):
         out = np.empty((rows, columns), np.float32)
         runs = [Gemm(library, a, b, out, True), Gemm(library, a, b, out, False), lambda: np.matmul(a, b, out=out)]
         work = 2 * rows * columns * depth
-        times = [best_time(run, seconds) for run in runs]
+        times = [best_time(run, seconds, clock) for run in runs]
         cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
         print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 

@@ -2,8 +2,6 @@
 """GEMM to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows the first two functions."""
 import numpy as np
 
-BLOCK = 256
-
 
 def fused(a, b, c):
     """a * b + c of FLOAT32, rounded once. FLOAT64 holds the product. The sum is rounded to odd there: a digit that was
@@ -18,7 +16,7 @@ def fused(a, b, c):
     return np.where(moves, bits + np.where(away, 1, -1), bits).view(np.float64).astype(np.float32)
 
 
-def product(a, b, block=BLOCK):
+def product(a, b, block=256):
     """The matrix product of FLOAT32: chains of at most 256, whose sums are added in order."""
     total = np.zeros(np.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1])), np.float32)
     for first in range(0, a.shape[-1], block):
@@ -29,7 +27,7 @@ def product(a, b, block=BLOCK):
     return total
 
 
-def gemm(a, b, c=None, alpha=1.0, beta=1.0, block=BLOCK):
+def gemm(a, b, c=None, alpha=1.0, beta=1.0, block=256):
     """Of FLOAT32 or FLOAT16, with the operands as they are multiplied."""
     wide = np.float32
     result = wide(alpha) * product(a.astype(wide), b.astype(wide), block)
@@ -42,5 +40,5 @@ def error_bound(a, b):
     """How far from the exact sums the order allows a FLOAT32 product to be, and these sums as FLOAT64 has them."""
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     count = a.shape[-1]
-    roundings = min(count, BLOCK) + -(-count // BLOCK) + 3
+    roundings = min(count, 256) + -(-count // 256) + 3
     return roundings * 2.0**-24 * (np.abs(wide_a) @ np.abs(wide_b)) + count * 2.0**-150, wide_a @ wide_b

@@ -21,6 +21,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 // all of its columns.
 constexpr std::int64_t kMostRows = 96;
 constexpr std::int64_t kMostColumns = 512;
+constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
 constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
 
 constexpr std::size_t kA = 0;
@@ -82,11 +83,14 @@ struct Buffers {
   std::int64_t of_a = 0;  // factors of a block, packed
   std::int64_t of_b = 0;
 
+  bool has_all_of_a = false;  // not of one block alone, but of all
+
   Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
     if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
-      of_a = tiles.rows * depth;
+      has_all_of_a = tiles.rows <= kernels->strip && step.depth <= kMostDepth;
+      of_a = tiles.rows * (has_all_of_a ? step.depth : depth);
       of_b = step.panel == 0 ? kernels->panel * depth : 0;
     }
   }
@@ -113,6 +117,8 @@ class ProductRun final : public cpu::Prepared {
     auto* const totals = reinterpret_cast<f32*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
       compute_by_definition(place, operands, totals);
+    } else if (buffers_.has_all_of_a) {
+      compute_strip(place, operands, totals);
     } else {
       compute(place, operands, totals);
     }
@@ -175,6 +181,22 @@ class ProductRun final : public cpu::Prepared {
         totals[row * tiles_.columns + column] = sum_of_products(
             step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
             [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
+      }
+    }
+  }
+
+  // One strip of rows, for which B is what is read: its panels from the first k to the last.
+  void compute_strip(const Place& place, std::byte* const* operands, f32* totals) const {
+    f32* const of_a = totals + buffers_.totals;
+    f32* const of_b = of_a + buffers_.of_a;
+    pack_panel(kernels_, at(operands, kA, step_.a, place.batch, place.row, 0), step_.a.column, step_.a.row, step_.depth,
+               place.rows, place.rows, of_a);
+    for (std::int64_t column = 0; column < place.columns; column += kernels_->panel) {
+      for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
+        const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
+        const Panel panel = panel_of(place, operands, place.column + column, first, depth, of_b);
+        kernels_->blocks[place.rows - 1](of_a + first * place.rows, panel.first, panel.step, depth, totals + column,
+                                         tiles_.columns, first == 0);
       }
     }
   }
