@@ -21,7 +21,7 @@ class RandomNetwork {
     for (int64_t& size : sizes_) {
       size = kSizes[below(std::size(kSizes))];
     }
-    add_input(random_sizes());
+    static_cast<void>(add_input(random_sizes()));
     const std::size_t count = 2 + below(24);
     for (std::size_t i = 0; i < count; ++i) {
       add_node();

@@ -123,13 +123,14 @@ int compile_operator(const char* function, const anydml_options* given, const Ar
     ANYDML_TRY(desc);
     const auto device = choose_device(options.value().device);
     ANYDML_TRY(device);
-    auto made = compile(*device.value(), std::move(desc.value()));
-    ANYDML_TRY(made);
+    std::vector<ConstantInput> kept;
     for (std::size_t i = 0; i < constants.value().size(); ++i) {
       if (constants.value()[i]) {
-        ANYDML_TRY(keep_constant(*made.value(), i, call.value().inputs[i].data));
+        kept.push_back({.input = i, .data = call.value().inputs[i].data});
       }
     }
+    auto made = compile(*device.value(), std::move(desc.value()), kept);
+    ANYDML_TRY(made);
     *compiled = made.value().release();
     return {};
   });

@@ -62,6 +62,7 @@ struct anydml_compiled {
   anydml::DeviceProgram program;
   std::uint64_t temporary_bytes = 0;  // that a run of the program needs
   bool is_one_step = false;           // then an output may be in place of an input, where the operator allows it
+  void* persistent = nullptr;         // of an operator: what was computed from its constants
   std::vector<Kept> kept;
   std::vector<Constant> constants;
 

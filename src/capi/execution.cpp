@@ -454,45 +454,94 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
                          : format_text("dispatch graph of {} nodes in {} steps on {}: {}", compiled.graph->nodes,
                                        compiled.graph->steps, device_.info.name, kernels);
   });
-  if (!compiled.graph) {
+  if (!compiled.graph && compiled.persistent == nullptr) {
     return run(compiled.program.get(), addresses.data());
   }
   // The slots of a graph's plan have its own memory after the temporary.
   const std::size_t count = compiled.surface.tensors.size() + 1;
   Addresses slots(count + 1);
   std::copy_n(addresses.data(), count, slots.data());
-  slots[count] = compiled.graph->persistent;
-  slots[count + 1] = compiled.graph->constants;
+  slots[count] = compiled.graph ? compiled.graph->persistent : compiled.persistent;
+  slots[count + 1] = compiled.graph ? compiled.graph->constants : nullptr;
   return run(compiled.program.get(), slots.data());
 }
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc) {
+namespace {
+
+Status keep_constant(anydml_compiled& compiled, const ConstantInput& constant) {
+  const OpTensor& tensor = compiled.surface.tensors[constant.input];
+  if (constant.data == nullptr && element_count(tensor.tensor) != 0) {
+    return invalid(compiled.surface, tensor, "data is null; expected the data of a constant");
+  }
+  void* memory = nullptr;
+  const std::uint64_t bytes = bytes_of(tensor.reach);
+  ANYDML_TRY(compiled.keep(bytes, &memory));
+  compiled.constants.push_back(
+      {.input = constant.input, .address = static_cast<std::byte*>(memory) - tensor.reach.first});
+  Run run(*compiled.device, compiled.surface.label);
+  ANYDML_TRY(run.begin());
+  ANYDML_TRY(run.copy(memory, static_cast<const std::byte*>(constant.data) + tensor.reach.first, bytes));
+  return run.finish();
+}
+
+// Computes what follows from the constants alone, and copies those that the operator reads in every run beside it.
+Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) {
+  const GraphPlans& plans = programs.plans;
+  const Device& device = *compiled.device;
+  const std::string_view label = compiled.surface.label;
+  if (plans.persistent_bytes == 0) {
+    return {};
+  }
+  ANYDML_TRY(compiled.keep(plans.persistent_bytes, &compiled.persistent));
+  Temporary temporary(device);
+  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+    ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
+  }
+  std::vector<void*> slots(plans.slots());  // an input's slot is the beginning of its bytes here
+  for (const anydml_compiled::Constant& constant : compiled.constants) {
+    slots[constant.input] =
+        static_cast<std::byte*>(constant.address) + compiled.desc->tensors[constant.input].reach.first;
+  }
+  slots[plans.temporary_slot()] = temporary.address();
+  slots[plans.persistent_slot()] = compiled.persistent;
+  Run run(device, label);
+  ANYDML_TRY(run.begin());
+  for (const GraphPlans::KeptInput& kept : plans.kept) {
+    ANYDML_TRY(run.copy(static_cast<std::byte*>(compiled.persistent) + kept.offset, slots[kept.input], kept.bytes));
+  }
+  if (programs.initialise) {
+    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
+  }
+  return run.finish();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc,
+                                                 std::span<const ConstantInput> constants) {
   auto compiled = std::make_unique<anydml_compiled>(device);
   compiled->desc = std::make_shared<const OpDesc>(std::move(desc));
   const OpDesc& kept = *compiled->desc;
-  auto programs = compile_programs(graph_of(compiled->desc), device.core, kept.op->name);
+  Graph graph = graph_of(compiled->desc);
+  for (const ConstantInput& constant : constants) {
+    if (constant.input < kept.input_count && kept.tensors[constant.input].present) {
+      // Its bytes begin with its first one in memory, wherever the element at index 0 is.
+      graph.inputs[constant.input].owned = true;
+      graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
+    }
+  }
+  auto programs = compile_programs(graph, device.core, kept.op->name);
   ANYDML_TRY(programs);
   compiled->is_one_step = programs.value().plans.steps == 1;
   compiled->surface = {
       .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
   compiled->program = std::move(programs.value().run);
   compiled->temporary_bytes = compiled->program.temporary_bytes();
-  return compiled;
-}
-
-Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data) {
-  const OpTensor& tensor = compiled.surface.tensors[input];
-  if (data == nullptr && element_count(tensor.tensor) != 0) {
-    return invalid(compiled.surface, tensor, "data is null; expected the data of a constant");
+  for (const ConstantInput& constant : constants) {
+    ANYDML_TRY(keep_constant(*compiled, constant));
   }
-  void* memory = nullptr;
-  const std::uint64_t bytes = bytes_of(tensor.reach);
-  ANYDML_TRY(compiled.keep(bytes, &memory));
-  compiled.constants.push_back({.input = input, .address = static_cast<std::byte*>(memory) - tensor.reach.first});
-  Run run(*compiled.device, compiled.surface.label);
-  ANYDML_TRY(run.begin());
-  ANYDML_TRY(run.copy(memory, static_cast<const std::byte*>(data) + tensor.reach.first, bytes));
-  return run.finish();
+  ANYDML_TRY(fold_constants(*compiled, programs.value()));
+  return compiled;
 }
 
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {

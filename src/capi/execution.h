@@ -3,7 +3,9 @@
 // operands because the device does not reach them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 
 #include "capi/addresses.h"
 #include "capi/compiled.h"
@@ -11,10 +13,16 @@
 
 namespace anydml {
 
-Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc);
+// An input of an operator that is the same in every run.
+struct ConstantInput {
+  std::size_t input;
+  const void* data;  // the element at index 0
+};
 
-// Copies the data of an operator's input into the device's memory. From then on its address is not asked for.
-Status keep_constant(anydml_compiled& compiled, std::size_t input, const void* data);
+// The data of constants is copied into the device's memory, and their addresses are not asked for again. Whatever
+// follows from them alone, such as packed weights, is computed here.
+Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc,
+                                                 std::span<const ConstantInput> constants = {});
 
 // Returns when the outputs are written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);

@@ -66,37 +66,64 @@ std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32
   return left;
 }
 
-NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
+namespace {
+
+// Whether the result of a node, which is known, is worth keeping: it is another form of its inputs, or not larger.
+bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
   constexpr std::uint64_t kLittle = 64 << 10;  // bytes that are kept whatever they were made of
+  std::uint64_t read = 0;
+  for (const GraphSource& source : node.sources) {
+    read += source.kind != SourceKind::none ? extent_of(graph, source).bytes : 0;
+  }
+  std::uint64_t made = 0;
+  for (const Extent& output : node.outputs) {
+    made += output.bytes;
+  }
+  return node.op->prepares || made <= kLittle || made <= read;
+}
+
+}  // namespace
+
+NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   NodeSet folded(graph.nodes.size());
-  const auto is_known = [&](const GraphSource& source) {
-    switch (source.kind) {
-      case SourceKind::input:
-        return bool{graph.inputs[source.index].owned};
-      case SourceKind::node:
-        return bool{folded[source.index]};
-      default:
-        return true;
+  // Marks the nodes that may be folded, each after those that feed it.
+  const auto mark = [&](auto may_be) {
+    const auto is_known = [&](const GraphSource& source) {
+      switch (source.kind) {
+        case SourceKind::input:
+          return bool{graph.inputs[source.index].owned};
+        case SourceKind::node:
+          return bool{folded[source.index]};
+        default:
+          return true;
+      }
+    };
+    for (const std::uint32_t i : order) {
+      const auto& sources = graph.nodes[i].sources;
+      const bool has_input =
+          std::ranges::any_of(sources, [](const GraphSource& source) { return source.kind != SourceKind::none; });
+      folded[i] = has_input && may_be(i) && std::ranges::all_of(sources, is_known);
     }
   };
-  for (const std::uint32_t i : order) {
+  mark([](std::uint32_t) { return true; });
+  // A result that would not be worth keeping is made beforehand too if everything that is made of it is, as with
+  // weights that are converted and then packed: nothing of it is left afterwards.
+  NodeSet is_kept(graph.nodes.size());  // somebody reads it in a run, or it is an output
+  for (const GraphSource& output : graph.outputs) {
+    is_kept[output.index] = true;
+  }
+  NodeSet worth(graph.nodes.size());
+  for (std::size_t at = order.size(); at-- > 0;) {
+    const std::uint32_t i = order[at];
     const GraphNode& node = graph.nodes[i];
-    std::uint64_t read = 0;
-    bool has_input = false;
-    bool known = true;
+    worth[i] = folded[i] && (!is_kept[i] || is_worth_keeping(graph, node));
     for (const GraphSource& source : node.sources) {
-      known = known && is_known(source);
-      if (source.kind != SourceKind::none) {
-        has_input = true;
-        read += extent_of(graph, source).bytes;
+      if (source.kind == SourceKind::node && !worth[i]) {
+        is_kept[source.index] = true;
       }
     }
-    std::uint64_t made = 0;
-    for (const Extent& output : node.outputs) {
-      made += output.bytes;
-    }
-    folded[i] = has_input && known && (node.op->prepares || made <= kLittle || made <= read);
   }
+  mark([&](std::uint32_t i) { return bool{worth[i]}; });
   return folded;
 }
 
