@@ -18,6 +18,9 @@ from ._call import Call as _Call
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
+_SELECTIONS = frozenset((_np.take, _np.take_along_axis))
+_NO_SELECTION = ("a graph does not select elements by arrays or masks: anydml.join puts slices together, and "
+                 "anydml.element_wise_if chooses between elements")
 
 
 class ElementsNeeded(TypeError):
@@ -114,6 +117,8 @@ class Symbol:
             return _reshaped(*args, **kwargs)
         if function is _np.ravel:
             return _raveled(*args, **kwargs)
+        if function in _SELECTIONS:
+            raise TypeError(f"numpy.{function.__name__} cannot be part of a graph, since {_NO_SELECTION}")
         if function in _LISTS_OF_VIEWS:
             return [Symbol(self._recorder, self._source, self._start, part)
                     for part in function(self._stand_in, *args[1:], **kwargs)]
@@ -204,9 +209,8 @@ def _index(part):
             return operator.index(part)
         except TypeError:
             pass
-    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since a graph "
-                    "does not select elements by arrays or masks: anydml.join puts slices together, and "
-                    "anydml.element_wise_if chooses between elements")
+    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since "
+                    f"{_NO_SELECTION}")
 
 
 # ---- Arithmetic of symbols ------------------------------------------------------------------------------------------

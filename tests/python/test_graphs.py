@@ -354,6 +354,7 @@ def array_in_place(a, x):
     (lambda x: np.add.reduce(x), TypeError, "numpy.add cannot be part of a graph"),
     (lambda x: x if x[0, 0] > 0 else -x, TypeError, "bool needs the elements of a value"),
     (lambda x: x[[0, 1]], TypeError, "an index is of type list; expected integers, slices, None and ..., since .*join"),
+    (lambda x: np.take(x, [0, 1]), TypeError, "numpy.take cannot be part of a graph, since .*anydml.join puts slices"),
     (lambda x: x[np.array([0, 1])], TypeError, "an index is of type ndarray"),
     (lambda x: x[X > 0], TypeError, "an index is of type ndarray"),
     (lambda x: x[x > 0], TypeError, "an index is of type Symbol"),
