@@ -2,6 +2,7 @@
 // A graph of the C API, built from Python: _graphs.py says of what. Arrays stand for types, shapes and strides.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "attributes.h"
@@ -33,11 +34,12 @@ class Graph {
     check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
     return value;
   }
-  anydml_value view(anydml_value of, nb::handle like) {
+  // offset: of the view's first element, in elements of the view from the first element of the value.
+  anydml_value view(anydml_value of, nb::handle like, std::int64_t offset) {
     Operand operand;
     take(operand, like, "a view");
     anydml_value value = 0;
-    check(anydml_graph_add_view(graph_, of, &operand.tensor, &value));
+    check(anydml_graph_add_view_at(graph_, of, &operand.tensor, offset, &value));
     return value;
   }
   // inputs: values, 0 for one that is absent. outs: arrays, None likewise. The outputs' values.

@@ -14,9 +14,13 @@ import numpy as _np
 from . import _core
 from ._call import Call as _Call
 
-# Functions that give a view of their argument.
-_VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes,
-                    _np.lib.stride_tricks.sliding_window_view))
+# NumPy's functions that return a view of their first argument, and those that return a list of views.
+_VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
+                    _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
+_LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
+_SELECTIONS = frozenset((_np.take, _np.take_along_axis))
+_NO_SELECTION = ("a graph does not select elements by arrays or masks: anydml.join puts slices together, and "
+                 "anydml.element_wise_if chooses between elements")
 
 
 class ElementsNeeded(TypeError):
@@ -34,7 +38,8 @@ class Symbol:
     """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
 
     Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats, ``%`` and comparisons. It can
-    be reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``.
+    be sliced, reversed, reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``. Where NumPy
+    returns a view of an array, the graph reads the value itself: nothing is copied.
 
     >>> import numpy as np, anydml
     >>> def double(x):
@@ -55,7 +60,7 @@ class Symbol:
     dtype = property(lambda self: self._stand_in.dtype, doc="As of an array.")
     ndim = property(lambda self: self._stand_in.ndim, doc="As of an array.")
     size = property(lambda self: self._stand_in.size, doc="As of an array.")
-    T = property(lambda self: self.transpose(), doc="With its dimensions in reverse.")
+    T = property(lambda self: self.transpose(), doc="With its dimensions in reverse order.")
 
     def __repr__(self):
         return f"<symbol {self.dtype}{list(self.shape)}>"
@@ -73,6 +78,16 @@ class Symbol:
         """With its dimensions in another order."""
         return self._seen(lambda array: array.transpose(*axes))
 
+    def swapaxes(self, axis1, axis2):
+        """With two of its dimensions exchanged."""
+        return self._seen(lambda array: array.swapaxes(axis1, axis2))
+
+    def ravel(self, order="C"):
+        """The same elements in one dimension."""
+        return _raveled(self, order)
+
+    flatten = ravel  # values never change, so a copy would not differ from a view
+
     def squeeze(self, axis=None):
         """Without dimensions of size 1."""
         return self._seen(lambda array: array.squeeze(axis))
@@ -86,8 +101,10 @@ class Symbol:
         return self if self.dtype == dtype else self._recorder.add("CAST", (plain(self),), dtype=dtype)
 
     def __getitem__(self, where):
-        where = tuple(map(_index, where)) if isinstance(where, tuple) else _index(where)
-        return self._seen(lambda array: _as_array(array[where]))
+        where = tuple(map(_index, where if isinstance(where, tuple) else (where,)))
+        if Ellipsis not in where:
+            where += (Ellipsis,)  # NumPy then returns a view of a single element too, and not a number
+        return self._seen(lambda array: array[where])
 
     def __len__(self):
         return len(self._stand_in)
@@ -100,6 +117,11 @@ class Symbol:
             return _reshaped(*args, **kwargs)
         if function is _np.ravel:
             return _raveled(*args, **kwargs)
+        if function in _SELECTIONS:
+            raise TypeError(f"numpy.{function.__name__} cannot be part of a graph, since {_NO_SELECTION}")
+        if function in _LISTS_OF_VIEWS:
+            return [Symbol(self._recorder, self._source, self._start, part)
+                    for part in function(self._stand_in, *args[1:], **kwargs)]
         return self._seen(lambda array: function(array, *args[1:], **kwargs)) if function in _VIEWS else NotImplemented
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -113,25 +135,32 @@ class Symbol:
     def _seen(self, look, may_copy=True):
         """The same elements, seen as NumPy's function `look` arranges them. Where NumPy copies, the graph copies."""
         seen = look(self._stand_in)
-        if self._recorder.is_within(seen):
+        if self._is_view(seen):
             return Symbol(self._recorder, self._source, self._start, seen)
         if not may_copy:
             raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
         packed = self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
         seen = look(packed._stand_in)
-        if not self._recorder.is_within(seen):
+        if not packed._is_view(seen):
             raise NotImplementedError("a graph cannot arrange the elements of a value so; it takes reshapes, "
                                       "permutations of axes and slices")
         return Symbol(packed._recorder, packed._source, packed._start, seen)
+
+    def _is_view(self, seen):
+        """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
+        strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
+        if seen.size == 0:
+            return True
+        steps = (step for size, step in zip(seen.shape, seen.strides) if size != 1)
+        return self._recorder.is_within(seen) and all(
+            step % seen.itemsize == 0 for step in (_address(seen) - self._start, *steps))
 
     def _id(self):
         """Its number in the graph."""
         if self._value is None:
             array = self._stand_in
-            if array.size and (_address(array) != self._start or min(array.strides, default=0) < 0):
-                raise NotImplementedError("a part of a value that does not begin with its first element cannot be an "
-                                          "operand within a graph")
-            self._value = self._recorder.graph.view(self._source, array)
+            offset = (_address(array) - self._start) // array.itemsize if array.size else 0
+            self._value = self._recorder.graph.view(self._source, array, offset)
         return self._value
 
     def __iter__(self):
@@ -180,8 +209,8 @@ def _index(part):
             return operator.index(part)
         except TypeError:
             pass
-    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since a graph "
-                    "does not select elements by arrays or masks")
+    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since "
+                    f"{_NO_SELECTION}")
 
 
 # ---- Arithmetic of symbols ------------------------------------------------------------------------------------------
@@ -256,13 +285,6 @@ def _address(array):
     return array.__array_interface__["data"][0]
 
 
-def _as_array(found):
-    """NumPy makes a number of a single element, which has no memory of the array's any more."""
-    if not isinstance(found, _np.ndarray):
-        raise ElementsNeeded("a single element needs the elements of a value; end the index by ... for an array of it")
-    return found
-
-
 # ---- Recording ------------------------------------------------------------------------------------------------------
 
 class Recorder:
@@ -287,8 +309,9 @@ class Recorder:
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
     def is_within(self, array):
+        """Whether it lies in the memory of stand-ins."""
         address = _address(array)
-        return array.size == 0 or any(start <= address < start + count for start, count, _ in self._memories)
+        return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in):
         return Symbol(self, source, _address(stand_in), stand_in, source)

@@ -114,12 +114,7 @@ def sliced(node):
         for start, end, axis, step in zip(starts, ends, axes, steps):
             least = -x.shape[axis] - 1  # as far below as a slice that goes down needs
             where[axis] = slice(start, end if step > 0 or end >= least else None, step)
-        places = [range(size)[part] for size, part in zip(x.shape, where)]
-        if isinstance(x, np.ndarray) or not all(places):
-            return x[tuple(where)]
-        return dispatch("SLICE1", x, InputWindowOffsets=[min(one[0], one[-1]) for one in places],
-                        InputWindowSizes=[abs(one[-1] - one[0]) + 1 for one in places],
-                        InputWindowStrides=[one.step for one in places], shape=tuple(map(len, places)))
+        return x[tuple(where)]
 
     return compute
 
@@ -140,10 +135,7 @@ def split(node):
             sizes = [min(part, max(0, x.shape[axis] - i * part)) for i in range(count)]
         if len(sizes) != count or sum(sizes) != x.shape[axis]:
             raise ValueError(f"split is {list(sizes)}: axis {axis} has {x.shape[axis]} elements for {count} outputs")
-        if isinstance(x, np.ndarray) or 0 in sizes:
-            return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
-        shapes = tuple((*x.shape[:axis], size, *x.shape[axis + 1:]) for size in sizes)
-        return dispatch("SPLIT", x, Axis=axis, shape=shapes)
+        return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
 
     return compute
 
