@@ -391,5 +391,17 @@ TEST(TrialFamily, AThousandPartsAreReadAsViews) {
   EXPECT_EQ(steps_of(graph.graph(), FamilyId::move, cpu().info.traits), 0U);
 }
 
+// Joins has bits for 64 inputs. Those behind them are never made by a prologue, although the first 64 might be.
+TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
+  Random random(kSeed);
+  for (const std::size_t made : {63U, 64U, 71U}) {
+    TwinGraph graph;
+    std::vector<TwinGraph::View> views(72, graph.whole(graph.add_input({16}, SourceKind::input, false, random)));
+    views[made] = graph.whole(graph.add("ABS", {views[0]}, {packed({16})}));
+    graph.set_output(graph.add_sum(views, packed({16}), std::nullopt));
+    EXPECT_EQ(graph.check(cpu(), true).find("prologue") != std::string::npos, made < 64) << made;
+  }
+}
+
 }  // namespace
 }  // namespace anydml::test
