@@ -403,5 +403,28 @@ TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   }
 }
 
+// Chains before and after an operator of many tensors may have more operands together than a piece of work may have.
+// Then the graph runs with its steps apart.
+TEST(TrialFamily, ManyInputsAndLongChainsRunApart) {
+  Random random(kSeed);
+  TwinGraph graph;
+  const TensorDesc tensor = packed({16});
+  const auto add_chain = [&](std::size_t from, int length) {
+    for (int i = 0; i < length; ++i) {
+      const std::size_t other = graph.add_input({16}, SourceKind::input, false, random);
+      from = graph.add("ADD", {graph.whole(from), graph.whole(other)}, {tensor});
+    }
+    return from;
+  };
+  std::vector<TwinGraph::View> views;
+  views.push_back(graph.whole(add_chain(graph.add_input({16}, SourceKind::input, false, random), 13)));
+  const std::size_t more = graph.add_input({999, 16}, SourceKind::input, false, random);
+  for (i64 i = 0; i < 999; ++i) {
+    views.push_back({.of = more, .tensor = tensor, .offset = i * 64});
+  }
+  graph.set_output(add_chain(graph.add_sum(views, tensor, packed({16}, DataType::UINT32)), 12));
+  graph.check_everywhere();
+}
+
 }  // namespace
 }  // namespace anydml::test
