@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -328,13 +329,14 @@ class Fuser {
       return;
     }
     const Joins joins = op.family->joins(op, device_);
-    for (std::uint32_t input = 0; input < op.input_count && joins.inputs >> input != 0; ++input) {
-      if ((joins.inputs >> input & 1) != 0 && join_before(node, input)) {
+    // Only the first tensors have a bit; an operator may have more.
+    for (std::uint64_t left = joins.inputs; left != 0; left &= left - 1) {
+      if (join_before(node, static_cast<std::uint32_t>(std::countr_zero(left)))) {
         break;
       }
     }
-    for (std::uint32_t output = 0; output < op.output_count && joins.outputs >> output != 0; ++output) {
-      if ((joins.outputs >> output & 1) != 0 && join_after(node, output)) {
+    for (std::uint64_t left = joins.outputs; left != 0; left &= left - 1) {
+      if (join_after(node, static_cast<std::uint32_t>(std::countr_zero(left)))) {
         break;
       }
     }

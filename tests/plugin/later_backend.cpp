@@ -233,7 +233,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     for (const Operand& operand : step.operands) {
       joined = joined || operand.slot == kNoSlot;
-      made->slots = std::max<std::size_t>(made->slots, operand.slot == kNoSlot ? 0 : operand.slot + std::size_t{1});
+      made->slots = std::max<std::size_t>(made->slots, has_address(operand.slot) ? operand.slot + std::size_t{1} : 0);
     }
     return true;
   });

@@ -290,7 +290,9 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
+    bool joined = false;  // the steps that are looked at
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
+      joined = steps.size() > 1;
       std::size_t operands = 0;
       for (const Step& step : steps) {
         operands += step.operands.size();
@@ -309,7 +311,8 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
       return true;
     });
     if (!known) {
-      return {BackendCode::failed, "the plan asks for something that the CPU device has no kernel for"};
+      return {joined ? BackendCode::not_joined : BackendCode::failed,
+              "the plan asks for something that the CPU device has no kernel for"};
     }
     make_ready_for_threads(*compiled, *device->pool);
     *program = compiled.release();

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// Graphs of the core that run through a backend's table, beside their nodes one by one: on the CPU and on the device
+// of plugin/later_backend.cpp, which is linked with the program. ANYDML_THREADS sets the number of threads.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/process.h"
+#include "programs/programs.h"
+#include "support/graph_text.h"
+#include "support/layouts.h"
+#include "support/trial_family.h"
+
+extern "C" const anydml::BackendTable* anydml_backend(const char** message);  // of plugin/later_backend.cpp
+
+namespace anydml::test {
+
+using Bytes = std::vector<std::byte>;
+using Sizes = std::vector<i64>;
+
+inline constexpr std::byte kUnwritten{0xff};  // four of them are a NaN
+
+inline u32 number_from(const char* variable, u32 otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? static_cast<u32>(std::strtoul(text, nullptr, 10)) : otherwise;
+}
+
+struct Device {
+  const BackendTable* backend = nullptr;
+  BackendDevice* handle = nullptr;
+  BackendQueue* queue = nullptr;
+  BackendDeviceInfo info = {};
+
+  explicit Device(const BackendTable& table) : backend(&table) {
+    const BackendSettings settings{.threads = number_from("ANYDML_THREADS", 3), .cpu_target = ""};
+    EXPECT_EQ(table.open(0, &settings, &handle).code, BackendCode::ok);
+    EXPECT_EQ(table.create_queue(handle, nullptr, &queue).code, BackendCode::ok);
+    table.describe(handle, &info);
+  }
+};
+
+// The CPU, and the device that works later. The table of that one comes first, because it starts other processes, as a
+// plugin may.
+inline const std::array<Device, 2>& devices() {
+  static const std::array<Device, 2> opened = [] {
+    const char* message = nullptr;
+    const BackendTable& table = *anydml_backend(&message);
+    std::unique_lock lock(process_mutex());
+    const Device first(cpu_backend());
+    lock.unlock();  // the other takes it itself
+    return std::array{first, Device(table)};
+  }();
+  return opened;
+}
+inline const Device& cpu() { return devices()[0]; }
+inline const Device& later() { return devices()[1]; }
+
+// Memory at the temporary slot, which holds nothing that a step wrote before.
+class Temporary {
+ public:
+  Temporary(const Device& device, u64 bytes) : device_(device), bytes_(bytes) {
+    EXPECT_EQ(device.backend->allocate(device.handle, MemoryKind::temporary, bytes, &address_).code, BackendCode::ok);
+    std::memset(address_, static_cast<int>(kUnwritten), bytes);
+  }
+  ~Temporary() { device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_); }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  [[nodiscard]] void* address() const { return address_; }
+
+ private:
+  const Device& device_;
+  u64 bytes_;
+  void* address_ = nullptr;
+};
+
+inline void run_program(const Device& device, const DeviceProgram& program, u32 temporary_slot,
+                        std::vector<void*>& addresses) {
+  const Temporary temporary(device, program.temporary_bytes());
+  addresses[temporary_slot] = temporary.address();
+  ASSERT_EQ(device.backend->run(device.queue, program.get(), addresses.data()).code, BackendCode::ok);
+  BackendMark* mark = nullptr;
+  ASSERT_EQ(device.backend->mark(device.queue, &mark).code, BackendCode::ok);
+  EXPECT_EQ(device.backend->wait(mark).code, BackendCode::ok);
+  if (mark != nullptr) {
+    device.backend->destroy_mark(mark);
+  }
+}
+
+// The bytes of the graph's outputs. inputs: the address of each; constants: likewise.
+inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Graph& graph,
+                                    const std::vector<std::byte*>& inputs, const std::vector<std::byte*>& constants,
+                                    std::string* text = nullptr) {
+  BackendDeviceInfo info = device.info;
+  info.traits.joins_from = joined ? 1U : 0U;
+  const CoreDevice core{.backend = device.backend, .handle = device.handle, .info = &info};
+  const auto compiled = compile_programs(graph, core, "test", text);
+  std::vector<Bytes> outputs;
+  for (const GraphSource& output : graph.outputs) {
+    outputs.emplace_back(extent_of(graph, output).bytes, kUnwritten);
+  }
+  if (!compiled.ok()) {
+    ADD_FAILURE() << compiled.error().message;
+    return outputs;
+  }
+  const GraphPlans& plans = compiled.value().plans;
+  Bytes persistent(plans.persistent_bytes + 1, kUnwritten);
+  Bytes constant_memory(plans.constant_bytes + 1, kUnwritten);
+  std::vector<void*> addresses(plans.slots());
+  std::ranges::copy(inputs, addresses.begin());
+  for (u32 i = 0; i < outputs.size(); ++i) {
+    addresses[plans.output_slot(i)] = outputs[i].data();
+  }
+  addresses[plans.persistent_slot()] = persistent.data();
+  addresses[plans.constants_slot()] = constant_memory.data();
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    std::memcpy(&constant_memory[plans.constants[i]], constants[i], graph.constants[i].bytes);
+  }
+  for (const GraphPlans::KeptInput& kept : plans.kept) {
+    std::memcpy(&persistent[kept.offset], inputs[kept.input], kept.bytes);
+  }
+  if (compiled.value().initialise) {
+    run_program(device, compiled.value().initialise, plans.temporary_slot(), addresses);
+  }
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    addresses[i] = graph.inputs[i].owned ? nullptr : addresses[i];
+  }
+  run_program(device, compiled.value().run, plans.temporary_slot(), addresses);
+  return outputs;
+}
+
+inline TensorDesc tensor_of(const Layout& layout, DataType type = DataType::FLOAT32) {
+  TensorDesc made;
+  made.type = type;
+  made.rank = static_cast<u32>(layout.sizes.size());
+  std::ranges::copy(layout.sizes, made.sizes);
+  std::ranges::copy(layout.strides, made.strides);
+  return made;
+}
+
+inline TensorDesc packed(const Sizes& sizes, DataType type = DataType::FLOAT32) {
+  TensorDesc made = tensor_of({sizes, Sizes(sizes.size())}, type);
+  EXPECT_TRUE(set_packed_strides(made));
+  return made;
+}
+
+inline Sizes sizes_of(const TensorDesc& tensor) { return {tensor.sizes, tensor.sizes + tensor.rank}; }
+inline Layout layout_of(const TensorDesc& tensor) {
+  return {sizes_of(tensor), Sizes(tensor.strides, tensor.strides + tensor.rank)};
+}
+
+inline i64 count_of(const Sizes& sizes) { return Layout{sizes, {}}.count(); }
+
+// As support/graph_text.h reads it: "f32[2,3/3,1]".
+inline std::string text_of(const TensorDesc& tensor) {
+  std::string sizes;
+  std::string strides;
+  for (u32 i = 0; i < tensor.rank; ++i) {
+    sizes += (i == 0 ? "" : ",") + std::to_string(tensor.sizes[i]);
+    strides += (i == 0 ? "" : ",") + std::to_string(tensor.strides[i]);
+  }
+  return (tensor.type == DataType::FLOAT32 ? "f32[" : "u32[") + sizes + "/" + strides + "]";
+}
+
+inline std::shared_ptr<const OpDesc> parse(const std::string& name, const std::vector<TensorDesc>& inputs,
+                                           const std::vector<TensorDesc>& outputs, const std::string& attributes = "") {
+  std::vector<std::string> texts[2];
+  std::ranges::transform(inputs, std::back_inserter(texts[0]), text_of);
+  std::ranges::transform(outputs, std::back_inserter(texts[1]), text_of);
+  return parse_op(name, texts[0], texts[1], attributes);
+}
+
+// A graph that grows, and beside it the bytes of each value as the nodes make them one by one.
+class TwinGraph {
+ public:
+  struct Value {
+    GraphSource source;
+    TensorDesc made;
+    Bytes bytes;
+  };
+  // A tensor over the memory of a value.
+  struct View {
+    std::size_t of;
+    TensorDesc tensor;
+    i64 offset = 0;  // in bytes
+  };
+
+  std::size_t add_input(const Sizes& sizes, SourceKind kind, bool owned, Random& random) {
+    Value& value = values_.emplace_back(Value{.source = {.kind = kind}, .made = packed(sizes), .bytes = {}});
+    value.bytes.resize(static_cast<std::size_t>(count_of(sizes)) * sizeof(float));
+    for (std::size_t i = 0; i < value.bytes.size(); i += sizeof(float)) {
+      const float number = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 16.0F;
+      std::memcpy(&value.bytes[i], &number, sizeof(number));
+    }
+    if (kind == SourceKind::constant) {
+      value.source.index = static_cast<u32>(graph_.constants.size());
+      graph_.constants.push_back({.bytes = value.bytes.size(), .alignment = 4});
+    } else {
+      value.source.index = static_cast<u32>(graph_.inputs.size());
+      graph_.inputs.push_back({.extent = {.bytes = value.bytes.size(), .alignment = 4}, .owned = owned});
+    }
+    return values_.size() - 1;
+  }
+
+  // The number of its first output's value; those of the others that are present follow.
+  std::size_t add(std::shared_ptr<const OpDesc> op, const std::vector<View>& views) {
+    GraphNode node{.op = std::move(op), .sources = {}, .outputs = {}, .name = {}};
+    std::vector<std::byte*> addresses;
+    for (const View& view : views) {
+      node.sources.push_back(values_[view.of].source);
+      node.sources.back().offset = view.offset;
+      addresses.push_back(values_[view.of].bytes.data() + view.offset);
+    }
+    const Graph alone = graph_of(node.op);
+    const std::vector<Bytes> made = run_graph(cpu(), false, alone, addresses, {});
+    const std::size_t first = values_.size();
+    for (u32 i = 0; i < node.op->output_count; ++i) {
+      node.outputs.push_back(extent_of(alone, alone.outputs[i]));
+      if (node.op->outputs()[i].present) {
+        values_.push_back(
+            {.source = {.kind = SourceKind::node, .index = static_cast<u32>(graph_.nodes.size()), .output = i},
+             .made = node.op->outputs()[i].tensor,
+             .bytes = made[i]});
+      }
+    }
+    graph_.nodes.push_back(std::move(node));
+    return first;
+  }
+  std::size_t add_sum(const std::vector<View>& views, const TensorDesc& sums,
+                      const std::optional<TensorDesc>& greatest) {
+    return add(mirrored_sum(tensors_of(views), sums, greatest), views);
+  }
+  std::size_t add(const std::string& name, const std::vector<View>& views, const std::vector<TensorDesc>& outputs,
+                  const std::string& attributes = "") {
+    return add(parse(name, tensors_of(views), outputs, attributes), views);
+  }
+
+  void set_output(std::size_t value) {
+    graph_.outputs.push_back(values_[value].source);
+    outputs_.push_back(value);
+  }
+
+  [[nodiscard]] View whole(std::size_t value) const { return {.of = value, .tensor = values_[value].made}; }
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+
+  // Runs the graph and compares its outputs, the bytes between the elements included. The plan in words.
+  std::string check(const Device& device, bool joined) {
+    std::vector<std::byte*> given[2];
+    for (Value& value : values_) {
+      if (value.source.kind != SourceKind::node) {
+        given[value.source.kind == SourceKind::constant ? 1 : 0].push_back(value.bytes.data());
+      }
+    }
+    std::string text;
+    const std::vector<Bytes> made = run_graph(device, joined, graph_, given[0], given[1], &text);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      EXPECT_TRUE(made[i] == values_[outputs_[i]].bytes)
+          << "output " << i << " on " << device.info.name << (joined ? ", joined\n" : ", apart\n") << graph_text(graph_)
+          << text;
+    }
+    return text;
+  }
+  void check_everywhere() {
+    for (const bool joined : {false, true}) {
+      check(cpu(), joined);
+      check(later(), joined);
+    }
+  }
+
+ private:
+  static std::vector<TensorDesc> tensors_of(const std::vector<View>& views) {
+    std::vector<TensorDesc> tensors;
+    std::ranges::transform(views, std::back_inserter(tensors), &View::tensor);
+    return tensors;
+  }
+
+  Graph graph_;
+  std::vector<Value> values_;
+  std::vector<std::size_t> outputs_;
+};
+
+}  // namespace anydml::test
