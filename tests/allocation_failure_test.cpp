@@ -277,6 +277,35 @@ TEST(AllocationFailure, InEveryLaterCall) {
   EXPECT_GE(total, 20);
 }
 
+// A call that fails leaves the graph as it was, so that it can be repeated.
+TEST(AllocationFailure, InputsAndConstantsOfAGraphCanBeAddedAgain) {
+  Data data;
+  const auto insist = [](long until, const auto& call) {
+    t_until_failure = until;
+    const int code = call();
+    t_until_failure = -1;
+    return code == ANYDML_OUT_OF_MEMORY ? call() : code;
+  };
+  for (long until = 0; until < 12; ++until) {
+    anydml_graph* made = nullptr;
+    anydml_compiled* compiled = nullptr;
+    anydml_value x = 0, b = 0, y = 0;
+    ASSERT_EQ(anydml_graph_create(&made), ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_input(made, &data.ta, &x); }), ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_constant(made, &data.tb, &b); }), ANYDML_OK);
+    const anydml_value operands[] = {x, b};
+    ASSERT_EQ(anydml_graph_add_operator(made, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0, &y),
+              ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_output(made, y); }), ANYDML_OK);
+    ASSERT_EQ(anydml_graph_compile(made, nullptr, &compiled), ANYDML_OK);
+    const void* address = data.ta.data;
+    ASSERT_EQ(anydml_compiled_run(compiled, &address, 1, &data.to.data, 1), ANYDML_OK) << anydml_last_error();
+    EXPECT_EQ(data.out[0], 1.0F);
+    anydml_graph_release(made);
+    anydml_compiled_release(compiled);
+  }
+}
+
 TEST(Allocation, ARepeatedCallMakesNone) {
   if (is_out_of_reach()) {
     GTEST_SKIP() << kOutOfReach;

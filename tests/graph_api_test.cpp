@@ -476,6 +476,21 @@ class RandomGraph {
   Twin twin_;
 };
 
+// The header promises a packed output for any stride below 0, even of a dimension of size 1, which no element uses.
+TEST(GraphApi, AnOutputWithAStrideBelowZeroIsPacked) {
+  Twin twin;
+  const Form form(ANYDML_FLOAT32, {4, 4});
+  Bytes data(form.bytes());
+  for (std::size_t i = 0; i < data.size(); i += sizeof(float)) {
+    const float value = static_cast<float>(i);
+    std::memcpy(&data[i], &value, sizeof(value));
+  }
+  const std::size_t x = twin.input(form, std::move(data));
+  twin.output(twin.view(x, Form(ANYDML_FLOAT32, {1, 4}, {-16, 4})));
+  twin.compile();
+  EXPECT_EQ(twin.difference(), "");
+}
+
 TEST(GraphApi, RandomGraphsAreTheirOperatorsOneByOne) {
   for (std::uint32_t seed = 0; seed < 1000; ++seed) {
     ASSERT_EQ(RandomGraph(seed).difference(), "") << "seed " << seed;

@@ -170,6 +170,9 @@ TEST(ThreadPool, WorksWithMoreThreadsThanProcessors) {
 // ends after the first one.
 TEST(ThreadPool, FinishesWhileEveryWorkerIsBusy) {
   ThreadPool& pool = make_pool(3);
+  if (pool.threads() != 3) {
+    GTEST_SKIP() << "the machine gave no threads for the workers";
+  }
   struct Held {
     std::atomic<int> begun{0};
     std::atomic<bool> may_end{false};

@@ -147,6 +147,9 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   const auto made = read_forward(format_text("input {}", inputs_.size()), tensor);
   ANYDML_TRY(made);
+  reserve_more(graph_.inputs, 1);  // all of it, or nothing
+  reserve_more(inputs_, 1);
+  reserve_more(values_, 1);
   graph_.inputs.push_back({.extent = extent_of(made.value())});
   inputs_.push_back(made.value());
   const auto index = static_cast<std::uint32_t>(inputs_.size() - 1);
@@ -161,6 +164,9 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   if (tensor.data == nullptr && !empty) {
     return invalid({kLabel, name}, "data is null; expected the data of a constant");
   }
+  reserve_more(graph_.constants, 1);
+  reserve_more(constants_, 1);
+  reserve_more(values_, 1);
   graph_.constants.push_back(extent_of(made.value()));
   constants_.push_back(empty ? nullptr : static_cast<const std::byte*>(tensor.data));
   const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
@@ -272,7 +278,8 @@ Status GraphBuilder::add_output(anydml_value of) {
   }
   if (!is_whole(value)) {  // an input, a constant, or a part of something
     anydml_tensor tensor = as_given(value.tensor);
-    if (reach_of(value.tensor).first < 0) {
+    const auto strides = std::span(value.tensor.strides, value.tensor.rank);
+    if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {
       tensor.strides = nullptr;
     }
     const anydml_value inputs[] = {of};
@@ -281,6 +288,7 @@ Status GraphBuilder::add_output(anydml_value of) {
     value = values_.back();
   }
   reserve_more(outputs_, 1);
+  reserve_more(graph_.outputs, 1);
   graph_.outputs.push_back(value.source);
   outputs_.push_back(value.tensor);
   return {};

@@ -9,14 +9,6 @@
 namespace anydml {
 namespace {
 
-// An operator with another layout of one of its tensors.
-std::shared_ptr<const OpDesc> with_tensor(const OpDesc& op, std::size_t position, const TensorDesc& tensor) {
-  auto changed = std::make_shared<OpDesc>(op);
-  changed->tensors[position].tensor = tensor;
-  changed->tensors[position].reach = reach_of(tensor);
-  return changed;
-}
-
 // The bytes that follow one another in the memory of a tensor, from its last dimension on.
 std::int64_t contiguous_bytes(const TensorDesc& tensor) {
   auto elements = std::int64_t{1};
@@ -33,7 +25,15 @@ std::int64_t contiguous_bytes(const TensorDesc& tensor) {
 
 class Aliaser {
  public:
-  Aliaser(Graph graph, std::vector<std::uint32_t> sorted) : graph_(std::move(graph)), sorted_(std::move(sorted)) {}
+  Aliaser(Graph graph, std::vector<std::uint32_t> sorted)
+      : graph_(std::move(graph)),
+        sorted_(std::move(sorted)),
+        own_(graph_.nodes.size()),
+        is_output_(graph_.nodes.size()) {
+    for (const GraphSource& output : graph_.outputs) {
+      is_output_[output.index] = true;
+    }
+  }
 
   // Each view in turn, so that a view of a view has its reader read the first memory.
   void read_through_views() {
@@ -71,6 +71,17 @@ class Aliaser {
     std::uint32_t input;
   };
 
+  // Gives one tensor of a node's operator another layout. The operator is the graph's own from the first change on.
+  void set_tensor(std::uint32_t node, std::size_t position, const TensorDesc& tensor) {
+    std::shared_ptr<OpDesc>& own = own_[node];
+    if (own == nullptr) {
+      own = std::make_shared<OpDesc>(*graph_.nodes[node].op);
+      graph_.nodes[node].op = own;
+    }
+    own->tensors[position].tensor = tensor;
+    own->tensors[position].reach = reach_of(tensor);
+  }
+
   void find_readers() {
     readers_.assign(graph_.nodes.size(), {});
     for (const std::uint32_t node : sorted_) {
@@ -104,7 +115,7 @@ class Aliaser {
       }
       source = from;
       source.offset += view->offset + seen->offset;
-      other.op = with_tensor(*other.op, reader.input, seen->tensor);
+      set_tensor(reader.node, reader.input, seen->tensor);
       if (from.kind == SourceKind::node) {
         readers_[from.index].push_back(reader);
       }
@@ -112,20 +123,14 @@ class Aliaser {
     readers_[node] = std::move(left);
   }
 
-  [[nodiscard]] bool is_output(const GraphSource& value) const {
-    return std::ranges::any_of(graph_.outputs, [&](const GraphSource& output) {
-      return output.index == value.index && output.output == value.output;
-    });
-  }
-
   void write_into(std::uint32_t join, std::uint32_t input) {
-    constexpr std::int64_t kShort =
-        64;  // bytes: shorter pieces are better collected by the join, a cache line at a time
+    constexpr std::size_t kManyReaders = 64;  // each would have to be looked at for each join
+    constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter pieces faster, a cache line at a time
     const OpDesc& op = *graph_.nodes[join].op;
     const auto place = op.family->place_in_output(op, input);
     const GraphSource source = graph_.nodes[join].sources[input];
     GraphNode& maker = graph_.nodes[source.index];
-    if (!place || is_output(source) || maker.op->empty ||
+    if (!place || is_output_[source.index] || maker.op->empty || readers_[source.index].size() > kManyReaders ||
         (source.output < maker.inside.size() && maker.inside[source.output].kind != SourceKind::none)) {
       return;
     }
@@ -164,17 +169,19 @@ class Aliaser {
     for (const Change& change : changes) {
       GraphNode& other = graph_.nodes[change.reader.node];
       other.sources[change.reader.input].offset = change.seen.offset - written->offset;
-      other.op = with_tensor(*other.op, change.reader.input, change.seen.tensor);
+      set_tensor(change.reader.node, change.reader.input, change.seen.tensor);
     }
     maker.inside.resize(maker.outputs.size());
     maker.inside[source.output] = {
         .kind = SourceKind::node, .index = join, .output = place->of, .offset = place->offset + written->offset};
-    maker.op = with_tensor(*maker.op, maker.op->input_count + source.output, written->tensor);
+    set_tensor(source.index, maker.op->input_count + source.output, written->tensor);
   }
 
   Graph graph_;
   const std::vector<std::uint32_t> sorted_;
   std::vector<std::vector<Reader>> readers_;  // of each node
+  std::vector<std::shared_ptr<OpDesc>> own_;  // of each node: its operator, if it was changed here
+  NodeSet is_output_;                         // whether an output of the node is one of the graph's
 };
 
 bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {

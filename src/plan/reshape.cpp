@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
+
 namespace anydml {
 namespace {
 
@@ -36,10 +38,11 @@ std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenR
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const SeenRun next = runs[i];
     SeenRun& last = runs[merged == 0 ? 0 : merged - 1];
-    if (merged != 0 && last.stride < next.size * next.stride) {
+    const auto length = checked_multiply(next.size, next.stride);
+    if (merged != 0 && (!length || last.stride < *length)) {
       return -1;
     }
-    if (merged != 0 && last.stride == next.size * next.stride && last.seen == next.size * next.seen) {
+    if (merged != 0 && last.stride == *length && checked_multiply(next.size, next.seen) == last.seen) {
       last = {.size = last.size * next.size, .stride = next.stride, .seen = next.seen};
     } else {
       runs[merged++] = next;
@@ -59,7 +62,7 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
     if (next.size == 1) {
       continue;
     }
-    if (count != 0 && old[count - 1].stride == next.stride * next.size) {
+    if (count != 0 && checked_multiply(next.stride, next.size) == old[count - 1].stride) {
       old[count - 1] = {.size = old[count - 1].size * next.size, .stride = next.stride};
     } else {
       old[count++] = next;
