@@ -322,7 +322,8 @@ void Solver::claim(const RuleNode& node) {
   for (const std::uint16_t side : {node.a, node.b}) {
     const RuleNode& part = values_.node(side);
     const RuleValue which = part.op == RuleOp::size ? values_.value(part.a) : RuleValue{};
-    if (which.state == State::integer && which.integer < 0) {
+    // A dimension further from the end than any tensor has says nothing, and its negative may not fit.
+    if (which.state == State::integer && which.integer < 0 && which.integer >= -std::int64_t{kMaxRank}) {
       least_ranks_[part.field] = std::max(least_ranks_[part.field], -which.integer);
     }
   }

@@ -196,7 +196,9 @@ BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** q
 }
 
 BackendStatus copy(BackendQueue*, void* to, const void* from, std::uint64_t bytes) {
-  std::memmove(to, from, bytes);
+  if (bytes != 0) {  // otherwise the addresses may be null
+    std::memmove(to, from, bytes);
+  }
   return kOk;
 }
 
