@@ -79,7 +79,7 @@ TEST(Options, NameConstantInputs) {
   std::vector<float> out(5);
   const anydml_tensor inputs[] = {anydml_const_tensor(ANYDML_FLOAT32, 1, kSizes, nullptr, a.data()), floats(b)};
   const anydml_tensor output = floats(out);
-  const uint32_t constants[] = {1, 1};  // to say it twice is no error
+  const uint32_t constants[] = {1, 1};  // naming an input twice is allowed
   anydml_options options = ANYDML_OPTIONS_INIT;
   options.constants = constants;
   options.constant_count = 2;

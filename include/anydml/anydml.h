@@ -94,9 +94,9 @@ enum {
 typedef void (*anydml_log_function)(void* context, int level, const char* line);
 
 /*
- * From now on the log goes to `function` instead of standard error: entries up to `level`, and those that ANYDML_LOG
- * asks for. The log of the DirectML libraries goes there too. function null: the log goes to standard error again, and
- * ANYDML_LOG alone decides (level and context are not used).
+ * From now on the log goes to `function` instead of standard error: all entries up to `level`, and all entries that
+ * ANYDML_LOG asks for. The log of the DirectML libraries goes there too. If function is null, the log goes to standard
+ * error again, and ANYDML_LOG alone decides (level and context are not used).
  *
  * The function is called by the thread that has something to say, often in the middle of a call, and by several threads
  * at once. It must return normally and must not call this library. A call that is under way in another thread may still
@@ -400,7 +400,7 @@ ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml
  * outputs. */
 typedef struct anydml_tensor_info {
   const char* name;        /* "ATensor" */
-  int32_t is_output;       /* 1 or 0, and so are the next two */
+  int32_t is_output;       /* 1 or 0, as the two members below */
   int32_t is_optional;     /* it may be absent */
   int32_t is_array;        /* any number of tensors */
   uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level admits */
@@ -420,7 +420,7 @@ typedef struct anydml_attribute_info {
                               ANYDML_OPERATOR, with ANYDML_ARRAY for several. A number of another of these types is taken too
                               if it fits */
   uint32_t count;          /* of an array that always has so many elements; otherwise 0 */
-  int32_t is_optional;     /* 1 or 0, and so are the next two */
+  int32_t is_optional;     /* 1 or 0, as the two members below */
   int32_t is_boolean;      /* a number that is 0 or 1 */
   int32_t is_flags;        /* the enumerators are bits, which a number may combine */
   const char* spelling;    /* of its type in DirectML.h: "DML_INTERPOLATION_MODE", "FLOAT" */

@@ -14,7 +14,7 @@ import numpy as _np
 from . import _core
 from ._call import Call as _Call
 
-# NumPy's functions that return a view of their first argument, and those that return a list of views.
+# NumPy's functions that return one view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))

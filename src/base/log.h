@@ -28,8 +28,8 @@ struct LogState {
 // This library's own state, and the state of another library that it is to use instead.
 extern LogState g_own_log_state;
 void share_log_state(LogState& state) noexcept;
-// Lines up to the level go to the function from now on, whatever ANYDML_LOG says, and so do those that ANYDML_LOG asks
-// for. Null: to standard error.
+// From now on the function receives every line up to the level, and every line that ANYDML_LOG asks for. If it is null,
+// lines go to standard error again.
 void set_log_function(LogFunction function, void* context, LogLevel level) noexcept;
 
 // From now on errors are shown whatever ANYDML_LOG says: who misspelt a setting cannot be told to make another.

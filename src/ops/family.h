@@ -26,9 +26,9 @@
 //             lowering do not. Inputs without an element are the family's to refuse if an output has one.
 // Threads     Every function may be called from any thread at any time, keeps no state, and changes nothing but the
 //             plan that it is given. It may throw std::bad_alloc and nothing else.
-// Steps       A step has at most kMaxStepOperands operands, an element-wise one kMaxOperands. Its parameters are plain
-// data without pointers. It sees the
-//             results of all earlier steps of the plan. Plan::take_temporary gives memory between steps.
+// Steps       A step has at most kMaxStepOperands operands, and an element-wise step at most kMaxOperands. Its
+//             parameters are plain data without pointers. It sees the results of all earlier steps of the plan.
+//             Plan::take_temporary gives memory between steps.
 #pragma once
 
 #include <cstdint>

@@ -239,8 +239,8 @@ struct BackendProgram {
 
 namespace {
 
-// Steps that are one piece of work: a main step, and those that feed it or take what it makes. Null as in
-// Family::prepare.
+// Makes one piece of work ready: a main step with its prologue and its epilogue. The result has no prepared step where
+// Family::prepare returns null.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   const auto families = cpu::families();
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);

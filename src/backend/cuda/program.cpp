@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
 
-// Steps that are one piece of work: a main step, and those that feed it or take what it makes. Null, or why not.
+// Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot be.
 const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
   std::size_t operands = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/scalar.h"
+#include "ops/arguments.h"
 #include "ops/fill/step.h"
 #include "ops/op_desc.h"
 
@@ -84,14 +85,7 @@ const Family fill_family = {
         [](const facts::Operator& op) {
           return std::ranges::find(kEntries, op.name, &FillEntry::name) != std::end(kEntries);
         },
-    .types =
-        [](const facts::Operator&, std::size_t) {
-          TypeSet all = 0;
-#define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
-          ANYDML_FOR_EACH_TYPE(ANYDML_ADD)
-#undef ANYDML_ADD
-          return all;
-        },
+    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
     .by_element = false,
     .check = check,
     .lower = lower,

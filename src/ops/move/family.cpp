@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 
+#include "ops/arguments.h"
 #include "ops/move/maps.h"
 #include "ops/op_desc.h"
 #include "schema/words.h"
@@ -106,14 +107,7 @@ extern const Family move_family;
 const Family move_family = {
     .id = FamilyId::move,
     .has = [](const facts::Operator& op) { return find_entry(op) != nullptr; },
-    .types =
-        [](const facts::Operator&, std::size_t) {
-          TypeSet all = 0;
-#define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
-          ANYDML_FOR_EACH_TYPE(ANYDML_ADD)
-#undef ANYDML_ADD
-          return all;
-        },
+    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
     .by_element = false,
     .check = check,
     .lower = lower,

@@ -2,6 +2,7 @@
 // Tensors that are windows of others: SPLIT, JOIN, slices, and the inputs of paddings.
 #include <algorithm>
 
+#include "ops/arguments.h"
 #include "ops/move/maps.h"
 
 namespace anydml::moves {
@@ -102,11 +103,8 @@ void copy_in(const PlacedTensor& part, const PlacedTensor& whole, const Window& 
 }  // namespace
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
-  const auto found = std::ranges::find(desc.op->fields, field, &facts::Field::name);
-  if (found == desc.op->fields.end()) {
-    return {};
-  }
-  return desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())].numbers;
+  const schema::Argument* argument = find_argument(desc, field);
+  return argument != nullptr ? std::span<const Scalar>(argument->numbers) : std::span<const Scalar>();
 }
 
 void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {

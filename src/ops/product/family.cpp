@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
 #include "ops/product/step.h"
@@ -50,13 +51,6 @@ ProductParameters parameters_of(const OpDesc& internal) {
   ProductParameters parameters;
   std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
   return parameters;
-}
-
-// What was given for a field; null if it is absent.
-const schema::Argument* find_argument(const OpDesc& desc, std::string_view name) {
-  const auto field = std::ranges::find(desc.op->fields, name, &facts::Field::name);
-  const schema::Argument& argument = desc.arguments[static_cast<std::size_t>(field - desc.op->fields.begin())];
-  return argument.present ? &argument : nullptr;
 }
 
 Scalar number_of(const OpDesc& desc, std::string_view name) {

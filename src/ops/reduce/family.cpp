@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
 #include "ops/reduce/step.h"
@@ -38,24 +39,6 @@ constexpr TypeSet kFunctionTypes = type_bit(DataType::FLOAT32) | type_bit(DataTy
 constexpr TypeSet kIndexTypes =
     type_bit(DataType::UINT32) | type_bit(DataType::INT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT64);
 
-TypeSet all_types() {
-  TypeSet all = 0;
-#define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
-  ANYDML_FOR_EACH_TYPE(ANYDML_ADD)
-#undef ANYDML_ADD
-  return all;
-}
-
-// What was given for a field; null if it is absent, or the operator has no such field.
-const schema::Argument* find_argument(const OpDesc& desc, std::string_view name) {
-  const auto field = std::ranges::find(desc.op->fields, name, &facts::Field::name);
-  if (field == desc.op->fields.end()) {
-    return nullptr;
-  }
-  const schema::Argument& argument = desc.arguments[static_cast<std::size_t>(field - desc.op->fields.begin())];
-  return argument.present ? &argument : nullptr;
-}
-
 u64 number_of(const schema::Argument* argument) {
   return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
 }
@@ -80,17 +63,6 @@ bool is_composed(std::string_view function) { return std::ranges::find(kComposed
 // Of one that has steps.
 ReduceFunction function_of(const OpDesc& desc) {
   return static_cast<ReduceFunction>(std::ranges::find(kFunctions, function_name(desc)) - std::begin(kFunctions));
-}
-
-// Bit i: axis i is reduced. The axes were checked.
-std::uint32_t axes_of(const OpDesc& desc) {
-  std::uint32_t axes = 0;
-  if (const schema::Argument* argument = find_argument(desc, "Axes"); argument != nullptr) {
-    for (const Scalar& axis : argument->numbers) {
-      axes |= 1U << axis.as<u32>();
-    }
-  }
-  return axes;
 }
 
 Status check_types(const OpDesc& desc, std::string_view name) {
@@ -118,24 +90,6 @@ Status check_types(const OpDesc& desc, std::string_view name) {
     return invalid(desc, output,
                    format_text("type is {}; expected {}, the type of {}", type_name(output.tensor.type),
                                type_name(input.tensor.type), input.name));
-  }
-  return {};
-}
-
-Status check_axes(const OpDesc& desc) {
-  const TensorDesc& input = desc.tensors[0].tensor;
-  std::uint32_t seen = 0;
-  const schema::Argument* argument = find_argument(desc, "Axes");
-  for (std::size_t i = 0; argument != nullptr && i < argument->numbers.size(); ++i) {
-    const u64 axis = argument->numbers[i].as<u64>();
-    if (axis >= input.rank) {
-      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {}; expected less than {}, the dimensions of {}",
-                                                          i, axis, input.rank, desc.tensors[0].name));
-    }
-    if ((seen >> axis & 1) != 0) {
-      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {} again; expected each axis once", i, axis));
-    }
-    seen |= 1U << axis;
   }
   return {};
 }

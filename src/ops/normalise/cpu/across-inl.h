@@ -78,7 +78,7 @@ ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t wid
 template <class T>
 struct Lines {
   const Tile<T>& tile;
-  f32* packed;  // null: there is no room
+  f32* packed;  // null if the tile does not fit into scratch memory
   LoopWalk line;
   std::int64_t number = 0;
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "ops/arguments.h"
+
+#include <algorithm>
+
+#include "text/format.h"
+
+namespace anydml {
+
+const schema::Argument* find_argument(const OpDesc& desc, std::string_view field) {
+  const auto found = std::ranges::find(desc.op->fields, field, &facts::Field::name);
+  if (found == desc.op->fields.end()) {
+    return nullptr;
+  }
+  const schema::Argument& argument = desc.arguments[static_cast<std::size_t>(found - desc.op->fields.begin())];
+  return argument.present ? &argument : nullptr;
+}
+
+std::uint32_t axes_of(const OpDesc& desc) {
+  std::uint32_t axes = 0;
+  if (const schema::Argument* argument = find_argument(desc, "Axes"); argument != nullptr) {
+    for (const Scalar& axis : argument->numbers) {
+      axes |= 1U << axis.as<u32>();
+    }
+  }
+  return axes;
+}
+
+Status check_axes(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[0];
+  std::uint32_t seen = 0;
+  const schema::Argument* argument = find_argument(desc, "Axes");
+  for (std::size_t i = 0; argument != nullptr && i < argument->numbers.size(); ++i) {
+    const u64 axis = argument->numbers[i].as<u64>();
+    if (axis >= input.tensor.rank) {
+      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {}; expected less than {}, the dimensions of {}",
+                                                          i, axis, input.tensor.rank, input.name));
+    }
+    if ((seen >> axis & 1) != 0) {
+      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {} again; expected each axis once", i, axis));
+    }
+    seen |= 1U << axis;
+  }
+  return {};
+}
+
+}  // namespace anydml

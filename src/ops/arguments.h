@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The attributes of a checked operator, for the families that read them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ops/op_desc.h"
+
+namespace anydml {
+
+// The types of all elements that tensors have.
+[[nodiscard]] constexpr TypeSet all_types() {
+  TypeSet all = 0;
+#define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
+  ANYDML_FOR_EACH_TYPE(ANYDML_ADD)
+#undef ANYDML_ADD
+  return all;
+}
+
+// The argument of a field; null if it was not given, or if the operator has no such field.
+[[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
+
+// The field Axes as bits: bit i stands for axis i of the first input. check_axes has found every axis there, once.
+[[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
+[[nodiscard]] Status check_axes(const OpDesc& desc);
+
+}  // namespace anydml
