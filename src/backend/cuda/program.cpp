@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
 
-// Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot be.
+// Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot
+// be.
 const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
   std::size_t operands = 0;
