@@ -28,3 +28,17 @@
 #else
 #define ANYDML_TARGET 0
 #endif
+
+// Calls a function of the namespace of the machine's target, or is `otherwise` where no such target is enabled:
+// ANYDML_FOR_TARGET(target, nullptr, find_kernel(type)).
+#undef ANYDML_FOR_TARGET
+#if defined(__aarch64__)
+#define ANYDML_FOR_TARGET(target, otherwise, ...) ((target) == cpu::Target::neon ? N_NEON::__VA_ARGS__ : (otherwise))
+#elif defined(__x86_64__)
+#define ANYDML_FOR_TARGET(target, otherwise, ...)        \
+  ((target) == cpu::Target::avx512 ? N_AVX3::__VA_ARGS__ \
+   : (target) == cpu::Target::avx2 ? N_AVX2::__VA_ARGS__ \
+                                   : (otherwise))
+#else
+#define ANYDML_FOR_TARGET(target, otherwise, ...) ((void)(target), (otherwise))
+#endif

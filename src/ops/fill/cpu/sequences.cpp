@@ -42,12 +42,7 @@ HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int64_t co
   }
 }
 
-HWY_INLINE void narrow_vector(const f32* from, std::byte* to) {
-  const hn::ScalableTag<f32> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> d_half;
-  const hn::Repartition<u8, decltype(d_half)> d_bytes;
-  hn::StoreU(hn::BitCast(d_bytes, hn::DemoteTo(d_half, hn::LoadU(d, from))), d_bytes, reinterpret_cast<u8*>(to));
-}
+#include "backend/cpu/halves-inl.h"
 
 template <class T>
 void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept {
@@ -123,20 +118,8 @@ HWY_AFTER_NAMESPACE();
 namespace anydml {
 
 template <class T>
-SequenceRow<T> vector_sequence_row([[maybe_unused]] cpu::Target target) {
-#if defined(__aarch64__)
-  if (target == cpu::Target::neon) {
-    return N_NEON::sequence_row<T>();
-  }
-#elif defined(__x86_64__)
-  if (target == cpu::Target::avx512) {
-    return N_AVX3::sequence_row<T>();
-  }
-  if (target == cpu::Target::avx2) {
-    return N_AVX2::sequence_row<T>();
-  }
-#endif
-  return nullptr;
+SequenceRow<T> vector_sequence_row(cpu::Target target) {
+  return ANYDML_FOR_TARGET(target, nullptr, sequence_row<T>());
 }
 #define ANYDML_SEQUENCE(T, name, value) template SequenceRow<T> vector_sequence_row<T>(cpu::Target);
 ANYDML_FOR_EACH_TYPE(ANYDML_SEQUENCE)

@@ -58,19 +58,7 @@ const char* shape_name(MoveShape shape) {
 }
 
 MoveKernel find_move_kernel(MoveShape shape, std::int64_t unit, cpu::Target target) {
-  switch (target) {
-#if defined(__aarch64__)
-    case cpu::Target::neon:
-      return N_NEON::find_kernel(shape, unit);
-#elif defined(__x86_64__)
-    case cpu::Target::avx512:
-      return N_AVX3::find_kernel(shape, unit);
-    case cpu::Target::avx2:
-      return N_AVX2::find_kernel(shape, unit);
-#endif
-    default:
-      return any_machine::find_kernel(shape, unit);
-  }
+  return ANYDML_FOR_TARGET(target, any_machine::find_kernel(shape, unit), find_kernel(shape, unit));
 }
 
 }  // namespace anydml

@@ -204,21 +204,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace anydml {
 
-const ProductKernels* product_kernels([[maybe_unused]] cpu::Target target) {
-#if defined(__aarch64__)
-  if (target == cpu::Target::neon) {
-    return N_NEON::kernels();
-  }
-#elif defined(__x86_64__)
-  if (target == cpu::Target::avx512) {
-    return N_AVX3::kernels();
-  }
-  if (target == cpu::Target::avx2) {
-    return N_AVX2::kernels();
-  }
-#endif
-  return nullptr;
-}
+const ProductKernels* product_kernels(cpu::Target target) { return ANYDML_FOR_TARGET(target, nullptr, kernels()); }
 
 }  // namespace anydml
 
