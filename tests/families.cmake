@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# The tests of the families of operators. Each program and each oracle runs with three threads, and again with fewer
+# threads and with the kernels for any machine, because the results have to be the same bits. ./test --quick leaves the
+# repetitions out (label repeats), and so do the sanitizers.
+
+set(tests_on_cuda)
+set(oracles_on_cuda)
+
+# anydml_family_test(NAME [AGAIN filter] LIBRARIES ...)
+# NAME.cpp, which computes much itself. AGAIN: the tests of it that run again; all of them if it is not given.
+function(anydml_family_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES" AGAIN "LIBRARIES")
+  set(no_races)
+  if(FAMILY_NO_RACES)
+    set(no_races NO_RACES)
+  endif()
+  anydml_test(${name} FAST ${no_races} LIBRARIES ${FAMILY_LIBRARIES} ENVIRONMENT ANYDML_THREADS=3)
+  if(NOT ANYDML_SANITIZE)
+    set(again ${name})
+    if(FAMILY_AGAIN)
+      list(APPEND again --gtest_filter=${FAMILY_AGAIN})
+    endif()
+    add_test(NAME ${name}_one_thread COMMAND ${again})
+    add_test(NAME ${name}_generic COMMAND ${again})
+    set_tests_properties(${name}_one_thread PROPERTIES LABELS repeats ENVIRONMENT ANYDML_THREADS=1)
+    set_tests_properties(${name}_generic PROPERTIES LABELS repeats
+      ENVIRONMENT "ANYDML_THREADS=2;ANYDML_CPU_TARGET=generic")
+  endif()
+  set(tests_on_cuda ${tests_on_cuda} ${name} PARENT_SCOPE)
+endfunction()
+
+# anydml_oracle(NAME): NAME_oracle.py, which compares the library with answers that are not its own.
+function(anydml_oracle name)
+  set(oracles_on_cuda ${oracles_on_cuda} ${name}_oracle PARENT_SCOPE)
+  if(ANYDML_SANITIZE OR NOT ANYDML_NUMPY_PYTHON)
+    return()
+  endif()
+  foreach(way "" _generic)
+    add_test(NAME ${name}_oracle${way}
+      COMMAND ${ANYDML_NUMPY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${name}_oracle.py $<TARGET_FILE:anydml>)
+  endforeach()
+  set_tests_properties(${name}_oracle PROPERTIES ENVIRONMENT ANYDML_THREADS=3)
+  set_tests_properties(${name}_oracle_generic PROPERTIES LABELS repeats
+    ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
+endfunction()
+
+anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
+anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
+anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
+anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
+
+anydml_oracle(move)
+anydml_oracle(product)
+anydml_oracle(softmax)
+anydml_oracle(reduce)
