@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::int64_t kPieceElements = 256;
 
-// The parameters of a step. The strides of each tensor follow, in bytes: kMaxRank numbers for each input and each
-// output.
-struct TrialStep {
-  std::int64_t count;
-  std::uint32_t inputs;
-  std::uint32_t rank;
-  std::int64_t sizes[kMaxRank];
-};
-
-// The operands of a step: the inputs, the two outputs, and the sums in the temporary.
 class MirroredSum final : public cpu::Prepared {
  public:
   MirroredSum(const Step& step, cpu::Neighbours neighbours)

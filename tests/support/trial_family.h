@@ -14,14 +14,9 @@
 #include <span>
 
 #include "ops/op_desc.h"
+#include "support/trial_step.h"
 
 namespace anydml::test {
-
-// The number of the family in plans: it follows those of ops/families.def.
-inline constexpr std::uint32_t kTrialFamily = 0
-#define ANYDML_FAMILY(name) +1
-#include "ops/families.def"
-    ;
 
 // greatest: nothing if output 1 is absent.
 [[nodiscard]] std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, const TensorDesc& sums,

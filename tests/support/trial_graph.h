@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Graphs of the core that run through a backend's table, beside their nodes one by one: on the CPU and on the device
 // of plugin/later_backend.cpp, which is linked with the program. ANYDML_THREADS sets the number of threads.
+// ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), whose device then takes the place of
+// the latter.
 #pragma once
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,12 +53,26 @@ struct Device {
   }
 };
 
+inline const BackendTable& other_backend() {
+  const char* message = "it cannot be loaded";
+  PluginEntry entry = anydml_backend;
+  if (const char* const plugin = std::getenv("ANYDML_TRIAL_PLUGIN"); plugin != nullptr) {
+    void* const library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+    entry = library != nullptr ? reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntry)) : nullptr;
+  }
+  const BackendTable* const table = entry != nullptr ? entry(&message) : nullptr;
+  if (table == nullptr) {
+    std::fprintf(stderr, "ANYDML_TRIAL_PLUGIN: %s\n", message);
+    std::exit(1);
+  }
+  return *table;
+}
+
 // The CPU, and the device that works later. The table of that one comes first, because it starts other processes, as a
 // plugin may.
 inline const std::array<Device, 2>& devices() {
   static const std::array<Device, 2> opened = [] {
-    const char* message = nullptr;
-    const BackendTable& table = *anydml_backend(&message);
+    const BackendTable& table = other_backend();
     std::unique_lock lock(process_mutex());
     const Device first(cpu_backend());
     lock.unlock();  // the other takes it itself
@@ -64,28 +83,32 @@ inline const std::array<Device, 2>& devices() {
 inline const Device& cpu() { return devices()[0]; }
 inline const Device& later() { return devices()[1]; }
 
-// Memory at the temporary slot, which holds nothing that a step wrote before.
-class Temporary {
+// Memory of a device which holds nothing that a step wrote before, and which the CPU may write and read.
+class DeviceBytes {
  public:
-  Temporary(const Device& device, u64 bytes) : device_(device), bytes_(bytes) {
-    EXPECT_EQ(device.backend->allocate(device.handle, MemoryKind::temporary, bytes, &address_).code, BackendCode::ok);
-    std::memset(address_, static_cast<int>(kUnwritten), bytes);
+  DeviceBytes(const Device& device, u64 bytes, MemoryKind kind = MemoryKind::readback_buffer)
+      : device_(device), bytes_((bytes + 4) / 4 * 4), kind_(device.info.unified_memory != 0 ? kind : kPinned) {
+    EXPECT_EQ(device.backend->allocate(device.handle, kind_, bytes_, &address_).code, BackendCode::ok);
+    std::memset(address_, static_cast<int>(kUnwritten), bytes_);
   }
-  ~Temporary() { device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_); }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
+  ~DeviceBytes() { device_.backend->release(device_.handle, kind_, bytes_, address_); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
 
-  [[nodiscard]] void* address() const { return address_; }
+  [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
 
  private:
+  static constexpr MemoryKind kPinned = MemoryKind::readback_buffer;
+
   const Device& device_;
   u64 bytes_;
+  MemoryKind kind_;
   void* address_ = nullptr;
 };
 
 inline void run_program(const Device& device, const DeviceProgram& program, u32 temporary_slot,
                         std::vector<void*>& addresses) {
-  const Temporary temporary(device, program.temporary_bytes());
+  const DeviceBytes temporary(device, program.temporary_bytes(), MemoryKind::temporary);
   addresses[temporary_slot] = temporary.address();
   ASSERT_EQ(device.backend->run(device.queue, program.get(), addresses.data()).code, BackendCode::ok);
   BackendMark* mark = nullptr;
@@ -113,21 +136,34 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
     return outputs;
   }
   const GraphPlans& plans = compiled.value().plans;
+  // A device with memory of its own gets everything there. The CPU gets the bytes themselves, so that a sanitizer sees
+  // an access beside them.
+  std::vector<std::unique_ptr<DeviceBytes>> staged;
+  const auto stage = [&](std::byte* bytes, u64 count) {
+    if (device.info.unified_memory != 0) {
+      return bytes;
+    }
+    std::byte* const there = staged.emplace_back(std::make_unique<DeviceBytes>(device, count))->address();
+    std::memcpy(there, bytes, count);
+    return there;
+  };
   Bytes persistent(plans.persistent_bytes + 1, kUnwritten);
   Bytes constant_memory(plans.constant_bytes + 1, kUnwritten);
-  std::vector<void*> addresses(plans.slots());
-  std::ranges::copy(inputs, addresses.begin());
-  for (u32 i = 0; i < outputs.size(); ++i) {
-    addresses[plans.output_slot(i)] = outputs[i].data();
-  }
-  addresses[plans.persistent_slot()] = persistent.data();
-  addresses[plans.constants_slot()] = constant_memory.data();
   for (std::size_t i = 0; i < constants.size(); ++i) {
     std::memcpy(&constant_memory[plans.constants[i]], constants[i], graph.constants[i].bytes);
   }
   for (const GraphPlans::KeptInput& kept : plans.kept) {
     std::memcpy(&persistent[kept.offset], inputs[kept.input], kept.bytes);
   }
+  std::vector<void*> addresses(plans.slots());
+  for (u32 i = 0; i < inputs.size(); ++i) {
+    addresses[i] = stage(inputs[i], graph.inputs[i].extent.bytes);
+  }
+  for (u32 i = 0; i < outputs.size(); ++i) {
+    addresses[plans.output_slot(i)] = stage(outputs[i].data(), outputs[i].size());
+  }
+  addresses[plans.persistent_slot()] = stage(persistent.data(), persistent.size());
+  addresses[plans.constants_slot()] = stage(constant_memory.data(), constant_memory.size());
   if (compiled.value().initialise) {
     run_program(device, compiled.value().initialise, plans.temporary_slot(), addresses);
   }
@@ -135,6 +171,9 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
     addresses[i] = graph.inputs[i].owned ? nullptr : addresses[i];
   }
   run_program(device, compiled.value().run, plans.temporary_slot(), addresses);
+  for (u32 i = 0; i < outputs.size(); ++i) {
+    std::memmove(outputs[i].data(), addresses[plans.output_slot(i)], outputs[i].size());
+  }
   return outputs;
 }
 

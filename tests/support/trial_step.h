@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step of the trial family (trial_family.h), as its kernels read them.
+#pragma once
+
+#include <cstdint>
+
+#include "schema/tensor_rules.h"
+
+namespace anydml::test {
+
+// The number of the family in plans: it follows those of ops/families.def.
+inline constexpr std::uint32_t kTrialFamily = 0
+#define ANYDML_FAMILY(name) +1
+#include "ops/families.def"
+    ;
+
+// The strides of each tensor follow, in bytes: kMaxRank numbers for each input and each output. The operands are the
+// inputs, the two outputs, and the sums in the temporary.
+struct TrialStep {
+  std::int64_t count;
+  std::uint32_t inputs;
+  std::uint32_t rank;
+  std::int64_t sizes[kMaxRank];
+};
+
+}  // namespace anydml::test
