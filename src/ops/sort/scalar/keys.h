@@ -4,7 +4,7 @@
 // of their indices.
 #pragma once
 
-#include <limits>
+#include <type_traits>
 
 #include "base/float_bits.h"
 
@@ -13,6 +13,9 @@ namespace anydml {
 template <class T>
 using sort_key_t = std::conditional_t<sizeof(T) == 8, i64, i32>;
 
+template <class Key>
+inline constexpr Key kGreatestKey = static_cast<Key>(~std::make_unsigned_t<Key>{0} >> 1);
+
 // In increasing order.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr sort_key_t<T> increasing_key(T element) {
@@ -20,11 +23,10 @@ template <class T>
   if constexpr (is_float<T>) {
     using Parts = FloatParts<T>;
     constexpr Key kInfinity = static_cast<Key>(Parts::kInfinity);
-    constexpr Key kNan = std::numeric_limits<Key>::max();
     const auto bits = to_bits(element);
     const auto magnitude = static_cast<Key>(bits & Parts::kMagnitude);
     const Key key = (bits & Parts::kSign) != 0 ? -magnitude : magnitude;  // both zeros are 0
-    return magnitude > kInfinity ? kNan : key;
+    return magnitude > kInfinity ? kGreatestKey<Key> : key;
   } else if constexpr (std::is_signed_v<T> || sizeof(T) < sizeof(Key)) {
     return element;
   } else {
