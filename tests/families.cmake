@@ -53,3 +53,21 @@ anydml_oracle(move)
 anydml_oracle(product)
 anydml_oracle(softmax)
 anydml_oracle(reduce)
+anydml_oracle(sort)
+
+# Whole operators of all families against digests of what they gave before. ./test --quick leaves the repetitions out.
+add_executable(operator_digests operator_digests.cpp support/random_operator.cpp)
+set_target_properties(operator_digests PROPERTIES CXX_EXTENSIONS OFF)
+target_include_directories(operator_digests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(operator_digests PRIVATE anydml_options anydml::anydml anydml_schema)
+target_compile_options(operator_digests PRIVATE ${light})
+target_compile_definitions(operator_digests PRIVATE
+  ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/operator_digests.txt")
+list(APPEND tests_on_cuda operator_digests)
+add_test(NAME operator_digests COMMAND operator_digests)
+set_tests_properties(operator_digests PROPERTIES ENVIRONMENT ANYDML_THREADS=3)
+if(NOT ANYDML_SANITIZE)
+  add_test(NAME operator_digests_generic COMMAND operator_digests)
+  set_tests_properties(operator_digests_generic PROPERTIES LABELS repeats
+    ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
+endif()

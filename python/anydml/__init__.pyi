@@ -25,7 +25,7 @@ __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Gra
            "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
            "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
            "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile"]
+           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1"]
 
 class _Adapter(TypedDict):
     name: str

@@ -19,7 +19,7 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
            "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
            "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile"]
+           "thresholded_relu", "tile", "top_k", "top_k1"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1098,6 +1098,24 @@ def tile(input, /, *, repeats, out=None, shape=None, device=None):
     return _run("TILE", input, Repeats=repeats, out=out, shape=shape, device=device)
 
 
+def top_k(input, /, *, axis, k, out=None, dtype=None, shape=None, device=None):
+    """DirectML's TOP_K: K largest along Axis, sorted descending, with their indices.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``axis``: a whole number, 0 or more.
+    ``k``: a whole number, 0 or more.
+    The result ``output_value`` has the type of ``input``.
+    The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> [one.tolist() for one in anydml.top_k(x, axis=1, k=2)]
+    [[[5.0, 3.0], [9.0, 2.0]], [[1, 2], [2, 0]]]
+    """
+    return _run("TOP_K", input, Axis=axis, K=k, out=out, dtype=dtype, shape=shape, device=device)
+
+
 def sign(input, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_SIGN: input < 0 ? -1 : (input > 0 ? 1 : 0)   (-0.0 gives 0), element by element.
 
@@ -1441,6 +1459,27 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
     """
     return _run("SLICE1", input, InputWindowOffsets=input_window_offsets, InputWindowSizes=input_window_sizes,
                 InputWindowStrides=input_window_strides, out=out, shape=shape, device=device)
+
+
+def top_k1(input, /, *, axis, k, axis_direction, out=None, dtype=None, shape=None, device=None):
+    """DirectML's TOP_K1: K smallest ascending (AxisDirection INCREASING) or K largest descending (DECREASING) along
+    Axis, with their indices.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``axis``: a whole number, 0 or more.
+    ``k``: a whole number, 0 or more.
+    ``axis_direction``: 'INCREASING' or 'DECREASING'.
+    The result ``output_value`` has the type of ``input``.
+    The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> [one.tolist() for one in anydml.top_k1(x, axis=1, k=2, axis_direction="INCREASING")]
+    [[[1.0, 3.0], [2.0, 2.0]], [[0, 2], [0, 1]]]
+    """
+    return _run("TOP_K1", input, Axis=axis, K=k, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
+                device=device)
 
 
 def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device=None):

@@ -23,7 +23,7 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
            "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
            "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile"]
+           "thresholded_relu", "tile", "top_k", "top_k1"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -691,6 +691,15 @@ def tile(input: _Operand, /, *, repeats: Sequence[SupportsIndex], out: _Out, sha
          device: str | None = None) -> _Out: ...
 
 @overload
+def top_k(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex,
+          out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
+@overload
+def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
+          out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
+
+@overload
 def sign(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def sign(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -866,6 +875,16 @@ def slice1(input: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
 def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
            input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
            shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def top_k1(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex, axis_direction: str | SupportsIndex,
+           out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
+@overload
+def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
+           axis_direction: str | SupportsIndex, out: Sequence[_Library | bool | None] | None = None,
+           dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+           device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
 def depth_to_space1(input: _Typed[_Element], /, *, block_size: SupportsIndex, order: str | SupportsIndex,

@@ -94,6 +94,20 @@ def of_arg(dtype, since):
     return [([x], one) for one in options for x in (numbers(dtype, (2, 3, 4)), numbers(dtype, (3, 7, 3), 3, False))]
 
 
+def of_top_k(dtype, since):
+    """Of rows with few numbers, and therefore ties. NaN has no place in ONNX."""
+    cases = []
+    for shape, axis, k in (((2, 3, 4), 1, 2), ((40,), 0, 13), ((3, 5), -1, 5), ((3, 5), 0, 1)):
+        x = np.arange(np.prod(shape)).reshape(shape) * 7 % 11
+        x = x.astype(dtype)
+        for options in ({}, {"largest": 0}, {"largest": 1, "sorted": 1}) if since >= 11 else ({},):
+            if since == 1:
+                cases.append(([x], {"axis": axis, "k": k, "outputs": 2}))
+            else:
+                cases.append(([x, ints(k)], {"axis": axis, "outputs": 2, **options}))
+    return cases
+
+
 def of_cast(dtype, since):
     """Of floats to integers values that both hold; beyond that ONNX leaves it open."""
     cases = []
@@ -390,7 +404,7 @@ CASES = {
     "Split": of_split, "Squeeze": of_axes((1, 3, 1, 2), None, [0], [0, 2], [-2]),
     "Softsign": lambda dtype, since: of_one()(dtype, since)[1:],  # the reference fails without dimensions
     "Sum": of_several,
-    "ThresholdedRelu": of_one(alpha=1.5), "Tile": of_tile,
+    "ThresholdedRelu": of_one(alpha=1.5), "Tile": of_tile, "TopK": of_top_k,
     "Transpose": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in ({}, {"perm": [2, 0, 1]})],
     "Trilu": lambda dtype, since: [([numbers(dtype, (2, 4, 3)), *k], {"upper": upper}) for upper in (0, 1)
                                    for k in ([], [np.array(1)], [np.array(-2)])],

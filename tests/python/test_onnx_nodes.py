@@ -231,6 +231,8 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("Expand", [X, ints(2, -1)], {}, r"shape is \[2, -1\]; expected sizes of 0 or more"),
     ("Slice", [X, ints(0), ints(1), ints(0), ints(0)], {}, r"steps is \[0\], and a step is 0"),
     ("Slice", [X, ints(0), ints(1), ints(2)], {}, "an axis is 2, and the tensor has 2 dimensions"),
+    ("TopK", [X, ints(4)], {"outputs": 2}, r"K is \[4\], and axis 1 has 3 elements"),
+    ("TopK", [X, ints(-1)], {"axis": 0, "outputs": 2}, r"K is \[-1\], and axis 0 has 2 elements"),
     ("Split", [X], {"axis": 5, "num_outputs": 1}, "axis is 5"),
     ("Split", [X], {"num_outputs": 0}, "num_outputs is 0; expected 1"),
     ("Split", [X, ints(3, -1)], {"outputs": 2}, r"split is \[3, -1\]; expected sizes of 0 or more"),

@@ -72,6 +72,8 @@ CASES = {
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
     "ARGMIN": ((X.reshape(2, 2),), {"axes": [1], "axis_direction": "increasing"}, {"shape": (2, 1), "dtype": "int64"}),
     "ARGMAX": ((X.reshape(2, 2),), {"axes": [0], "axis_direction": "decreasing"}, {"shape": (1, 2), "dtype": "int64"}),
+    "TOP_K": ((X.reshape(2, 2),), {"axis": 1, "k": 1}, {"shape": ((2, 1), (2, 1)), "dtype": (X.dtype, "uint64")}),
+    "TOP_K1": ((X,), {"axis": 0, "k": 3, "axis_direction": "increasing"}, {"shape": ((3,), (3,)), "dtype": (X.dtype, "int64")}),
     "SPLIT": ((X,), {"axis": 0}, {"shape": ((1,), (3,))}),
     "JOIN": (([X, Y, X],), {"axis": 0}, {"shape": (12,)}),
     "SLICE": ((X,), {"offsets": [1], "sizes": [2], "strides": [2]}, {"shape": (2,)}),

@@ -21,7 +21,6 @@ using Stage = schema::Solver::Stage;
 
 namespace {
 
-constexpr std::int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5};
 constexpr std::uint64_t kNaturals[] = {0, 0, 1, 1, 1, 2, 2, 3};
 constexpr std::int64_t kIntegers[] = {-2, -1, 1, 1, 2, 0};
 constexpr double kReals[] = {0, 0.25, 0.5, 1, 1};
@@ -266,7 +265,7 @@ class RandomOperator {
     if (unknown.empty()) {
       return false;
     }
-    *unknown[random_.below(unknown.size())] = random_.one_of(kSizes);
+    *unknown[random_.below(unknown.size())] = random_.one_of(random_.sizes_);
     return true;
   }
 

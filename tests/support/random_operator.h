@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "facts/facts.h"
 #include "schema/described.h"
@@ -14,7 +15,11 @@ namespace anydml::test {
 
 class RandomOperators {
  public:
-  explicit RandomOperators(std::uint64_t seed) : state_(seed) {}
+  static constexpr std::int64_t kSmallSizes[] = {1, 2, 2, 3, 3, 4, 5};
+
+  // sizes: of dimensions, where nothing determines them. They must outlive this.
+  explicit RandomOperators(std::uint64_t seed, std::span<const std::int64_t> sizes = kSmallSizes)
+      : state_(seed), sizes_(sizes) {}
 
   // Nothing if no attempt was right, which is rare for the operators of which infer_test says that they are covered.
   // Outputs are what inferring gives, and chosen too where nothing determines them.
@@ -33,6 +38,7 @@ class RandomOperators {
 
   friend class RandomOperator;
   std::uint64_t state_;
+  std::span<const std::int64_t> sizes_;
 };
 
 // A copy without what its outputs are: optional ones that are there stay, and arrays keep as many as they have.

@@ -125,6 +125,7 @@ _NODES = {
     "ReduceProd": reductions.reduction("MULTIPLY"),
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
+    "TopK": Row(reductions.top_k, "TOP_K1"),
     # products of matrices
     "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
     "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),

@@ -81,6 +81,25 @@ def extreme_index(name):
     return Row(make, name)
 
 
+def top_k(node):
+    """The greatest or least along an axis and their indices, in order. K is an attribute before opset 10, and an input
+    since. A node that asks for no order gets this one too, which ONNX allows."""
+    by_attribute = node.attributes.get("k")
+    direction = "DECREASING" if node.attributes.get("largest", 1) else "INCREASING"
+
+    def compute(x, k=None):
+        counts = [by_attribute] if k is None else listed(k, "K")
+        axis = axis_of(node.attributes["axis"], x.ndim)
+        if len(counts) != 1 or not 0 <= counts[0] <= x.shape[axis]:
+            raise ValueError(f"K is {counts}, and axis {axis} has {x.shape[axis]} elements")
+        shape = (*x.shape[:axis], counts[0], *x.shape[axis + 1:])
+        if 0 in shape:
+            return np.empty(shape, x.dtype), np.empty(shape, np.int64)
+        return dispatch("TOP_K1", x, Axis=axis, K=counts[0], AxisDirection=direction, dtype=(None, np.int64))
+
+    return compute
+
+
 def global_pool(function):
     """Over all axes but those of the batch and the channel."""
 

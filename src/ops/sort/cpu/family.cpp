@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// The first elements of rows on the CPU. Where K is small beside a row, a pass over the row's keys leaves few words to
+// sort; otherwise all are sorted. Rows are what threads share. Rows whose elements lie beside those of other rows are
+// read some together, so that each line of memory is read once.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+#include "ops/sort/cpu/kernels.h"
+#include "ops/sort/cpu/selection.h"
+#include "ops/sort/cpu/words.h"
+#include "ops/sort/scalar/keys.h"
+#include "ops/sort/step.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kMostOfPiece = 256 << 10;
+constexpr std::int64_t kLine = 64;            // bytes of memory that are read at once
+constexpr std::int64_t kTileBytes = 1 << 20;  // of the keys of rows that are read together, in the second-level cache
+constexpr std::int64_t kMostTogether = 64;    // rows
+constexpr std::int64_t kSmallPart = 8;        // of a row: K is small if it is at most one in so many
+
+// How a step is cut. A unit is `width` rows of the innermost loop, whose keys are in scratch memory together if there
+// is more than one.
+struct SortCut {
+  std::int64_t width;
+  std::int64_t tiles;  // units in the innermost loop
+  std::int64_t units;
+  std::int64_t units_of_piece;
+  bool selects;
+  // Scratch memory, in bytes from its address.
+  std::size_t minima;
+  std::size_t words;
+  std::size_t spare;
+  std::size_t bytes;
+};
+
+std::int64_t width_of(const SortStep& step, std::int64_t threads) {
+  const auto element = static_cast<std::int64_t>(element_size(step.type));
+  const std::int64_t key = element == 8 ? 8 : 4;
+  const SortLoop& inner = step.rest[step.rank - 1];
+  if (step.axis.size == 1 || inner.input == 0 || std::abs(step.axis.input) <= inner.input || inner.input >= kLine) {
+    return 1;
+  }
+  const std::int64_t line = std::max<std::int64_t>(1, kLine / inner.input);
+  std::int64_t width = std::min({inner.size, kTileBytes / (step.axis.size * key), std::min(kMostTogether, 2 * line)});
+  while (width > line && step.rows / width < 2 * threads) {
+    width /= 2;
+  }
+  return std::max<std::int64_t>(1, width);
+}
+
+SortCut cut(const SortStep& step, std::int64_t threads) {
+  const std::int64_t count = step.axis.size;
+  const std::int64_t inner = step.rest[step.rank - 1].size;
+  const bool is_wide = element_size(step.type) == 8;
+  const std::size_t key_bytes = is_wide ? sizeof(i64) : sizeof(i32);
+  const std::size_t word_bytes = is_wide ? sizeof(WideWord) : sizeof(NarrowWord);
+  SortCut made{};
+  made.width = width_of(step, threads);
+  made.tiles = parts(inner, made.width);
+  made.units = step.rows / inner * made.tiles;
+  const std::int64_t elements = count * made.width;
+  const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  made.selects = step.k <= count / kSmallPart;
+  const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
+  const std::int64_t keys = made.width > 1 ? elements : std::min(count, kSortChunk);
+  const std::int64_t words = made.selects ? selection_room(step.k) : count;
+  made.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
+  made.words = made.minima + aligned(static_cast<std::size_t>(2 * kSortChunk / kSortBlock) * key_bytes);
+  made.spare = made.words + aligned(static_cast<std::size_t>(words) * word_bytes);
+  made.bytes = made.spare + aligned(static_cast<std::size_t>(made.selects ? step.k : count) * word_bytes);
+  return made;
+}
+
+template <class T>
+void write_indices(const u32* from, std::int64_t count, std::int64_t stride, std::byte* to) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T index = from[i];
+    std::memcpy(to + i * stride, &index, sizeof(T));
+  }
+}
+template <std::size_t kBytes>
+void write_values(const std::byte* row, std::int64_t row_stride, const u32* indices, std::int64_t count,
+                  std::int64_t stride, std::byte* to) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * stride, row + indices[i] * row_stride, kBytes);
+  }
+}
+
+// Where a row and its results are.
+struct Row {
+  const std::byte* input;
+  std::byte* values;
+  std::byte* indices;
+};
+
+template <class Word>
+void write_row(const SortStep& step, const Row& row, const Word* words) noexcept {
+  constexpr std::int64_t kSome = 256;
+  u32 places[kSome];
+  for (std::int64_t first = 0; first < step.k; first += kSome) {
+    const std::int64_t some = std::min(kSome, step.k - first);
+    std::transform(words + first, words + first + some, places, [](const Word& word) { return word.index(); });
+    std::byte* const values = row.values + first * step.axis.values;
+    std::byte* const indices = row.indices + first * step.axis.indices;
+    switch (element_size(step.type)) {
+      case 1:
+        write_values<1>(row.input, step.axis.input, places, some, step.axis.values, values);
+        break;
+      case 2:
+        write_values<2>(row.input, step.axis.input, places, some, step.axis.values, values);
+        break;
+      case 4:
+        write_values<4>(row.input, step.axis.input, places, some, step.axis.values, values);
+        break;
+      default:
+        write_values<8>(row.input, step.axis.input, places, some, step.axis.values, values);
+        break;
+    }
+    if (step.index_size == sizeof(u32)) {
+      write_indices<u32>(places, some, step.axis.indices, indices);
+    } else {
+      write_indices<u64>(places, some, step.axis.indices, indices);
+    }
+  }
+}
+
+template <class Word>
+class Sort final : public cpu::Prepared {
+ public:
+  using Key = typename Word::Key;
+
+  Sort(const SortStep& step, const SortCut& cut, const SortKernels& kernels, cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, cut.bytes),
+        step_(step),
+        cut_(cut),
+        kernels_(kernels),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
+    const SortLoop& inner = step_.rest[step_.rank - 1];
+    auto* const keys = reinterpret_cast<Key*>(piece.scratch);
+    for (std::int64_t unit = first; unit < end; ++unit) {
+      const std::int64_t number = unit % cut_.tiles * cut_.width;
+      const std::int64_t width = std::min(cut_.width, inner.size - number);
+      Row row = row_at(unit / cut_.tiles, number, operands);
+      if (cut_.width > 1) {
+        gather(row.input, inner.input, width, keys);
+      }
+      for (std::int64_t i = 0; i < width; ++i) {
+        sort_row(row, cut_.width > 1 ? keys + i * step_.axis.size : nullptr, piece.scratch);
+        row.input += inner.input;
+        row.values += inner.values;
+        row.indices += inner.indices;
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%s, %s, %s kernel", cut_.selects ? "selected" : "sorted",
+                  cut_.width > 1 ? "rows together" : "row by row", cpu::target_name(target_));
+  }
+
+ private:
+  // outer: the number of a place of all loops but the innermost.
+  [[nodiscard]] Row row_at(std::int64_t outer, std::int64_t inner, std::byte* const* operands) const noexcept {
+    Row row{.input = operands[0] + step_.input_offset,
+            .values = operands[1] + step_.values_offset,
+            .indices = operands[2] + step_.indices_offset};
+    const auto add = [&row](const SortLoop& loop, std::int64_t index) {
+      row.input += index * loop.input;
+      row.values += index * loop.values;
+      row.indices += index * loop.indices;
+    };
+    add(step_.rest[step_.rank - 1], inner);
+    for (std::uint32_t i = step_.rank - 1; i-- > 0; outer /= step_.rest[i].size) {
+      add(step_.rest[i], outer % step_.rest[i].size);
+    }
+    return row;
+  }
+
+  // The keys of rows that lie beside each other, a row after another. Lines of memory stay in the first-level cache
+  // while all rows are taken from them.
+  void gather(const std::byte* from, std::int64_t step, std::int64_t width, Key* keys) const noexcept {
+    constexpr std::int64_t kLines = 128;
+    for (std::int64_t first = 0; first < step_.axis.size; first += kLines) {
+      const std::int64_t lines = std::min(kLines, step_.axis.size - first);
+      for (std::int64_t i = 0; i < width; ++i) {
+        kernels_.keys(from + first * step_.axis.input + i * step, step_.axis.input, lines, step_.largest != 0,
+                      keys + i * step_.axis.size + first);
+      }
+    }
+  }
+
+  // keys: of the whole row; null: they are not made yet.
+  void sort_row(const Row& row, const Key* keys, std::byte* scratch) const noexcept {
+    auto* const buffer = reinterpret_cast<Key*>(scratch);
+    auto* const minima = reinterpret_cast<Key*>(scratch + cut_.minima);
+    auto* const words = reinterpret_cast<Word*>(scratch + cut_.words);
+    auto* const spare = reinterpret_cast<Word*>(scratch + cut_.spare);
+    Selection<Word> selection(step_.k, words, minima);
+    for (std::int64_t first = 0; first < step_.axis.size; first += kSortChunk) {
+      const std::int64_t count = std::min(kSortChunk, step_.axis.size - first);
+      const Key* chunk = nullptr;
+      if (keys != nullptr) {
+        chunk = keys + first;
+      } else {
+        kernels_.keys(row.input + first * step_.axis.input, step_.axis.input, count, step_.largest != 0, buffer);
+        chunk = buffer;
+      }
+      if (cut_.selects) {
+        selection.take(chunk, first, count, kernels_);
+        continue;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        words[first + i] = Word(chunk[i], static_cast<u32>(first + i));
+      }
+    }
+    const std::int64_t count = cut_.selects ? selection.finish() : step_.axis.size;
+    write_row(step_, row, sort_words(words, spare, count, !cut_.selects));
+  }
+
+  SortStep step_;
+  SortCut cut_;
+  SortKernels kernels_;
+  cpu::Target target_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  SortStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const SortCut made = cut(step, machine.threads);
+  const SortKernels kernels = vector_sort_kernels(machine.target, step.type);
+  if (element_size(step.type) == 8) {
+    return std::make_unique<Sort<WideWord>>(step, made, kernels, machine.target);
+  }
+  return std::make_unique<Sort<NarrowWord>>(step, made, kernels, machine.target);
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family sort_family;
+const Family sort_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The kernels for a machine of which nothing is known.
+#include "backend/cpu/loops.h"
+#include "ops/sort/cpu/kernels.h"
+#include "ops/sort/scalar/keys.h"
+
+namespace anydml {
+namespace {
+
+#include "ops/sort/cpu/kernels-inl.h"
+
+}  // namespace
+
+SortKernels generic_sort_kernels(DataType type) { return find_kernels(type); }
+
+}  // namespace anydml

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A step that orders rows as kernels see it: a kernel's parameter. Counts of a row's elements are below 2^32.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "backend/cuda/fast_divisor.h"
+#include "base/element.h"
+#include "ops/sort/step.h"
+
+namespace anydml::cuda {
+
+inline constexpr u32 kSelectThreads = 128;
+inline constexpr u32 kMostCandidates = 512;    // words of a selection, in shared memory
+inline constexpr u32 kMostSelected = 256;      // K of a selection
+inline constexpr u32 kHeldBytes = 128;         // of keys in the registers of a thread that selects
+inline constexpr u32 kTileBytes = 32 << 10;    // of words that a block of threads sorts in shared memory
+inline constexpr u32 kTileThreads = 512;       // of such a block, at most
+inline constexpr std::size_t kNarrowWord = 8;  // bytes of a word with a key of 32 bits
+inline constexpr std::size_t kWideWord = 16;   // and of 64
+
+enum class SortKind : u32 { unsigned_integer, signed_integer, floating };
+
+// Each row is taken in `parts` of `part` elements; what is made of a part is the first K words of it, or the result.
+struct SortLaunch {
+  const std::byte* input;  // the first row's first element
+  std::byte* values;
+  std::byte* indices;
+  const std::byte* from;  // words of workspace, `pitch` for each row
+  std::byte* to;          // words of workspace, K for each part; null: the values and indices are written
+  u32 first_row;
+  u32 rows;
+  u32 count;  // elements of a row, or words
+  u32 k;
+  u32 part;
+  u32 parts;
+  u32 pitch;
+  u32 padded;  // a power of two: words that are sorted in shared memory for each part
+  SortKind kind;
+  bool largest;
+  bool has_wide_indices;
+  bool has_vectors;  // the input's rows are contiguous, and begin at multiples of 16 bytes
+  bool input_is_aligned;
+  bool values_is_aligned;
+  bool indices_is_aligned;
+  u32 rank;
+  FastDivisor sizes[kMaxRank];
+  std::int64_t row_input[kMaxRank];  // strides, in bytes
+  std::int64_t row_values[kMaxRank];
+  std::int64_t row_indices[kMaxRank];
+  std::int64_t axis_input;
+  std::int64_t axis_values;
+  std::int64_t axis_indices;
+};
+
+// Words of a whole sort in the workspace: rows of `padded` words each.
+struct WholeSort {
+  std::byte* words;
+  u64 total;
+  u64 padded;
+};
+
+// Kernels over elements, by the size of an element. They answer with the error of CUDA's call.
+//   select     the first K of each part, K at most kMostSelected
+//   sort       the same for any K, of parts that fit into shared memory
+//   load       words of all elements, rows of `pitch` words each
+//   write      values and indices from the first K words of each row
+struct SortStarts {
+  cudaError_t (*select)(const SortLaunch& launch, cudaStream_t stream);
+  cudaError_t (*sort)(const SortLaunch& launch, cudaStream_t stream);
+  cudaError_t (*load)(const SortLaunch& launch, cudaStream_t stream);
+  cudaError_t (*write)(const SortLaunch& launch, cudaStream_t stream);
+};
+extern const SortStarts kSortStarts1;
+extern const SortStarts kSortStarts2;
+extern const SortStarts kSortStarts4;
+extern const SortStarts kSortStarts8;
+
+// Kernels over words, by the bytes of a word: the first K words of each part, and all words of each row in order.
+[[nodiscard]] cudaError_t start_sort_words(std::size_t word_bytes, const SortLaunch& launch, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_whole_sort(std::size_t word_bytes, const WholeSort& sort, cudaStream_t stream);
+
+// Words of a block of threads.
+[[nodiscard]] constexpr u32 tile_words(std::size_t word_bytes) { return kTileBytes / static_cast<u32>(word_bytes); }
+
+}  // namespace anydml::cuda

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step that orders the elements of rows and writes the first K of each, and where they were.
+#pragma once
+
+#include <cstdint>
+
+#include "base/element.h"
+#include "plan/tensor.h"
+
+namespace anydml {
+
+struct SortLoop {
+  std::int64_t size;
+  std::int64_t input;  // strides, in bytes
+  std::int64_t values;
+  std::int64_t indices;
+};
+
+// Operands: the input, the values, the indices.
+struct SortStep {
+  DataType type;             // of the input and of the values
+  std::uint32_t index_size;  // bytes of an index: 4 or 8
+  std::uint32_t largest;     // the greatest elements come first; otherwise the least
+  std::uint32_t rank;        // of the loops over rows, at least 1
+  std::int64_t rows;
+  std::int64_t k;
+  std::int64_t input_offset;  // in bytes, from the operand's address to the first element
+  std::int64_t values_offset;
+  std::int64_t indices_offset;
+  SortLoop axis;            // along a row: its size is that of the input, at most kMostSorted
+  SortLoop rest[kMaxRank];  // over rows, in any order; the nearest step in the input is innermost
+};
+
+// Elements of a row: an index has 32 bits in kernels.
+inline constexpr std::int64_t kMostSorted = std::int64_t{1} << 32;
+
+}  // namespace anydml
