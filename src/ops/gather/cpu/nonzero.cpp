@@ -96,7 +96,8 @@ class Coordinates {
 
  private:
   const NonzeroStep& step_;
-  std::int64_t begin_ = -1;  // the first element of the row of the input; none yet
+  // The first element of the row of the input; none yet.
+  std::int64_t begin_ = std::numeric_limits<std::int64_t>::min();
   std::uint32_t outer_[kMaxRank] = {};
 };
 
