@@ -11,15 +11,16 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
-           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile", "top_k", "top_k1"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gather", "gather_elements", "gather_nd",
+           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
+           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
+           "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh",
+           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
+           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1050,6 +1051,26 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
                 EndPadding=end_padding, out=out, shape=shape, device=device)
 
 
+def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, device=None):
+    """DirectML's GATHER: out[lead, k..., trail] = input[lead, indices[k...], trail]   (split at Axis).
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
+    and uint64.
+    ``axis``: a whole number, 0 or more.
+    ``index_dimensions``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.int32([[1, -2]])
+    >>> anydml.gather(x, indices, axis=0, index_dimensions=1).tolist()
+    [[2.0, 2.0, 9.0], [1.0, 5.0, 3.0]]
+    """
+    return _run("GATHER", input, indices, Axis=axis, IndexDimensions=index_dimensions, out=out, shape=shape,
+                device=device)
+
+
 def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
     """DirectML's SPACE_TO_DEPTH: order DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W].
 
@@ -1342,6 +1363,44 @@ def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=N
     return _run("DIAGONAL_MATRIX", Offset=offset, Value=value, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None):
+    """DirectML's SCATTER_ELEMENTS: out = input; out[c with coordinate Axis replaced by indices[c]] = updates[c].
+
+    Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
+    int32, int64, uint32 and uint64.
+    ``input`` and ``updates`` must have one type.
+    ``axis``: a whole number, 0 or more.
+    The result has the type of ``input`` or ``updates``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.int32([[2], [-2]])
+    >>> updates = np.float32([[7], [8]])
+    >>> anydml.scatter_elements(x, indices, updates, axis=1).tolist()
+    [[1.0, 5.0, 7.0], [2.0, 8.0, 9.0]]
+    """
+    return _run("SCATTER_ELEMENTS", input, indices, updates, Axis=axis, out=out, device=device)
+
+
+def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
+    """DirectML's ONE_HOT: out[c] = (c[Axis] == indices[c with Axis 0]) ? OnValue : OffValue.
+
+    Types in DirectML: ``indices`` int32, int64, uint32 and uint64; ``values`` float16 to float64, int8 to int64 and
+    uint8 to uint64.
+    ``axis``: a whole number, 0 or more.
+    The result has the type of ``values`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> indices = np.int32([[2], [-3]])
+    >>> values = np.float32([[0, 1]])
+    >>> anydml.one_hot(indices, values, axis=1, shape=(2, 3)).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    return _run("ONE_HOT", indices, values, Axis=axis, out=out, shape=shape, device=device)
+
+
 def bit_shift_left(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_SHIFT_LEFT: (a << b), element by element.
 
@@ -1438,6 +1497,66 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
     """
     return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
                 shape=shape, device=device)
+
+
+def gather_elements(input, indices, /, *, axis, out=None, device=None):
+    """DirectML's GATHER_ELEMENTS: out[c] = input[c with coordinate Axis replaced by indices[c]].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
+    and uint64.
+    ``axis``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.int32([[2, 0], [-1, 1]])
+    >>> anydml.gather_elements(x, indices, axis=1).tolist()
+    [[3.0, 1.0], [9.0, 2.0]]
+    """
+    return _run("GATHER_ELEMENTS", input, indices, Axis=axis, out=out, device=device)
+
+
+def gather_nd(input, indices, /, *, input_dimension_count, indices_dimension_count, out=None, shape=None, device=None):
+    """DirectML's GATHER_ND: out[k..., trail] = input[indices[k..., :], trail].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
+    and uint64.
+    ``input_dimension_count``: a whole number, 0 or more.
+    ``indices_dimension_count``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.uint32([[1, 2], [0, 1]])
+    >>> anydml.gather_nd(x, indices, input_dimension_count=2, indices_dimension_count=2).tolist()
+    [[9.0, 5.0]]
+    """
+    return _run("GATHER_ND", input, indices, InputDimensionCount=input_dimension_count,
+                IndicesDimensionCount=indices_dimension_count, out=out, shape=shape, device=device)
+
+
+def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dimension_count, out=None, device=None):
+    """DirectML's SCATTER_ND: out = input; out[indices[k..., :], trail] = updates[k..., trail].
+
+    Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
+    int32, int64, uint32 and uint64.
+    ``input`` and ``updates`` must have one type.
+    ``input_dimension_count``: a whole number, 0 or more.
+    ``indices_dimension_count``: a whole number, 0 or more.
+    The result has the type of ``input`` or ``updates``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.uint32([[1, 0], [0, 2]])
+    >>> updates = np.float32([[7, 8]])
+    >>> anydml.scatter_nd(x, indices, updates, input_dimension_count=2, indices_dimension_count=2).tolist()
+    [[1.0, 5.0, 8.0], [7.0, 2.0, 9.0]]
+    """
+    return _run("SCATTER_ND", input, indices, updates, InputDimensionCount=input_dimension_count,
+                IndicesDimensionCount=indices_dimension_count, out=out, device=device)
 
 
 def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None, shape=None,
@@ -1672,6 +1791,23 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
 
 
+def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
+    """DirectML's NONZERO_COORDINATES: rows of OutputCoordinates = coordinates of non-zero elements in ascending
+    element order; OutputCount = their number.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
+    The result ``output_count`` has the type uint32.
+    The result ``output_coordinates`` has the type uint32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[0, 5], [3, 0]])
+    >>> [one.tolist() for one in anydml.nonzero_coordinates(x)]
+    [[[2]], [[0, 1], [1, 0], [0, 0], [0, 0]]]
+    """
+    return _run("NONZERO_COORDINATES", input, out=out, shape=shape, device=device)
+
+
 def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
     """DirectML's ARGMIN: index of the minimum over Axes, counted within the reduced axes.
 
@@ -1706,6 +1842,30 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_count, batch_dimension_count, out=None,
+               shape=None, device=None):
+    """DirectML's GATHER_ND1: out[batch, k..., trail] = input[batch, indices[batch, k..., :], trail].
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
+    and uint64.
+    ``input_dimension_count``: a whole number, 0 or more.
+    ``indices_dimension_count``: a whole number, 0 or more.
+    ``batch_dimension_count``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> indices = np.uint32([[2], [0]])
+    >>> anydml.gather_nd1(x, indices, input_dimension_count=2, indices_dimension_count=2,
+    ...                   batch_dimension_count=1).tolist()
+    [[3.0, 2.0]]
+    """
+    return _run("GATHER_ND1", input, indices, InputDimensionCount=input_dimension_count,
+                IndicesDimensionCount=indices_dimension_count, BatchDimensionCount=batch_dimension_count, out=out,
+                shape=shape, device=device)
 
 
 @_ufunc("ELEMENT_WISE_ATAN_YX")

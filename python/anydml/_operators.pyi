@@ -15,15 +15,16 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
-           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile", "top_k", "top_k1"]
+           "fill_value_constant", "fill_value_sequence", "floor", "gather", "gather_elements", "gather_nd",
+           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
+           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
+           "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh",
+           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
+           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -652,6 +653,20 @@ def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_va
             device: str | None = None) -> _Out: ...
 
 @overload
+def gather(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
+           out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gather(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
+           out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gather(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, axis: SupportsIndex,
+           index_dimensions: SupportsIndex, out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> _Library: ...
+@overload
+def gather(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex, out: _Out,
+           shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def space_to_depth(input: _Typed[_Element], /, *, block_size: SupportsIndex, out: None = None,
                    shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -791,6 +806,36 @@ def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: 
                     device: str | None = None) -> _Out: ...
 
 @overload
+def scatter_elements(input: float, indices: _NumPys, updates: float, /, *, axis: SupportsIndex, out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def scatter_elements(input: _Typed[_Element] | float, indices: _NumPys, updates: _Typed[_Element] | float, /, *,
+                     axis: SupportsIndex, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def scatter_elements(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def scatter_elements(input: _Library | _Array | float, indices: _Library | _Array | float,
+                     updates: _Library | _Array | float, /, *, axis: SupportsIndex, out: None = None,
+                     device: str | None = None) -> _Library: ...
+@overload
+def scatter_elements(input: _Operand, indices: _Operand, updates: _Operand, /, *, axis: SupportsIndex, out: _Out,
+                     device: str | None = None) -> _Out: ...
+
+@overload
+def one_hot(indices: _NumPys, values: _Typed[_Element], /, *, axis: SupportsIndex, out: None = None, shape: _Shape,
+            device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def one_hot(indices: _NumPys, values: _NumPys, /, *, axis: SupportsIndex, out: None = None, shape: _Shape,
+            device: str | None = None) -> _Array: ...
+@overload
+def one_hot(indices: _Library | _Array | float, values: _Library | _Array | float, /, *, axis: SupportsIndex,
+            out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def one_hot(indices: _Operand, values: _Operand, /, *, axis: SupportsIndex, out: _Out, shape: None = None,
+            device: str | None = None) -> _Out: ...
+
+@overload
 def bit_shift_left(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def bit_shift_left(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, *, out: None = None,
@@ -858,6 +903,54 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def gather_elements(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+                    device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gather_elements(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+                    device: str | None = None) -> _Array: ...
+@overload
+def gather_elements(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, axis: SupportsIndex,
+                    out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def gather_elements(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex, out: _Out,
+                    device: str | None = None) -> _Out: ...
+
+@overload
+def gather_nd(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
+              indices_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+              device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gather_nd(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
+              indices_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+              device: str | None = None) -> _Array: ...
+@overload
+def gather_nd(input: _Library | _Array | float, indices: _Library | _Array | float, /, *,
+              input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def gather_nd(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex,
+              indices_dimension_count: SupportsIndex, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
+
+@overload
+def scatter_nd(input: float, indices: _NumPys, updates: float, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def scatter_nd(input: _Typed[_Element] | float, indices: _NumPys, updates: _Typed[_Element] | float, /, *,
+               input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def scatter_nd(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def scatter_nd(input: _Library | _Array | float, indices: _Library | _Array | float, updates: _Library | _Array | float,
+               /, *, input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
+               device: str | None = None) -> _Library: ...
+@overload
+def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def slice1(input: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
@@ -1030,6 +1123,15 @@ def relu_grad(input: _Library | _Array | float, input_gradient: _Library | _Arra
 def relu_grad(input: _Operand, input_gradient: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
+                        shape: Sequence[_Shape | None] | None = None,
+                        device: str | None = None) -> tuple[_Array, _Array]: ...
+@overload
+def nonzero_coordinates(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
+                        shape: Sequence[_Shape | None] | None = None,
+                        device: str | None = None) -> tuple[_Library, _Library]: ...
+
+@overload
 def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -1054,6 +1156,24 @@ def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction:
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def gather_nd1(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: None = None,
+               shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def gather_nd1(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: None = None,
+               shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def gather_nd1(input: _Library | _Array | float, indices: _Library | _Array | float, /, *,
+               input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex,
+               batch_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+               device: str | None = None) -> _Library: ...
+@overload
+def gather_nd1(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex,
+               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: _Out,
+               shape: None = None, device: str | None = None) -> _Out: ...
 
 atan_yx: _UfuncOfTwo
 

@@ -234,6 +234,42 @@ def of_gather(dtype, since):
             ([x, ints()], {}), ([x, np.array([1], np.int32)], {"axis": 1})]
 
 
+def of_gather_elements(dtype, since):
+    x = numbers(dtype, (4, 3))
+    return [([x, ints(3, -1, 0, 1, 2, 2).reshape(2, 3)], {}), ([x, ints(2, -3, 0, 1).reshape(4, 1)], {"axis": 1}),
+            ([x, ints(1, 0, 3, -4).reshape(2, 2).astype(np.int32)], {"axis": -2}), ([x, ints().reshape(0, 3)], {})]
+
+
+def of_gather_nd(dtype, since):
+    x = numbers(dtype, (2, 3, 4))
+    rows = [(ints(1, 2, -2, 0).reshape(2, 2), {}), (ints(1, -1).reshape(2, 1, 1), {}), (ints(0, 1, 3), {})]
+    if since >= 12:
+        rows += [(ints(2, -1).reshape(2, 1), {"batch_dims": 1}), (ints(2, 0, 1, 3).reshape(2, 2), {"batch_dims": 1})]
+    return [([x, indices], options) for indices, options in rows]
+
+
+def of_scatter(dtype, since):
+    x = numbers(dtype, (4, 3))
+    below = ints(3, -3, 0) if since >= 11 else ints(3, 1, 0)
+    return [([x, below.reshape(1, 3), numbers(dtype, (1, 3), 7)], {}),
+            ([x, ints(2, 0, 1, 1).reshape(4, 1), numbers(dtype, (4, 1), 7)], {"axis": 1}),
+            ([x, ints(1, 0).reshape(1, 2).astype(np.int32), numbers(dtype, (1, 2), 7)], {"axis": 0}),
+            ([x, ints().reshape(0, 3), numbers(dtype, (0, 3))], {})]
+
+
+def of_scatter_nd(dtype, since):
+    x = numbers(dtype, (2, 3, 4))
+    return [([x, ints(1, 2, -2, 0).reshape(2, 2), numbers(dtype, (2, 4), 7)], {}),
+            ([x, ints(1).reshape(1, 1), numbers(dtype, (1, 3, 4), 7)], {}),
+            ([x, ints(0, 1, 3), numbers(dtype, (), 7)], {}),
+            ([x, ints(0, 1, 0, 1).reshape(2, 2), numbers(dtype, (2, 4), 7)], {})]
+
+
+def of_compress(dtype, since):
+    x, keeps = numbers(dtype, (3, 4)), np.array([False, True, True])
+    return [([x, keeps], options) for options in ({}, {"axis": 0}, {"axis": 1})] + [([x, keeps[:1]], {"axis": 0})]
+
+
 def of_quantize(dtype, since):
     if dtype == np.int32 and since in (19, 21):  # its scale must be int32 too, and anydml divides floats
         return []
@@ -381,6 +417,8 @@ CASES = {
         {}, {"k": 1}, {"k": -1, "dtype": 1}, {"dtype": 9})],
     "Flatten": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"axis": axis}) for axis in (
         (0, 1, 3) if since < 11 else (0, 1, 3, -1))],
+    "Compress": of_compress, "GatherElements": of_gather_elements, "GatherND": of_gather_nd,
+    "Scatter": of_scatter, "ScatterElements": of_scatter, "ScatterND": of_scatter_nd,
     "Gather": of_gather, "Gemm": of_gemm, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
     "GroupNormalization": lambda dtype, since: of_normalization(  # a scale and a bias for each group, then channel
         {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),

@@ -272,7 +272,12 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("Concat", [X, X[:1]], {"axis": 1}, "must have one shape but for the axis"),
     ("Pad", [X, ints(1, 1)], {}, "pads has 2 numbers, and 2 axes need 4"),
     ("Tile", [X, ints(1)], {}, "repeats is"),
-    ("Gather", [X, ints(2)], {}, "an index is not among the 2 of axis 0"),
+    ("GatherElements", [X, ints(0, 0, 0)], {}, r"the indices have the shape \[3\], and the tensor has \[2, 3\]"),
+    ("GatherND", [X, ints(0, 0, 0)], {}, "expected 1 to 2 coordinates"),
+    ("GatherND", [X, ints(0)], {"batch_dims": 1}, "expected 1 sizes of batches"),
+    ("ScatterElements", [X, ints(0, 0, 0).reshape(1, 3), X], {}, r"the updates have the shape \[2, 3\], and the indices"),
+    ("ScatterND", [X, ints(0, 0), X], {}, r"the updates have the shape \[2, 3\]; expected \[\]"),
+    ("Compress", [X, np.zeros((1, 2), bool)], {}, r"the condition must be a list"),
     ("Range", [np.float32(0), np.float32(1), np.float32(0)], {}, "a range from 0.0 to 1.0 by 0.0 has no end"),
     ("PRelu", [X[:1], X], {}, "slope has the shape"),
     ("QuantizeLinear", [X, np.float32([1, 2])], {"axis": 1}, "the scale has the shape"),
@@ -321,6 +326,21 @@ def test_a_window_may_be_as_large_as_the_tensor_with_its_pads():
     assert run("MaxPool", X[None], kernel_shape=[9], auto_pad="SAME_UPPER").shape == (1, 2, 3)
     assert run("LpPool", X[None], kernel_shape=[3], p=1).tolist() == [[[11], [4]]]
     assert run("Pad", X, ints(-1, 0, -1, 0)).shape == (0, 3)
+
+
+def test_indices_that_are_out_of_range():
+    """The nearest element is read, and nothing is written; indices that no run changes are refused."""
+    assert run("Gather", X, ints(2, -5)).tolist() == X[[1, 0]].tolist()
+    assert run("Gather", X, np.array(7)).tolist() == X[1].tolist()
+    assert run("GatherElements", X, np.full((2, 3), 9)).tolist() == X[[1, 1]].tolist()
+    assert run("ScatterElements", X, np.full((1, 3), 2), X[:1] + 1).tolist() == X.tolist()
+    assert run("ScatterND", X, ints(-3).reshape(1, 1), X[:1] + 1).tolist() == X.tolist()
+
+
+def test_scatters_that_reduce_are_refused():
+    for op, more in (("ScatterElements", [ints(0, 0, 0).reshape(1, 3), X[:1]]), ("ScatterND", [ints(0).reshape(1, 1), X[:1]])):
+        with pytest.raises(backend.Unsupported, match=f"anydml has no {op} with reduction add"):
+            run(op, X, *more, reduction="add")
 
 
 def test_views_are_not_the_callers_arrays():

@@ -2,8 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _products as products
-from . import _reductions as reductions, _shapes as shapes
+from . import _elements as elements, _functions as functions, _gathers as gathers, _layers as layers
+from . import _products as products, _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
 
@@ -145,9 +145,18 @@ _NODES = {
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
                    result=_kind_of("dtype", None)),
-    "OneHot": Row(shapes.one_hot, "FILL_VALUE_SEQUENCE CAST LOGICAL_LESS_THAN ADD LOGICAL_EQUALS IF"),
+    "OneHot": Row(gathers.one_hot, "ONE_HOT CAST"),
     "Range": Row(shapes.ranged, "FILL_VALUE_SEQUENCE CAST"),
     "Trilu": Row(shapes.trilu, "FILL_VALUE_SEQUENCE ADD LOGICAL_GREATER_THAN_OR_EQUAL LOGICAL_LESS_THAN_OR_EQUAL IF"),
+    # places that come from data
+    "Compress": Row(gathers.compress, "NONZERO_COORDINATES GATHER"),
+    "Gather": Row(gathers.gather, "GATHER", is_view=True),
+    "GatherElements": Row(gathers.gather_elements, "GATHER_ELEMENTS"),
+    "GatherND": Row(gathers.gather_nd, "GATHER_ND1"),
+    "NonZero": Row(gathers.nonzero, "NONZERO_COORDINATES CAST"),
+    "Scatter": Row(gathers.scatter_elements, "SCATTER_ELEMENTS IDENTITY"),
+    "ScatterElements": Row(gathers.scatter_elements, "SCATTER_ELEMENTS IDENTITY"),
+    "ScatterND": Row(gathers.scatter_nd, "SCATTER_ND IDENTITY"),
     # which element lies where
     "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
     "Concat": Row(shapes.concat, "JOIN"),
@@ -155,7 +164,6 @@ _NODES = {
     "Dropout": Row(shapes.dropout, "IDENTITY FILL_VALUE_CONSTANT"),
     "Expand": _view(shapes.expand),
     "Flatten": _view(shapes.flatten),
-    "Gather": Row(shapes.gather, "IDENTITY", is_view=True),
     "Pad": Row(shapes.pad, "PADDING1"),
     "Reshape": _view(shapes.reshape),
     "Shape": _view(shapes.shape_of),

@@ -10,12 +10,6 @@ from ._rows import (axes_of, axis_of, cast, check_choice, check_least, dispatch,
                     refuse, sequence, sizes_of, wrong)
 
 
-def copied(part, x):
-    """x into a part of a new tensor."""
-    if x.size:
-        dispatch("ELEMENT_WISE_IDENTITY", x, out=plain(part))
-
-
 def reshape(node):
     def compute(x, shape=None):
         shape = node.attributes.get("shape") if shape is None else listed(shape, "shape")
@@ -151,26 +145,6 @@ def concat(node):
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
         return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape))
-
-    return compute
-
-
-def gather(node):
-    """The parts of x that the indices name: a view where there is one, and otherwise a copy of each."""
-    def compute(x, indices):
-        axis = axis_of(node.attributes["axis"], x.ndim)
-        size = x.shape[axis]
-        wanted = indices.reshape(-1).tolist()
-        if any(not -size <= index < size for index in wanted):
-            raise ValueError(f"an index is not among the {size} of axis {axis}")
-        moved = np.moveaxis(x, axis, 0)
-        if indices.ndim == 0:
-            return moved[wanted[0], ...]
-        result = np.empty((*x.shape[:axis], len(wanted), *x.shape[axis + 1:]), x.dtype)
-        places = np.moveaxis(result, axis, 0)
-        for place, index in enumerate(wanted):
-            copied(places[place:place + 1], moved[index % size:index % size + 1])
-        return result.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
 
     return compute
 
@@ -331,27 +305,6 @@ def bit_cast(node):
     if dtype_of(node.kinds[0]).itemsize != dtype.itemsize:
         raise TypeError(f"{node.label}: {node.kinds[0]} and {node.results[0]} have not the same size")
     return lambda x: np.ascontiguousarray(x).view(dtype).reshape(x.shape)
-
-
-def one_hot(node):
-    """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0
-    counts from the end, and one that is out of range is nowhere."""
-    def compute(indices, depth, values):
-        if depth.size != 1 or values.shape != (2,):
-            raise ValueError("depth must be one number, and values two")
-        if not 1 <= depth.item() < 2**63:
-            raise ValueError(f"depth is {depth.item()}; expected a number of 1 or more")
-        count = int(depth.item())
-        axis = axis_of(node.attributes["axis"], indices.ndim + 1)
-        wide = np.dtype("f8") if indices.dtype.kind == "f" else np.dtype("i8")
-        index = np.expand_dims(cast(indices, wide), axis)
-        wrapped = dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_LESS_THAN", index, number(0, wide)),
-                           dispatch("ELEMENT_WISE_ADD", index, number(count, wide)), index)
-        place = sequence(0, 1, count, wide).reshape((-1,) + (1,) * (indices.ndim - axis))
-        is_place = dispatch("ELEMENT_WISE_LOGICAL_EQUALS", wrapped, place)
-        return dispatch("ELEMENT_WISE_IF", is_place, values[1:].reshape(()), values[:1].reshape(()))
-
-    return compute
 
 
 def dropout(node):

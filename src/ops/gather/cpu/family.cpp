@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The family's steps on the CPU.
+#include "backend/cpu/family.h"
+
+#include <cstring>
+
+#include "ops/gather/cpu/rows.h"
+
+namespace anydml {
+namespace {
+
+template <class Parameters>
+Parameters read(const Step& flat) {
+  Parameters step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  return step;
+}
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  switch (read<GatherKind>(flat)) {
+    case GatherKind::gather:
+      return prepare_gather(read<GatherStep>(flat), machine.threads);
+    case GatherKind::scatter:
+      return prepare_scatter(read<GatherStep>(flat), machine.threads);
+    case GatherKind::one_hot:
+      return prepare_one_hot(read<OneHotStep>(flat), machine.threads);
+    case GatherKind::nonzero:
+      return prepare_nonzero(read<NonzeroStep>(flat));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family gather_family;
+const Family gather_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Rows of items on the CPU: indices become offsets into the table first, some at a time, and then runs of bytes move.
+// So index types and sizes of elements need no kernels for each pair of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/gather/step.h"
+
+namespace anydml {
+
+inline constexpr std::int64_t kItemsAtOnce = 256;
+// The offset of an item that a scatter skips.
+inline constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::min();
+
+// The coordinates of items in a row.
+struct IndexRow {
+  const std::byte* first;
+  std::int64_t step;  // from an item to the next, in bytes
+  std::int64_t coordinate_stride;
+  std::uint32_t coordinates;
+  const GatherCoordinate* table;
+  std::int64_t first_number = 0;  // of a scatter: the numbers of its places, by coordinates alone; it skips others
+  std::int64_t end_number = 0;
+};
+// count: at most kItemsAtOnce.
+using ResolveItems = void (*)(const IndexRow& row, std::int64_t count, std::int64_t* offsets) noexcept;
+[[nodiscard]] ResolveItems find_resolve(DataType index_type, GatherKind kind);
+
+// Runs of the items of a row, of `run` bytes each. Steps are in bytes.
+struct RunRow {
+  std::byte* table;
+  std::int64_t table_step;
+  std::byte* slices;
+  std::int64_t slices_step;
+  std::int64_t run;
+};
+using MoveRuns = void (*)(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept;
+[[nodiscard]] MoveRuns find_move_runs(std::int64_t run, GatherKind kind);
+
+// Where the rows of a step are: the places of all its loops but the innermost, one after another.
+class RowWalk {
+ public:
+  // begin, end: of one of the loops, the part that is walked; the others are walked whole.
+  RowWalk(const GatherStep& step, std::uint32_t cut_loop, std::int64_t begin, std::int64_t end)
+      : step_(step), cut_(cut_loop), begin_(begin), end_(end) {
+    if (cut_ + 1 < step.rank) {
+      indices_[cut_] = begin;
+      move(cut_, begin);
+    }
+  }
+  // The loops whole, from this row on.
+  RowWalk(const GatherStep& step, std::int64_t row) : step_(step), cut_(kMaxRank), begin_(0), end_(0) {
+    for (std::uint32_t i = step.rank; i-- > 1;) {
+      const std::int64_t size = step.loops[i - 1].size;
+      indices_[i - 1] = row % size;
+      move(i - 1, row % size);
+      row /= size;
+    }
+  }
+
+  [[nodiscard]] std::int64_t table() const { return table_; }
+  [[nodiscard]] std::int64_t indices() const { return items_; }
+  [[nodiscard]] std::int64_t slices() const { return slices_; }
+
+  // False: there is no further row.
+  bool next() {
+    for (std::uint32_t i = step_.rank; i-- > 1;) {
+      const std::uint32_t loop = i - 1;
+      const std::int64_t begin = loop == cut_ ? begin_ : 0;
+      const std::int64_t end = loop == cut_ ? end_ : step_.loops[loop].size;
+      if (++indices_[loop] < end) {
+        move(loop, 1);
+        return true;
+      }
+      indices_[loop] = begin;
+      move(loop, begin - end + 1);
+    }
+    return false;
+  }
+
+ private:
+  void move(std::uint32_t loop, std::int64_t by) {
+    table_ += by * step_.loops[loop].table;
+    items_ += by * step_.loops[loop].indices;
+    slices_ += by * step_.loops[loop].slices;
+  }
+
+  const GatherStep& step_;
+  std::uint32_t cut_;
+  std::int64_t begin_;
+  std::int64_t end_;
+  std::int64_t indices_[kMaxRank] = {};
+  std::int64_t table_ = 0;
+  std::int64_t items_ = 0;
+  std::int64_t slices_ = 0;
+};
+
+[[nodiscard]] inline GatherLoop innermost(const GatherStep& step) {
+  return step.rank == 0 ? GatherLoop{.size = 1, .table = 0, .indices = 0, .slices = 0, .number = 0}
+                        : step.loops[step.rank - 1];
+}
+
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_gather(const GatherStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_scatter(const GatherStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_one_hot(const OneHotStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_nonzero(const NonzeroStep& step);
+
+}  // namespace anydml

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Scatters on the CPU. The last item of those that name one place has to win, whichever thread it is, so threads do not
+// share the items: each takes all of them in their order and writes a part of the table that is its own. That part is a
+// part of a loop that leads to other places by itself, of each run, or of the numbers of the places.
+#include <algorithm>
+#include <cstdio>
+
+#include "ops/gather/cpu/rows.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+// In bytes that are read and written.
+constexpr std::int64_t kLeastOfPiece = 64 << 10;
+constexpr std::int64_t kPiecesOfThread = 4;
+constexpr std::int64_t kLeastOfRun = 256;  // bytes; a shorter part is not worth an index
+constexpr std::int64_t kLeastOfRow = 64;   // items of the innermost loop
+constexpr std::int64_t kCostOfItem = 24;   // the time that an index takes, in bytes that are moved meanwhile
+
+struct ScatterCut {
+  std::uint32_t loop;       // the one that is cut
+  std::int64_t loop_parts;  // at least 1 each
+  std::int64_t run_parts;
+  std::int64_t place_parts;
+  std::int64_t places;  // by coordinates alone
+};
+
+ScatterCut cut(const GatherStep& step, std::int64_t threads) {
+  ScatterCut made{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .place_parts = 1, .places = 1};
+  for (std::uint32_t k = 0; k < step.coordinates; ++k) {
+    made.places *= step.table[k].size;
+  }
+  const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
+  std::int64_t wanted = std::clamp<std::int64_t>(all / kLeastOfPiece, 1, threads * kPiecesOfThread);
+  std::int64_t most = 1;
+  for (std::uint32_t i = 0; i < step.rank; ++i) {
+    const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
+    const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kLeastOfRow);
+    if (is_free && fitting > most) {
+      made.loop = i;
+      most = fitting;
+      if (fitting >= wanted) {
+        break;  // the outermost that is long enough
+      }
+    }
+  }
+  made.loop_parts = std::min(wanted, most);
+  wanted = parts(wanted, made.loop_parts);
+  made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
+  wanted = parts(wanted, made.run_parts);
+  // Every part of the places reads all indices, so there are no more of them than threads.
+  made.place_parts = std::min({wanted, threads, std::max<std::int64_t>(1, made.places)});
+  return made;
+}
+
+class Scatter final : public cpu::Prepared {
+ public:
+  Scatter(const GatherStep& step, const ScatterCut& cut)
+      : Prepared(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.place_parts)),
+        step_(step),
+        cut_(cut),
+        resolve_(find_resolve(step.index_type, GatherKind::scatter)),
+        move_(find_move_runs(cut.run_parts == 1 ? step.run : 0, GatherKind::scatter)) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    auto number = static_cast<std::int64_t>(piece.number);
+    const auto take = [&number](std::int64_t size, std::int64_t of_parts) {
+      const std::int64_t part = number % of_parts;
+      number /= of_parts;
+      return Range{.begin = size / of_parts * part + std::min(part, size % of_parts),
+                   .end = size / of_parts * (part + 1) + std::min(part + 1, size % of_parts)};
+    };
+    const Range numbers = take(cut_.places, cut_.place_parts);
+    const Range bytes = take(step_.run, cut_.run_parts);
+    const GatherLoop inner = innermost(step_);
+    const bool cuts_rows = cut_.loop + 1 == step_.rank;
+    const Range items = take(cut_.loop == kMaxRank ? 1 : step_.loops[cut_.loop].size, cut_.loop_parts);
+    const Range columns = cuts_rows ? items : Range{.begin = 0, .end = inner.size};
+    RowWalk walk(step_, cut_.loop, items.begin, items.end);
+    std::int64_t offsets[kItemsAtOnce];
+    do {
+      for (std::int64_t column = columns.begin; column < columns.end; column += kItemsAtOnce) {
+        const std::int64_t count = std::min(columns.end - column, kItemsAtOnce);
+        resolve_({.first = operands[1] + walk.indices() + column * inner.indices,
+                  .step = inner.indices,
+                  .coordinate_stride = step_.coordinate_stride,
+                  .coordinates = step_.coordinates,
+                  .table = step_.table,
+                  .first_number = numbers.begin,
+                  .end_number = numbers.end},
+                 count, offsets);
+        move_({.table = operands[0] + walk.table() + column * inner.table + bytes.begin,
+               .table_step = inner.table,
+               .slices = operands[2] + walk.slices() + column * inner.slices + bytes.begin,
+               .slices_step = inner.slices,
+               .run = bytes.end - bytes.begin},
+              offsets, count);
+      }
+    } while (walk.next());
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%u loop%s, runs of %lld bytes, %lld parts of places", step_.rank,
+                  step_.rank == 1 ? "" : "s", static_cast<long long>(step_.run),
+                  static_cast<long long>(cut_.place_parts));
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  GatherStep step_;
+  ScatterCut cut_;
+  ResolveItems resolve_;
+  MoveRuns move_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_scatter(const GatherStep& step, unsigned threads) {
+  return std::make_unique<Scatter>(step, cut(step, threads));
+}
+
+}  // namespace anydml
