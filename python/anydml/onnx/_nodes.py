@@ -5,7 +5,7 @@ import anydml
 from . import _elements as elements, _functions as functions, _layers as layers, _products as products
 from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
-from ._rows import Row, row, short
+from ._rows import FLOATS, INTEGERS, Row, row, short
 
 
 def _kind_of(attribute, default):
@@ -149,6 +149,7 @@ _NODES = {
     "Trilu": Row(shapes.trilu, "FILL_VALUE_SEQUENCE ADD LOGICAL_GREATER_THAN_OR_EQUAL LOGICAL_LESS_THAN_OR_EQUAL IF"),
     # which element lies where
     "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
+    "Col2Im": Row(shapes.col2im, "FOLD", kinds=(*FLOATS, *INTEGERS)),
     "Concat": Row(shapes.concat, "JOIN"),
     "DepthToSpace": Row(shapes.depth_to_space, "DEPTH_TO_SPACE1"),
     "Dropout": Row(shapes.dropout, "IDENTITY FILL_VALUE_CONSTANT"),
@@ -157,6 +158,7 @@ _NODES = {
     "Gather": Row(shapes.gather, "IDENTITY", is_view=True),
     "Pad": Row(shapes.pad, "PADDING1"),
     "Reshape": _view(shapes.reshape),
+    "ReverseSequence": Row(shapes.reverse_sequence, "REVERSE_SUBSEQUENCES CAST"),
     "Shape": _view(shapes.shape_of),
     "Size": _view(shapes.size_of),
     "Slice": _view(shapes.sliced),
