@@ -210,6 +210,14 @@ EXAMPLES: dict[str, Example] = {
                               {"BlockSize": 2}),
     "DEPTH_TO_SPACE1": Example((_PIXELS.shaped(1, 8, 1, 1),), _PIXELS.shaped(1, 2, 2, 2),
                                {"BlockSize": 2, "Order": "COLUMN_ROW_DEPTH"}),
+    "UNFOLD": Example((f32(1, 5, 3, 2).shaped(1, 1, 4),), f32(1, 5, 3, 5, 3, 2).shaped(1, 2, 3), {
+        "WindowSizes": [2], "Strides": [1], "Dilations": [1], "StartPadding": [0], "EndPadding": [0]}),
+    "FOLD": Example((f32(1, 5, 3, 5, 3, 2).shaped(1, 2, 3),), f32(1, 10, 6, 2).shaped(1, 1, 4), {
+        "WindowSizes": [2], "Strides": [1], "Dilations": [1], "StartPadding": [0], "EndPadding": [0]}),
+    "REVERSE_SUBSEQUENCES": Example((_PIXELS.shaped(2, 4), u32(3, 2).shaped(2, 1)),
+                                    f32(3, 2, 1, 4, 6, 5, 7, 8).shaped(2, 4), {"Axis": 1}),
+    "VALUE_SCALE_2D": Example((f32(1, 2, 3).shaped(1, 3, 1, 1),), f32(2, 5, 8).shaped(1, 3, 1, 1),
+                              {"Scale": 2, "Bias": [0, 1, 2]}),
     "DIAGONAL_MATRIX": Example((), f32(0, 1, 0, 0, 0, 1).shaped(2, 3), {"Offset": 1, "Value": 1}),
     "DIAGONAL_MATRIX1": Example((_SQUARE,), f32(0, 0, 3, 2, 0, 0).shaped(2, 3),
                                 {"Value": 0, "DiagonalFillBegin": 0, "DiagonalFillEnd": 2}),

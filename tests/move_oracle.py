@@ -7,6 +7,7 @@ usage: move_oracle.py LIBANYDML
 """
 import sys
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,34 @@ def same_place(array, memory):
     return np.ndarray(array.shape, array.dtype, copied, offset, array.strides), copied
 
 
+class Window(NamedTuple):
+    """What slides over one dimension, for FOLD and UNFOLD."""
+    size: int
+    window: int
+    stride: int
+    dilation: int
+    start: int
+    end: int
+
+    @property
+    def blocks(self):
+        return (self.size + self.start + self.end - self.dilation * (self.window - 1) - 1) // self.stride + 1
+
+
+def draw_window(random, size, most):
+    """A window that fits, and padding that may be larger than it."""
+    window, dilation = (int(random.integers(1, most + 1)) for _ in range(2))
+    start, end = (int(random.integers(0, most) * (random.random() < 0.5)) for _ in range(2))
+    end += max(0, dilation * (window - 1) + 1 - size - start - end)
+    return Window(size, window, int(random.integers(1, most + 1)), dilation, start, end)
+
+
+def window_attributes(dimensions):
+    fields = (("WindowSizes", "window"), ("Strides", "stride"), ("Dilations", "dilation"), ("StartPadding", "start"),
+              ("EndPadding", "end"))
+    return tuple((name, tuple(getattr(one, field) for one in dimensions)) for name, field in fields)
+
+
 def pieces_of(random, size, most):
     """Cuts a size: the parts' sizes, some of them 0."""
     cuts = sorted(int(random.integers(0, size + 1)) for _ in range(int(random.integers(0, most))))
@@ -67,15 +96,15 @@ class Checks:
     def draw(self, shape, is_output=False):
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
-    def compare(self, name, inputs, answers, attributes):
-        """answers: of each output, as NumPy has it."""
+    def compare(self, name, inputs, answers, attributes, numbers=()):
+        """answers: of each output, as NumPy has it. numbers: inputs of other types, after the others."""
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
             twin, copied = same_place(array, memory)
             twin[...] = answer
             expected.append(copied)
-        self.library.run(name, [None if array is None else array.view(self.dtype) for array in inputs],
+        self.library.run(name, [*(None if array is None else array.view(self.dtype) for array in inputs), *numbers],
                          [array.view(self.dtype) for array, _ in placed], attributes)
         for number, ((array, memory), wanted) in enumerate(zip(placed, expected)):
             if not np.array_equal(memory, wanted):
@@ -182,6 +211,39 @@ class Checks:
             answer = moved.reshape(n, c, h * block, w * block)
         self.compare(name, [x], [answer], attributes)
 
+    def unfold(self, shape):
+        """Up to six spatial dimensions after the first two sizes."""
+        shape = [min(size, 300) for size in (shape + [1, 2, 5])[:max(3, len(shape))]]
+        while np.prod(shape, dtype=float) > 30_000:
+            shape[int(np.argmax(shape))] //= 2
+        dimensions = [draw_window(self.random, size, 4 if len(shape) < 6 else 2) for size in shape[2:]]
+        x, _ = self.draw(shape)
+        padded = np.pad(x, [(0, 0), (0, 0), *((one.start, one.end) for one in dimensions)])
+        places = np.ix_(*(np.arange(size) for size in shape[:2]), *(np.arange(one.window * one.blocks)
+                                                                    for one in dimensions))
+        places = places[:2] + tuple((place // one.blocks * one.dilation + place % one.blocks * one.stride)
+                                    for place, one in zip(places[2:], dimensions))
+        d = len(dimensions)
+        windows = padded[places].reshape(*shape[:2], *(size for one in dimensions for size in (one.window, one.blocks)))
+        order = [0, 1, *(2 + 2 * i for i in range(d)), *(3 + 2 * i for i in range(d))]
+        answer = windows.transpose(order).reshape(shape[0], shape[1] * np.prod([one.window for one in dimensions]),
+                                                  np.prod([one.blocks for one in dimensions]))
+        self.compare("UNFOLD", [x], [answer], window_attributes(dimensions))
+
+    def reversal(self, shape):
+        axis = int(self.random.integers(0, len(shape)))
+        x, _ = self.draw(shape)
+        counts = [1 if place == axis else size for place, size in enumerate(shape)]
+        wide = np.dtype(self.random.choice(["u4", "u8"]))
+        lengths, _ = lay_out(self.random, counts, wide, True)
+        lengths[...] = self.random.integers(0, 2 * max(shape[axis], 1), counts)
+        if lengths.size and self.random.random() < 0.3:
+            lengths.flat[0] = np.iinfo(wide).max  # far beyond the axis, and a number below 0 as others read it
+        place = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        most = np.minimum(lengths, shape[axis]).astype(np.int64)
+        answer = np.take_along_axis(x, np.where(place < most, most - 1 - place, place), axis)
+        self.compare("REVERSE_SUBSEQUENCES", [x], [answer], (("Axis", axis),), [lengths])
+
     def diagonal(self, shape, name="DIAGONAL_MATRIX"):
         value, bits = self.number()
         t = np.arange(shape[-1]) - np.arange(shape[-2])[:, None]
@@ -206,6 +268,7 @@ INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
 # With the least rank.
 MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
            "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),
+           "UNFOLD": (Checks.unfold, 0), "REVERSE_SUBSEQUENCES": (Checks.reversal, 1),
            **{name: (partial(Checks.blocks, name=name), 0) for name in (
                "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")},
            **{name: (partial(Checks.diagonal, name=name), 2) for name in ("DIAGONAL_MATRIX", "DIAGONAL_MATRIX1")}}
@@ -238,7 +301,7 @@ def main(path):
                 run(checks, list(shape))
             cases += len(shapes)
             elements += checks.elements
-        print(f"  {name:16} {elements:9} elements, none different")
+        print(f"  {name:20} {elements:9} elements, none different")
         total += elements
     print(f"{total} elements of {cases} cases compared with NumPy, none different")
 

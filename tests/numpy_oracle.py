@@ -32,7 +32,7 @@ class Tensor(ctypes.Structure):
 
 class Value(ctypes.Union):
     _fields_ = [("f64", ctypes.c_double), ("i64", ctypes.c_int64), ("u64", ctypes.c_uint64), ("text", ctypes.c_char_p),
-                ("u64s", ctypes.POINTER(ctypes.c_uint64)),
+                ("u64s", ctypes.POINTER(ctypes.c_uint64)), ("f64s", ctypes.POINTER(ctypes.c_double)),
                 ("operators", ctypes.c_void_p)]
 
 
@@ -70,6 +70,8 @@ def to_attribute(key, value):
         return attribute
     if isinstance(value, str):
         return Attribute(key.encode(), 0x100, 0, Value(text=value.encode()))
+    if isinstance(value, tuple) and any(isinstance(one, float) for one in value):
+        return Attribute(key.encode(), 0x8000 | 9, len(value), Value(f64s=(ctypes.c_double * len(value))(*value)))
     if isinstance(value, tuple):
         numbers = (ctypes.c_uint64 * max(1, len(value)))(*(one % 2**64 for one in value))
         is_signed = any(one < 0 for one in value)
@@ -247,7 +249,7 @@ def check_sequences(library):
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are programs of their own.
 ELSEWHERE = {entry.operator: "softmax_oracle.py" if entry.family == "normalise" else f"{entry.family}_oracle.py"
-             for entry in read_entries() if entry.family in ("reduce", "move", "product", "normalise", "gather")}
+             for entry in read_entries() if entry.family not in ("elementwise", "fill")}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))

@@ -11,16 +11,17 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gather", "gather_elements", "gather_nd",
+           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
            "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
            "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
            "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
            "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh",
-           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1"]
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "reverse_subsequences", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
+           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
+           "unfold", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1051,6 +1052,23 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
                 EndPadding=end_padding, out=out, shape=shape, device=device)
 
 
+def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
+    """DirectML's VALUE_SCALE_2D: Scale * input + Bias[channel].
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``scale``: a number.
+    ``bias``: a sequence of numbers.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1]], [[2]], [[3]]]])
+    >>> anydml.value_scale_2d(x, scale=2, bias=[0, 1, 2]).tolist()
+    [[[[2.0]], [[5.0]], [[8.0]]]]
+    """
+    return _run("VALUE_SCALE_2D", input, Scale=scale, Bias=bias, out=out, device=device)
+
+
 def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, device=None):
     """DirectML's GATHER: out[lead, k..., trail] = input[lead, indices[k...], trail]   (split at Axis).
 
@@ -1497,6 +1515,24 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
     """
     return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
                 shape=shape, device=device)
+
+
+def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=None):
+    """DirectML's REVERSE_SUBSEQUENCES: first len elements along Axis reversed, the rest copied.
+
+    Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``sequence_lengths`` uint32 and
+    uint64.
+    ``axis``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 2, 3, 4], [5, 6, 7, 8]])
+    >>> sequence_lengths = np.uint32([[3], [2]])
+    >>> anydml.reverse_subsequences(x, sequence_lengths, axis=1).tolist()
+    [[3.0, 2.0, 1.0, 4.0], [6.0, 5.0, 7.0, 8.0]]
+    """
+    return _run("REVERSE_SUBSEQUENCES", input, sequence_lengths, Axis=axis, out=out, device=device)
 
 
 def gather_elements(input, indices, /, *, axis, out=None, device=None):
@@ -2146,3 +2182,50 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def fold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
+         device=None):
+    """DirectML's FOLD: sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...].
+
+    Types in DirectML: ``input`` types that DirectML's documents do not name.
+    ``window_sizes``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result has the type ``dtype``: types that DirectML's documents do not name and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[1, 5, 3], [5, 3, 2]]])
+    >>> anydml.fold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
+    ...             shape=(1, 1, 4), dtype="float32").tolist()
+    [[[1.0, 10.0, 6.0, 2.0]]]
+    """
+    return _run("FOLD", input, WindowSizes=window_sizes, Strides=strides, Dilations=dilations,
+                StartPadding=start_padding, EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def unfold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
+           device=None):
+    """DirectML's UNFOLD: each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount];
+    padding reads 0.
+
+    Types in DirectML: ``input`` types that DirectML's documents do not name.
+    ``window_sizes``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result has the type ``dtype``: types that DirectML's documents do not name.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[1, 5, 3, 2]]])
+    >>> anydml.unfold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
+    ...               dtype="float32").tolist()
+    [[[1.0, 5.0, 3.0], [5.0, 3.0, 2.0]]]
+    """
+    return _run("UNFOLD", input, WindowSizes=window_sizes, Strides=strides, Dilations=dilations,
+                StartPadding=start_padding, EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)

@@ -15,16 +15,17 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
            "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
            "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gather", "gather_elements", "gather_nd",
+           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
            "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
            "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
            "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
            "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh",
-           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1"]
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "reverse_subsequences", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
+           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
+           "unfold", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -653,6 +654,19 @@ def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_va
             device: str | None = None) -> _Out: ...
 
 @overload
+def value_scale_2d(input: _Typed[_Element], /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
+                   device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def value_scale_2d(input: _NumPys, /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
+                   device: str | None = None) -> _Array: ...
+@overload
+def value_scale_2d(input: _Library, /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
+                   device: str | None = None) -> _Library: ...
+@overload
+def value_scale_2d(input: _Operand, /, *, scale: _Number, bias: Sequence[_Number], out: _Out,
+                   device: str | None = None) -> _Out: ...
+
+@overload
 def gather(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
            out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -903,6 +917,19 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def reverse_subsequences(input: _Typed[_Element], sequence_lengths: _NumPys, /, *, axis: SupportsIndex,
+                         out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def reverse_subsequences(input: _NumPys, sequence_lengths: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+                         device: str | None = None) -> _Array: ...
+@overload
+def reverse_subsequences(input: _Library | _Array | float, sequence_lengths: _Library | _Array | float, /, *,
+                         axis: SupportsIndex, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def reverse_subsequences(input: _Operand, sequence_lengths: _Operand, /, *, axis: SupportsIndex, out: _Out,
+                         device: str | None = None) -> _Out: ...
 
 @overload
 def gather_elements(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, out: None = None,
@@ -1371,3 +1398,45 @@ def hard_swish(input: _Library, /, *, alpha: _Number, beta: _Number, out: None =
                device: str | None = None) -> _Library: ...
 @overload
 def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DTypeOf[_Element], shape: _Shape,
+         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         device: str | None = None) -> _Array: ...
+@overload
+def fold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         device: str | None = None) -> _Library: ...
+@overload
+def fold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+         end_padding: Sequence[SupportsIndex], out: _Out, dtype: None = None, shape: None = None,
+         device: str | None = None) -> _Out: ...
+
+@overload
+def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DTypeOf[_Element],
+           shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           device: str | None = None) -> _Array: ...
+@overload
+def unfold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           device: str | None = None) -> _Library: ...
+@overload
+def unfold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
+           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+           end_padding: Sequence[SupportsIndex], out: _Out, dtype: None = None, shape: None = None,
+           device: str | None = None) -> _Out: ...

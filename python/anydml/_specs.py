@@ -70,6 +70,7 @@ SPECS = {
     "SPLIT": Spec(1, [Output("outputs", array=True)]),
     "JOIN": Spec(1, [Output("output")], array=0),
     "PADDING": Spec(1, [Output("output")]),
+    "VALUE_SCALE_2D": Spec(1, [Output("output")]),
     "GATHER": Spec(2, [Output("output")]),
     "SPACE_TO_DEPTH": Spec(1, [Output("output")]),
     "DEPTH_TO_SPACE": Spec(1, [Output("output")]),
@@ -98,6 +99,7 @@ SPECS = {
     "ELEMENT_WISE_MODULUS_FLOOR": Spec(2, [Output("output")], same=[(0, 1)]),
     "FILL_VALUE_CONSTANT": Spec(0, [Output("output")]),
     "FILL_VALUE_SEQUENCE": Spec(0, [Output("output")]),
+    "REVERSE_SUBSEQUENCES": Spec(2, [Output("output")]),
     "GATHER_ELEMENTS": Spec(2, [Output("output")]),
     "GATHER_ND": Spec(2, [Output("output")]),
     "SCATTER_ND": Spec(3, [Output("output")], same=[(0, 2)]),
@@ -133,4 +135,6 @@ SPECS = {
     "DIAGONAL_MATRIX1": Spec(1, [Output("output")]),
     "ACTIVATION_SWISH": Spec(1, [Output("output")]),
     "ACTIVATION_HARD_SWISH": Spec(1, [Output("output")]),
+    "FOLD": Spec(1, [Output("output")]),
+    "UNFOLD": Spec(1, [Output("output")]),
 }

@@ -96,6 +96,11 @@ CASES = {
     "SPACE_TO_DEPTH1": ((X.reshape(1, 1, 2, 2),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 4, 1, 1)}),
     "DEPTH_TO_SPACE": ((X.reshape(1, 4, 1, 1),), {"block_size": 2}, {"shape": (1, 1, 2, 2)}),
     "DEPTH_TO_SPACE1": ((X.reshape(1, 4, 1, 1),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 1, 2, 2)}),
+    **dict.fromkeys(("UNFOLD", "FOLD"), (
+        (X.reshape(1, 1, 4),), {"window_sizes": [1], "strides": [1], "dilations": [1], "start_padding": [0],
+                                "end_padding": [0]}, {"shape": (1, 1, 4), "dtype": X.dtype})),
+    "REVERSE_SUBSEQUENCES": ((X.reshape(2, 2), np.uint32([[2], [9]])), {"axis": 1}, {}),
+    "VALUE_SCALE_2D": ((X.reshape(1, 1, 2, 2),), {"scale": 2, "bias": [3]}, {}),
     "DIAGONAL_MATRIX": ((), {"offset": -1, "value": 3}, {"shape": (3, 2), "dtype": "int16"}),
     "DIAGONAL_MATRIX1": ((X.reshape(2, 2),), {"value": 3, "diagonal_fill_begin": 1, "diagonal_fill_end": -1},
                          {"shape": (2, 2)}),
@@ -267,6 +272,8 @@ CONVOLUTION = {"Mode": "cross_correlation", "Direction": "forward", "Strides": [
     ("PADDING1", [(4,)], {"PaddingMode": "edge", "PaddingValue": 0, "StartPadding": [1], "EndPadding": [2]}, [(7,)]),
     ("SLICE1", [(9,)], {"InputWindowOffsets": [0], "InputWindowSizes": [9], "InputWindowStrides": [-2]}, [(5,)]),
     ("SPACE_TO_DEPTH", [(1, 2, 4, 6)], {"BlockSize": 2}, [(1, 8, 2, 3)]),
+    ("UNFOLD", [(2, 3, 5, 4)], {"WindowSizes": [3, 2], "Strides": [1, 2], "Dilations": [1, 1], "StartPadding": [1, 0],
+                                "EndPadding": [1, 0]}, [(2, 18, 10)]),
 ])
 def test_shapes_follow_from_the_rules(core_run, name, shapes, attributes, expected):
     found = anydml.run(name, *(np.ones(shape, "f4") for shape in shapes), **attributes)

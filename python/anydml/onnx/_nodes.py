@@ -5,7 +5,7 @@ import anydml
 from . import _elements as elements, _functions as functions, _gathers as gathers, _layers as layers
 from . import _products as products, _reductions as reductions, _shapes as shapes
 from ._functions import function
-from ._rows import Row, row, short
+from ._rows import FLOATS, INTEGERS, Row, row, short
 
 
 def _kind_of(attribute, default):
@@ -159,6 +159,7 @@ _NODES = {
     "ScatterND": Row(gathers.scatter_nd, "SCATTER_ND IDENTITY"),
     # which element lies where
     "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
+    "Col2Im": Row(shapes.col2im, "FOLD", kinds=(*FLOATS, *INTEGERS)),
     "Concat": Row(shapes.concat, "JOIN"),
     "DepthToSpace": Row(shapes.depth_to_space, "DEPTH_TO_SPACE1"),
     "Dropout": Row(shapes.dropout, "IDENTITY FILL_VALUE_CONSTANT"),
@@ -166,6 +167,7 @@ _NODES = {
     "Flatten": _view(shapes.flatten),
     "Pad": Row(shapes.pad, "PADDING1"),
     "Reshape": _view(shapes.reshape),
+    "ReverseSequence": Row(shapes.reverse_sequence, "REVERSE_SUBSEQUENCES CAST"),
     "Shape": _view(shapes.shape_of),
     "Size": _view(shapes.size_of),
     "Slice": _view(shapes.sliced),

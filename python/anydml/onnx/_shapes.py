@@ -220,6 +220,46 @@ def space_to_depth(node):
     return compute
 
 
+def reverse_sequence(node):
+    """The first elements of each sequence of the batch, in reverse order. A length that exceeds the time axis counts as
+    the whole of it."""
+    def compute(x, lengths):
+        time, batch = (axis_of(node.attributes[name], x.ndim, name) for name in ("time_axis", "batch_axis"))
+        if time == batch:
+            raise ValueError(f"time_axis and batch_axis are both {time}; expected two axes")
+        if lengths.shape != (x.shape[batch],):
+            raise ValueError(f"sequence_lens has the shape {list(lengths.shape)}; expected [{x.shape[batch]}], the batch")
+        along = cast(lengths, np.dtype("u8")).reshape([-1 if axis == batch else 1 for axis in range(x.ndim)])
+        each = np.broadcast_to(along, [1 if axis == time else size for axis, size in enumerate(x.shape)])
+        return dispatch("REVERSE_SUBSEQUENCES", x, each, Axis=time, shape=x.shape)
+
+    return compute
+
+
+def col2im(node):
+    check_least(node, "dilations", 1)
+    check_least(node, "strides", 1)
+    check_least(node, "pads", 0)
+
+    def compute(x, image, block):
+        image, block = sizes_of(image, "image_shape"), sizes_of(block, "block_shape")
+        count = len(image)
+        given = {name: node.attributes[name] for name in ("dilations", "strides", "pads")}
+        dilations, strides, pads = (given[name] or [default] * length for name, default, length in (
+            ("dilations", 1, count), ("strides", 1, count), ("pads", 0, 2 * count)))
+        if not len(block) == len(dilations) == len(strides) == count or len(pads) != 2 * count:
+            raise ValueError(f"block_shape, dilations and strides must have {count} numbers as image_shape has, and pads "
+                             f"{2 * count}")
+        if x.ndim != 3 or 0 in block or x.shape[1] % math.prod(block):
+            raise ValueError(f"the tensor has the shape {list(x.shape)}; expected three dimensions, of which the second is "
+                             f"a multiple of the block's {math.prod(block)} elements")
+        shape = (x.shape[0], x.shape[1] // math.prod(block), *image)
+        return dispatch("FOLD", x, WindowSizes=block, Strides=list(strides), Dilations=list(dilations),
+                        StartPadding=list(pads[:count]), EndPadding=list(pads[count:]), shape=shape)
+
+    return compute
+
+
 def _block(node):
     check_least(node, "blocksize", 1)
     check_choice(node, "mode", ("DCR", "CRD"))

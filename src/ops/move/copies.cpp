@@ -93,12 +93,19 @@ void CopyList::add(const Operand* from, const Operand& to, Movement movement, st
   loops_.insert(loops_.end(), movement.loops, movement.loops + movement.rank);
 }
 
+void CopyList::add_step(std::span<const Operand> operands, std::span<const std::byte> parameters) {
+  finish();
+  plan_.add(static_cast<std::uint32_t>(FamilyId::move), operands, parameters);
+}
+
 void CopyList::finish() {
   if (copies_.empty()) {
     return;
   }
-  const MoveStep step{.copies = static_cast<std::uint32_t>(copies_.size()),
-                      .loops = static_cast<std::uint32_t>(loops_.size())};
+  const MoveStep step{.kind = MoveKind::copies,
+                      .copies = static_cast<std::uint32_t>(copies_.size()),
+                      .loops = static_cast<std::uint32_t>(loops_.size()),
+                      .unused = 0};
   std::vector<std::byte> parameters;
   const auto append = [&](std::span<const std::byte> bytes) {
     parameters.insert(parameters.end(), bytes.begin(), bytes.end());

@@ -40,6 +40,8 @@ class CopyList {
   }
   // Adds the step of the copies since the last one. The copies after it see their results.
   void finish();
+  // Adds a step of another kind, which sees the results of the copies so far.
+  void add_step(std::span<const Operand> operands, std::span<const std::byte> parameters);
 
  private:
   void add(const Operand* from, const Operand& to, Movement movement, std::uint64_t constant);

@@ -9,6 +9,7 @@
 #include "ops/arguments.h"
 #include "ops/move/maps.h"
 #include "ops/op_desc.h"
+#include "ops/sliding_blocks.h"
 #include "schema/words.h"
 #include "text/format.h"
 
@@ -22,6 +23,7 @@ struct MoveEntry {
 
 constexpr MoveEntry kEntries[] = {
 #define ANYDML_MOVE_ENTRY(op, kind) {#op, moves::lower_##kind},
+#define ANYDML_MOVE_COMPOSED_ENTRY(op) {#op, nullptr},
 #include "ops/move/move.def"
 };
 
@@ -86,13 +88,42 @@ Status check_diagonal(const OpDesc& desc) {
   return check_number(desc, "Value");
 }
 
+// The rules leave the types of the two tensors to themselves.
+Status check_unfold(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[0];
+  const OpTensor& output = desc.output();
+  if (input.tensor.type != output.tensor.type) {
+    return invalid(desc, output,
+                   format_text("has the type {}; expected {}, that of {}", type_name(output.tensor.type),
+                               type_name(input.tensor.type), input.name));
+  }
+  return check_sliding_blocks(desc, input);
+}
+
 // The rules of the documents hold everything else.
 Status check(const OpDesc& desc) {
   const moves::LowerMove kind = find_entry(*desc.op)->lower;
   return kind == moves::lower_padding    ? check_padding(desc)
          : kind == moves::lower_blocks   ? check_blocks(desc)
+         : kind == moves::lower_unfold   ? check_unfold(desc)
          : kind == moves::lower_diagonal ? check_diagonal(desc)
                                          : Status();
+}
+
+TypeSet types(const facts::Operator& op, std::size_t position) {
+  constexpr std::size_t kLengths = 1;
+  if (op.name == "VALUE_SCALE_2D") {
+    return type_bit(DataType::FLOAT16) | type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT64);
+  }
+  return op.name == "REVERSE_SUBSEQUENCES" && position == kLengths
+             ? type_bit(DataType::UINT32) | type_bit(DataType::UINT64)
+             : all_types();
+}
+
+Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+  return desc.op->name == "UNFOLD"           ? moves::unfold_parts(desc)
+         : desc.op->name == "VALUE_SCALE_2D" ? moves::value_scale_parts(desc)
+                                             : OpParts();
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
@@ -107,13 +138,13 @@ extern const Family move_family;
 const Family move_family = {
     .id = FamilyId::move,
     .has = [](const facts::Operator& op) { return find_entry(op) != nullptr; },
-    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
+    .types = types,
     .by_element = false,
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .parts = parts,
     .view_of_input = moves::view_of_input,
     .place_in_output = moves::place_in_output,
 };

@@ -9,6 +9,7 @@
 #include "base/scalar.h"
 #include "ops/move/copies.h"
 #include "ops/op_desc.h"
+#include "ops/parts.h"
 
 namespace anydml::moves {
 
@@ -25,7 +26,14 @@ void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, Co
 void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+// Of an input that is not padded, or was padded before (parts.h).
+void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+
+// UNFOLD: a padding, and an UNFOLD of its result. VALUE_SCALE_2D: each channel scaled by itself.
+[[nodiscard]] Result<OpParts> unfold_parts(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> value_scale_parts(const OpDesc& desc);
 
 // Of a SPLIT and of slices; of a JOIN and of paddings.
 [[nodiscard]] std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that moves elements: a table of copies. A copy knows no type: it moves runs of bytes that
-// are contiguous on both sides, and loops say where the runs are. The copies of a step may go in any order and at once.
+// The parameters of a step that moves elements: a table of copies, or a reversal. A copy knows no type: it moves runs
+// of bytes that are contiguous on both sides, and loops say where the runs are. The copies of a step may go in any
+// order and at once.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +34,42 @@ struct MoveCopy {
   std::uint64_t constant;  // an element over and over, the first byte lowest; the strides of `from` are 0 then
 };
 
-// The parameters begin with this; the copies follow, then the loops of all of them.
+// The parameters of every step begin with its kind.
+enum class MoveKind : std::uint32_t { copies, reversal };
+
+// The copies follow this, then the loops of all of them.
 struct MoveStep {
+  MoveKind kind;
   std::uint32_t copies;
   std::uint32_t loops;
+  std::uint32_t unused;
 };
+
+// Lines of runs. The first runs of each line arrive in reverse order, and the others stay where they are; the second
+// operand has a number for each line that says how many are reversed. The operands are the input, the numbers and the
+// output. Strides are in bytes.
+struct ReversalLoop {
+  std::int64_t size;
+  std::int64_t from;
+  std::int64_t to;
+  std::int64_t lengths;
+};
+struct ReversalStep {
+  MoveKind kind;
+  std::uint32_t rank;          // how many loops over lines there are, outermost first; none is of size 1
+  std::uint32_t length_bytes;  // 4 or 8
+  std::uint32_t unused;
+  std::int64_t run;  // bytes
+  MoveLoop axis;     // along a line
+  std::int64_t from_offset;
+  std::int64_t to_offset;
+  std::int64_t lengths_offset;
+  ReversalLoop loops[kMaxRank];
+};
+
+[[nodiscard]] inline MoveKind kind_of(std::span<const std::byte> parameters) {
+  return *reinterpret_cast<const MoveKind*>(parameters.data());
+}
 
 // A step's parameters, read.
 class MoveTable {

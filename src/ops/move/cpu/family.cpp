@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/move/cpu/blocks.h"
+#include "ops/move/cpu/reversal.h"
 #include "ops/move/step.h"
 
 namespace anydml {
@@ -302,6 +303,9 @@ class MoveRun final : public cpu::Prepared {
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  if (kind_of(flat.parameters) == MoveKind::reversal) {
+    return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()), machine);
+  }
   return std::make_unique<MoveRun>(make_table(flat, machine));
 }
 

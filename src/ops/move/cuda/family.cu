@@ -9,6 +9,7 @@
 
 #include "backend/cuda/family.h"
 #include "ops/move/cuda/kernels.cuh"
+#include "ops/move/cuda/reversal.h"
 
 namespace anydml::cuda {
 namespace {
@@ -278,6 +279,9 @@ class MoveRun final : public PreparedStep {
 extern const Family move_family;
 const Family move_family = {
     .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+      if (kind_of(flat.parameters) == MoveKind::reversal) {
+        return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()));
+      }
       return std::make_unique<MoveRun>(flat);
     },
 };

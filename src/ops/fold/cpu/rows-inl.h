@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The kernels, once for each target and once for any machine: rows.cpp includes this within a namespace of each. No
+// include guard.
+
+// Elements at any address.
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+// The type of sums. Integers wrap, which unsigned ones do.
+template <class T>
+using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
+
+template <class T>
+sum_t<T> sum_of(sum_t<T> a, sum_t<T> b) {
+  return static_cast<sum_t<T>>(a + b);
+}
+
+// count elements of the input, as sums.
+template <class T, std::int64_t kStep>
+void add_elements(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int64_t count) {
+  const std::int64_t apart = kStep != 0 ? kStep : step;
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    sums[i * apart] =
+        sum_of<T>(sums[i * apart], load<sum_t<T>>(from + i * static_cast<std::int64_t>(sizeof(sum_t<T>))));
+  }
+}
+
+// To every `step`-th sum an element of a row of the input.
+template <class T>
+void add_row(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int64_t stride, std::int64_t count,
+             sum_t<T>* widened) {
+  if (stride != static_cast<std::int64_t>(sizeof(T))) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      sums[i * step] = sum_of<T>(sums[i * step], widen(load<T>(from + i * stride)));
+    }
+    return;
+  }
+  if constexpr (std::is_same_v<T, f16>) {
+    widen_halves(from, count, widened);
+    from = reinterpret_cast<const std::byte*>(widened);
+  }
+  switch (step) {
+    case 1:
+      return add_elements<T, 1>(sums, step, from, count);
+    case 2:
+      return add_elements<T, 2>(sums, step, from, count);
+    default:
+      return add_elements<T, 0>(sums, step, from, count);
+  }
+}
+
+// The least block that has a window's position at `first` or behind it: of a quotient that may be negative.
+inline std::int64_t block_from(std::int64_t first, std::int64_t stride) {
+  return first <= 0 ? 0 : (first + stride - 1) / stride;
+}
+
+template <class T>
+struct FoldUnit {
+  const FoldStep& step;
+  std::int64_t first;  // positions along the last dimension
+  std::int64_t count;
+  sum_t<T>* sums;
+  sum_t<T>* widened;
+  const std::byte* from;
+  std::int64_t position[kMaxFoldRank];
+  bool covered;
+
+  // Calls use(place among the sums, block, number of blocks, position in the window) for those of the last dimension.
+  template <class Use>
+  void for_each_row(Use use) const {
+    const FoldDimension& last = step.dimensions[step.rank - 1];
+    for (std::int64_t in_window = 0; in_window < last.window; ++in_window) {
+      const std::int64_t at = in_window * last.dilation - last.padding;
+      const std::int64_t block = block_from(first - at, last.stride);
+      const std::int64_t end = std::min(last.blocks, block_from(first + count - at, last.stride));
+      if (block < end) {
+        use(block * last.stride + at - first, block, end - block, in_window);
+      }
+    }
+  }
+
+  // A sum begins with -0, which changes nothing that is added to it, where a block covers the position, and otherwise
+  // is +0. Integers have one zero.
+  void begin() {
+    std::fill_n(sums, count, sum_t<T>{0});
+    if constexpr (is_float<T>) {
+      const std::int64_t stride = step.dimensions[step.rank - 1].stride;
+      for_each_row([&](std::int64_t place, std::int64_t, std::int64_t blocks, std::int64_t) {
+        if (stride == 1) {
+          std::fill_n(sums + place, blocks, -sum_t<T>{0});
+          return;
+        }
+        for (std::int64_t i = 0; i < blocks; ++i) {
+          sums[place + i * stride] = -sum_t<T>{0};
+        }
+      });
+    }
+  }
+
+  // dimension: those before it are fixed, at a position of the window and a block, both counted row by row.
+  void add(std::uint32_t dimension, std::int64_t in_window, std::int64_t block) {
+    const FoldDimension& along = step.dimensions[dimension];
+    if (dimension + 1 == step.rank) {
+      covered = true;
+      for_each_row([&](std::int64_t place, std::int64_t first_block, std::int64_t blocks, std::int64_t at) {
+        add_row<T>(sums + place, along.stride,
+                   from + (in_window * along.window + at) * step.input_window +
+                       (block * along.blocks + first_block) * step.input_block,
+                   step.input_block, blocks, widened);
+      });
+      return;
+    }
+    for (std::int64_t at = 0; at < along.window; ++at) {
+      const std::int64_t behind = position[dimension] + along.padding - at * along.dilation;
+      if (behind >= 0 && behind % along.stride == 0 && behind / along.stride < along.blocks) {
+        add(dimension + 1, in_window * along.window + at, block * along.blocks + behind / along.stride);
+      }
+    }
+  }
+
+  void store(std::byte* to) const {
+    const std::int64_t stride = step.dimensions[step.rank - 1].output;
+    if (stride == static_cast<std::int64_t>(sizeof(T))) {
+      if constexpr (std::is_same_v<T, f16>) {
+        narrow_halves(sums, count, to);
+      } else {
+        std::memcpy(to, sums, static_cast<std::size_t>(count) * sizeof(T));
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T value = narrow<T>(sums[i]);
+      std::memcpy(to + i * stride, &value, sizeof(value));
+    }
+  }
+};
+
+template <class T>
+void fold_units(const FoldStep& step, std::int64_t first, std::int64_t end, const std::byte* from, std::byte* to,
+                std::byte* scratch) noexcept {
+  const FoldDimension& last = step.dimensions[step.rank - 1];
+  const std::int64_t tiles = (last.size + kFoldPositions - 1) / kFoldPositions;
+  auto* const sums = reinterpret_cast<sum_t<T>*>(scratch);
+  FoldUnit<T> work{step, 0, 0, sums, sums + kFoldPositions, nullptr, {}, false};
+  for (std::int64_t unit = first; unit < end; ++unit) {
+    std::int64_t rest = unit / tiles;
+    work.first = unit % tiles * kFoldPositions;
+    work.count = std::min(kFoldPositions, last.size - work.first);
+    std::byte* row = to + work.first * last.output;
+    for (std::uint32_t i = step.rank - 1; i-- > 0;) {
+      work.position[i] = rest % step.dimensions[i].size;
+      rest /= step.dimensions[i].size;
+      row += work.position[i] * step.dimensions[i].output;
+    }
+    row += rest % step.channels * step.output_channel + rest / step.channels * step.output_batch;
+    work.from = from + rest % step.channels * step.input_channel + rest / step.channels * step.input_batch;
+    work.covered = false;
+    work.begin();
+    work.add(0, 0, 0);
+    if (!work.covered) {
+      std::fill_n(sums, work.count, sum_t<T>{0});
+    }
+    work.store(row);
+  }
+}
+
+// Integers of one size share their kernel.
+inline FoldRun find_run(DataType type) {
+  switch (type) {
+    case DataType::FLOAT16:
+      return fold_units<f16>;
+    case DataType::FLOAT32:
+      return fold_units<f32>;
+    case DataType::FLOAT64:
+      return fold_units<f64>;
+    default:
+      break;
+  }
+  switch (element_size(type)) {
+    case 1:
+      return fold_units<u8>;
+    case 2:
+      return fold_units<u16>;
+    case 4:
+      return fold_units<u32>;
+    default:
+      return fold_units<u64>;
+  }
+}

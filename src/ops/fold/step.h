@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step that adds up blocks which overlap: FOLD.
+//
+// Each element of the output is the sum of the input's elements that a block has there, in the order of their positions
+// in the window, row by row. The sum begins with the first of them, so that a single -0 stays -0; an element that no
+// block covers is +0. FLOAT16 is added in FLOAT32 and rounded once; integers wrap.
+#pragma once
+
+#include <cstdint>
+
+#include "base/element.h"
+#include "schema/tensor_rules.h"
+
+namespace anydml {
+
+inline constexpr std::uint32_t kMaxFoldRank = kMaxRank - 2;
+
+struct FoldDimension {
+  std::int64_t size;  // of the output
+  std::int64_t window;
+  std::int64_t stride;
+  std::int64_t dilation;
+  std::int64_t padding;  // before the first element
+  std::int64_t blocks;
+  std::int64_t output;  // stride in bytes
+};
+
+// Strides are in bytes. The input is [batches, channels x window, blocks].
+struct FoldStep {
+  DataType type;
+  std::uint32_t rank;
+  std::int64_t batches;
+  std::int64_t channels;
+  std::int64_t input_batch;
+  std::int64_t input_channel;
+  std::int64_t input_window;  // from a position of the window to the next
+  std::int64_t input_block;
+  std::int64_t output_batch;
+  std::int64_t output_channel;
+  FoldDimension dimensions[kMaxFoldRank];
+};
+
+}  // namespace anydml

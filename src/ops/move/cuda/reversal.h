@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Reversals on a GPU.
+#pragma once
+
+#include <memory>
+
+#include "backend/cuda/family.h"
+#include "ops/move/step.h"
+
+namespace anydml::cuda {
+
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_reversal(const ReversalStep& step);
+
+}  // namespace anydml::cuda

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "ops/sliding_blocks.h"
+
+#include <string_view>
+
+#include "ops/arguments.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+std::int64_t number_of(const OpDesc& desc, std::string_view field, std::uint32_t dimension) {
+  return find_argument(desc, field)->numbers[dimension].as<i64>();
+}
+
+}  // namespace
+
+SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
+  SlidingBlocks made{.rank = spatial.tensor.rank - 2, .dimensions = {}};
+  for (std::uint32_t i = 0; i < made.rank; ++i) {
+    SlidingDimension& dimension = made.dimensions[i];
+    dimension = {.size = spatial.tensor.sizes[i + 2],
+                 .window = number_of(desc, "WindowSizes", i),
+                 .stride = number_of(desc, "Strides", i),
+                 .dilation = number_of(desc, "Dilations", i),
+                 .start = number_of(desc, "StartPadding", i),
+                 .end = number_of(desc, "EndPadding", i),
+                 .blocks = 0};
+    const std::int64_t extent = dimension.dilation * (dimension.window - 1) + 1;
+    dimension.blocks = (dimension.size + dimension.start + dimension.end - extent) / dimension.stride + 1;
+  }
+  return made;
+}
+
+// The rules of the documents have found the numbers of blocks right by their formula, which divides: a window that is
+// larger than the padded size gives a number too.
+Status check_sliding_blocks(const OpDesc& desc, const OpTensor& spatial) {
+  if (spatial.tensor.rank < 3) {
+    return invalid(desc, spatial, format_text("has {} dimensions; expected 3 or more", spatial.tensor.rank));
+  }
+  for (std::uint32_t i = 0; i + 2 < spatial.tensor.rank; ++i) {
+    for (const std::string_view field : {"WindowSizes", "Strides", "Dilations"}) {
+      if (number_of(desc, field, i) < 1) {
+        return invalid({desc.op->name, field}, format_text("{}[{}] is 0; expected 1 or more", field, i));
+      }
+    }
+    const std::int64_t extent = number_of(desc, "Dilations", i) * (number_of(desc, "WindowSizes", i) - 1) + 1;
+    const std::int64_t padded =
+        spatial.tensor.sizes[i + 2] + number_of(desc, "StartPadding", i) + number_of(desc, "EndPadding", i);
+    if (extent > padded) {
+      return invalid(
+          {desc.op->name, "WindowSizes"},
+          format_text("the window covers {} elements of dimension {} of {}; expected at most {}, the padded size",
+                      extent, i + 2, spatial.name, padded));
+    }
+  }
+  return {};
+}
+
+}  // namespace anydml
