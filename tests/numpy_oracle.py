@@ -70,6 +70,9 @@ def to_attribute(key, value):
         return attribute
     if isinstance(value, str):
         return Attribute(key.encode(), 0x100, 0, Value(text=value.encode()))
+    if isinstance(value, tuple) and any(isinstance(one, float) for one in value):
+        numbers = (ctypes.c_uint64 * len(value))(*np.array(value, np.float64).view(np.uint64).tolist())
+        return Attribute(key.encode(), 0x8000 | 9, len(value), Value(u64s=numbers))
     if isinstance(value, tuple):
         numbers = (ctypes.c_uint64 * max(1, len(value)))(*(one % 2**64 for one in value))
         is_signed = any(one < 0 for one in value)
@@ -247,7 +250,7 @@ def check_sequences(library):
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are programs of their own.
 ELSEWHERE = {entry.operator: "softmax_oracle.py" if entry.family == "normalise" else f"{entry.family}_oracle.py"
-             for entry in read_entries() if entry.family in ("reduce", "move", "product", "normalise")}
+             for entry in read_entries() if entry.family in ("reduce", "move", "product", "normalise", "resample")}
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
