@@ -60,43 +60,27 @@ class RowWork {
   // Finds the unit, and its tile of columns.
   void seek(std::int64_t unit) {
     std::int64_t row = unit % cut_.rows;
-    std::int64_t rest = unit / cut_.rows;
+    plane_ = unit / cut_.rows;
     for (std::size_t d = cut_.sampled.size(); d-- > 0;) {
-      const ResampleDimension& dimension = cut_.sampled[d];
-      f32* const memory = cut_.weights_at.empty() ? nullptr : reinterpret_cast<f32*>(scratch_ + cut_.weights_at[d]);
-      set_taps(dimension, row % dimension.output_size, memory, levels_[d]);
-      row /= dimension.output_size;
+      set_index(d, row % cut_.sampled[d].output_size);
+      row /= cut_.sampled[d].output_size;
     }
-    if (rest != plane_) {
-      plane_ = rest;
-      std::fill_n(kept_, cut_.slots, kNoRow);
-      const std::int64_t column_tile = rest % cut_.column_tiles;
-      rest /= cut_.column_tiles;
-      first_column_ = column_tile * cut_.tile_columns;
-      const std::int64_t first_run = rest % cut_.run_tiles * cut_.tile_run;
-      rest /= cut_.run_tiles;
-      run_ = std::min(cut_.tile_run, cut_.run - first_run);
-      if (column_tile != column_tile_) {
-        column_tile_ = column_tile;
-        columns_ = cut_.columns.empty()
-                       ? make_columns(cut_.column, first_column_,
-                                      std::min(cut_.tile_columns, cut_.column.output_size - first_column_),
-                                      scratch_ + cut_.columns_at)
-                       : cut_.columns[static_cast<std::size_t>(column_tile)];
+    enter_plane();
+  }
+  // The unit after this one.
+  void next() {
+    for (std::size_t d = cut_.sampled.size(); d-- > 0;) {
+      const std::int64_t index = levels_[d].index + 1;
+      output_ += cut_.sampled[d].output_stride;
+      if (index < cut_.sampled[d].output_size) {
+        set_index(d, index);
+        return;
       }
-      plane_input_ = columns_.base * cut_.column.input_stride + first_run * cut_.element;
-      plane_output_ = first_column_ * cut_.column.output_stride + first_run * cut_.element;
-      for (std::size_t d = cut_.copied.size(); d-- > 0;) {
-        const ResampleDimension& dimension = cut_.copied[d];
-        plane_input_ += rest % dimension.output_size * dimension.input_stride;
-        plane_output_ += rest % dimension.output_size * dimension.output_stride;
-        rest /= dimension.output_size;
-      }
+      output_ -= index * cut_.sampled[d].output_stride;
+      set_index(d, 0);
     }
-    output_ = plane_output_;
-    for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
-      output_ += levels_[d].index * cut_.sampled[d].output_stride;
-    }
+    ++plane_;
+    enter_plane();
   }
 
   [[nodiscard]] std::int64_t output() const { return output_; }  // in bytes, where the unit begins
@@ -126,6 +110,42 @@ class RowWork {
   }
 
  private:
+  void set_index(std::size_t level, std::int64_t index) {
+    f32* const memory = cut_.weights_at.empty() ? nullptr : reinterpret_cast<f32*>(scratch_ + cut_.weights_at[level]);
+    set_taps(cut_.sampled[level], index, memory, levels_[level]);
+  }
+
+  // The units that differ in the sampled dimensions alone: they share rows of the input.
+  void enter_plane() {
+    std::int64_t rest = plane_;
+    std::fill_n(kept_, cut_.slots, kNoRow);
+    const std::int64_t column_tile = rest % cut_.column_tiles;
+    rest /= cut_.column_tiles;
+    const std::int64_t first_column = column_tile * cut_.tile_columns;
+    const std::int64_t first_run = rest % cut_.run_tiles * cut_.tile_run;
+    rest /= cut_.run_tiles;
+    run_ = std::min(cut_.tile_run, cut_.run - first_run);
+    if (column_tile != column_tile_) {
+      column_tile_ = column_tile;
+      columns_ = cut_.columns.empty()
+                     ? make_columns(cut_.column, first_column,
+                                    std::min(cut_.tile_columns, cut_.column.output_size - first_column),
+                                    scratch_ + cut_.columns_at)
+                     : cut_.columns[static_cast<std::size_t>(column_tile)];
+    }
+    plane_input_ = columns_.base * cut_.column.input_stride + first_run * cut_.element;
+    output_ = first_column * cut_.column.output_stride + first_run * cut_.element;
+    for (std::size_t d = cut_.copied.size(); d-- > 0;) {
+      const ResampleDimension& dimension = cut_.copied[d];
+      plane_input_ += rest % dimension.output_size * dimension.input_stride;
+      output_ += rest % dimension.output_size * dimension.output_stride;
+      rest /= dimension.output_size;
+    }
+    for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
+      output_ += levels_[d].index * cut_.sampled[d].output_stride;
+    }
+  }
+
   [[nodiscard]] f32* level_row(std::size_t level) const {
     return reinterpret_cast<f32*>(scratch_ + cut_.levels_at) + static_cast<std::int64_t>(level) * row_elements();
   }
@@ -201,11 +221,9 @@ class RowWork {
   Columns columns_;
   std::int64_t plane_ = -1;
   std::int64_t column_tile_ = -1;
-  std::int64_t first_column_ = 0;
   std::int64_t run_ = 0;
   std::int64_t count_ = 0;
   std::int64_t plane_input_ = 0;
-  std::int64_t plane_output_ = 0;
   std::int64_t output_ = 0;
   std::int64_t next_ = 0;
   std::int64_t kept_[kMostResampleSlots];
@@ -226,8 +244,8 @@ class Resampling final : public cpu::Prepared {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
     RowWork work(cut_, kernels_, move_, piece.scratch);
-    for (std::int64_t unit = first; unit < end; ++unit) {
-      work.seek(unit);
+    work.seek(first);
+    for (std::int64_t unit = first; unit < end; unit == end - 1 ? void() : work.next(), ++unit) {
       if (after_.stream == nullptr) {
         work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride);
         continue;

@@ -138,7 +138,7 @@ ANYDML_FLATTEN void interpolate_singly(const Columns& columns, const Floats* fro
     const Floats* const x = from + columns.first[c];
     const bool copies = second[c] == 0.0F;
     const f32 sum = x[0] * first[c] + x[copies ? 0 : 1] * second[c];
-    to[c] = select(copies, f32{x[0]}, sum);
+    to[c] = copies ? f32{x[0]} : sum;
   }
 }
 
@@ -175,18 +175,40 @@ ANYDML_FLATTEN void interpolate_halved(const Columns& columns, const Floats* __r
   }
 }
 
-// Tap by tap, so that columns do not wait for their own sums.
+// Several columns at a time, so that none waits for its own sum.
 ANYDML_FLATTEN void interpolate_stretched(const Columns& columns, const Floats* from, f32* to) noexcept {
-  for (std::int64_t c = 0; c < columns.count; ++c) {
-    to[c] = from[columns.first[c]] * columns.weights[c];
-  }
-  for (std::int32_t t = 1; t < columns.most_taps; ++t) {
-    const f32* const weights = columns.weights + t * columns.count;
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      const bool has = t < columns.taps[c];
-      const f32 sum = to[c] + from[columns.first[c] + (has ? t : 0)] * weights[c];
-      to[c] = select(has, sum, to[c]);
+  constexpr std::int64_t kTogether = 4;
+  std::int64_t c = 0;
+  for (; c + kTogether <= columns.count; c += kTogether) {
+    const std::int32_t* const taps = columns.taps + c;
+    const Floats* x[kTogether];
+    f32 sums[kTogether];
+    std::int32_t common = taps[0];
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      common = std::min(common, taps[i]);
+      x[i] = from + columns.first[c + i];
+      sums[i] = x[i][0] * columns.weights[c + i];
     }
+    for (std::int32_t t = 1; t < common; ++t) {
+      const f32* const weights = columns.weights + t * columns.count + c;
+      for (std::int64_t i = 0; i < kTogether; ++i) {
+        sums[i] = sums[i] + x[i][t] * weights[i];
+      }
+    }
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      for (std::int32_t t = common; t < taps[i]; ++t) {
+        sums[i] = sums[i] + x[i][t] * columns.weights[t * columns.count + c + i];
+      }
+      to[c + i] = sums[i];
+    }
+  }
+  for (; c < columns.count; ++c) {
+    const Floats* const x = from + columns.first[c];
+    f32 sum = x[0] * columns.weights[c];
+    for (std::int32_t t = 1; t < columns.taps[c]; ++t) {
+      sum = sum + x[t] * columns.weights[t * columns.count + c];
+    }
+    to[c] = sum;
   }
 }
 
