@@ -75,3 +75,4 @@ if(NOT ANYDML_SANITIZE)
   set_tests_properties(operator_digests_generic PROPERTIES LABELS repeats
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
 endif()
+anydml_oracle(resample)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "ops/resample/cpu/columns.h"
+
+#include <algorithm>
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastRegular = 8;  // columns that are worth a loop of their own
+
+std::size_t array_bytes(std::int64_t count) { return (static_cast<std::size_t>(count) * 4 + 63) / 64 * 64; }
+
+std::int64_t taps_at_most(const ResampleDimension& dimension) {
+  return dimension.kind == ResampleKind::linear      ? 2
+         : dimension.kind == ResampleKind::stretched ? most_stretched_taps(dimension)
+                                                     : 1;
+}
+
+// The longest stretch of columns in which column c + period has the taps of column c, `advance` elements further on. A
+// column that copies is none of them where others take a mean.
+RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t period, std::int32_t advance) {
+  const f32* const second = columns.weights + columns.count;
+  const auto goes_on = [&](std::int64_t c) {
+    return columns.first[c + period] == columns.first[c] + advance &&
+           (!linear || (second[c + period] == second[c] && second[c] != 0.0F));
+  };
+  RegularColumns best{.period = period, .advance = advance};
+  for (std::int64_t begin = 0; begin + period < columns.count;) {
+    std::int64_t c = begin;
+    while (c + period < columns.count && goes_on(c)) {
+      ++c;
+    }
+    const std::int64_t whole = (c + period - begin) / period * period;
+    if (c > begin && whole > best.end - best.begin) {
+      best.begin = begin;
+      best.end = begin + whole;
+    }
+    begin = c + 1;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count) {
+  const bool stretched = dimension.kind == ResampleKind::stretched;
+  const std::int64_t weights =
+      stretched || dimension.kind == ResampleKind::linear ? count * taps_at_most(dimension) : 0;
+  return array_bytes(count) * (stretched ? 2 : 1) + array_bytes(weights);
+}
+
+std::int64_t most_span(const ResampleDimension& dimension, std::int64_t count) {
+  // Rounding moves each end by less than two elements.
+  const f64 span = static_cast<f64>(count) / f64{dimension.scale} + static_cast<f64>(taps_at_most(dimension)) + 8.0;
+  return span < static_cast<f64>(dimension.input_size) ? static_cast<std::int64_t>(span) : dimension.input_size;
+}
+
+Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std::int64_t count, std::byte* memory) {
+  auto* const firsts = reinterpret_cast<std::int32_t*>(memory);
+  auto* const counts = reinterpret_cast<std::int32_t*>(memory + array_bytes(count));
+  const bool stretched = dimension.kind == ResampleKind::stretched;
+  const bool linear = dimension.kind == ResampleKind::linear;
+  auto* const weights = reinterpret_cast<f32*>(memory + array_bytes(count) * (stretched ? 2 : 1));
+  Columns columns{.count = count,
+                  .most_taps = static_cast<std::int32_t>(taps_at_most(dimension)),
+                  .first = firsts,
+                  .taps = stretched ? counts : nullptr,
+                  .weights = stretched || linear ? weights : nullptr};
+  for (std::int64_t c = 0; c < count; ++c) {
+    std::int64_t tap = 0;
+    std::int64_t taps = 1;
+    if (stretched) {
+      const StretchedTaps made(dimension, first + c);
+      tap = made.first();
+      taps = made.count();
+      counts[c] = static_cast<std::int32_t>(taps);
+      for (std::int64_t t = 0; t < columns.most_taps; ++t) {
+        weights[t * count + c] = t < taps ? made.weight(t) : 0.0F;
+      }
+    } else if (linear) {
+      const LinearTaps made = linear_taps(dimension, first + c);
+      tap = made.first;
+      taps = made.second == 0.0F ? 1 : 2;
+      weights[c] = 1.0F - made.second;
+      weights[count + c] = made.second;
+    } else {
+      tap = nearest_of(dimension, first + c);
+    }
+    columns.base = c == 0 ? tap : columns.base;  // the taps of later columns are no earlier ones
+    firsts[c] = static_cast<std::int32_t>(tap - columns.base);
+    columns.span = std::max(columns.span, tap - columns.base + taps);
+  }
+  if (!stretched) {
+    const RegularColumns up = find_regular(columns, linear, 2, 1);
+    const RegularColumns down = find_regular(columns, linear, 1, 2);
+    columns.regular = up.end - up.begin >= down.end - down.begin ? up : down;
+    if (columns.regular.end - columns.regular.begin < kLeastRegular) {
+      columns.regular = {};
+    }
+  }
+  return columns;
+}
+
+}  // namespace anydml

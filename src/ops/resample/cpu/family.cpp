@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// Resampling on the CPU. Means along the columns are made for whole rows of the input, and kept for the output rows
+// that need them again; means of rows follow.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "ops/resample/cpu/kernels.h"
+#include "ops/resample/cpu/rows.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::min();
+
+// The taps of one output along a sampled dimension that is not the columns'.
+struct LevelTaps {
+  std::int64_t index = -1;  // of the output
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+  const f32* weights = nullptr;
+  f32 pair[2] = {1.0F, 0.0F};
+};
+
+void set_taps(const ResampleDimension& dimension, std::int64_t index, f32* memory, LevelTaps& taps) {
+  if (taps.index == index) {
+    return;
+  }
+  taps.index = index;
+  taps.count = 1;
+  taps.weights = taps.pair;
+  if (dimension.kind == ResampleKind::stretched) {
+    const StretchedTaps made(dimension, index);
+    taps.first = made.first();
+    taps.count = made.count();
+    taps.weights = memory;
+    for (std::int64_t t = 0; t < taps.count; ++t) {
+      memory[t] = made.weight(t);
+    }
+  } else if (dimension.kind == ResampleKind::linear) {
+    const LinearTaps made = linear_taps(dimension, index);
+    taps.first = made.first;
+    taps.count = made.second == 0.0F ? 1 : 2;
+    taps.pair[0] = 1.0F - made.second;
+    taps.pair[1] = made.second;
+  } else {
+    taps.first = nearest_of(dimension, index);
+  }
+}
+
+// A piece at work: the place of the unit, and the rows that are kept.
+class RowWork {
+ public:
+  RowWork(const ResampleRows& cut, const ResampleKernels& kernels, MoveNearest move, std::byte* scratch)
+      : cut_(cut), kernels_(kernels), move_(move), scratch_(scratch) {}
+
+  // Finds the unit, and its tile of columns.
+  void seek(std::int64_t unit) {
+    std::int64_t row = unit % cut_.rows;
+    plane_ = unit / cut_.rows;
+    for (std::size_t d = cut_.sampled.size(); d-- > 0;) {
+      set_index(d, row % cut_.sampled[d].output_size);
+      row /= cut_.sampled[d].output_size;
+    }
+    enter_plane();
+  }
+  // The unit after this one.
+  void next() {
+    for (std::size_t d = cut_.sampled.size(); d-- > 0;) {
+      const std::int64_t index = levels_[d].index + 1;
+      output_ += cut_.sampled[d].output_stride;
+      if (index < cut_.sampled[d].output_size) {
+        set_index(d, index);
+        return;
+      }
+      output_ -= index * cut_.sampled[d].output_stride;
+      set_index(d, 0);
+    }
+    ++plane_;
+    enter_plane();
+  }
+
+  [[nodiscard]] std::int64_t output() const { return output_; }  // in bytes, where the unit begins
+  [[nodiscard]] std::int64_t columns() const { return columns_.count; }
+  [[nodiscard]] std::int64_t run() const { return run_; }
+
+  // The outputs of the unit; stride: from column to column.
+  void make(const std::byte* input, std::byte* to, std::int64_t stride) {
+    if (cut_.step.interpolates == 0) {
+      std::int64_t offset = plane_input_;
+      for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
+        offset += levels_[d].first * cut_.sampled[d].input_stride;
+      }
+      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      return;
+    }
+    input_ = input;
+    count_ = columns_.count * run_;
+    const bool writes = cut_.step.type == DataType::FLOAT32 &&
+                        stride == run_ * static_cast<std::int64_t>(sizeof(f32)) &&
+                        reinterpret_cast<std::uintptr_t>(to) % sizeof(f32) == 0;
+    f32* const own = writes ? reinterpret_cast<f32*>(to) : level_row(0);
+    const f32* const made = mean_of(0, plane_input_, own);
+    if (!writes || made != own) {
+      kernels_.store(made, columns_.count, run_, to, stride);
+    }
+  }
+
+ private:
+  void set_index(std::size_t level, std::int64_t index) {
+    f32* const memory = cut_.weights_at.empty() ? nullptr : reinterpret_cast<f32*>(scratch_ + cut_.weights_at[level]);
+    set_taps(cut_.sampled[level], index, memory, levels_[level]);
+  }
+
+  // The units that differ in the sampled dimensions alone: they share rows of the input.
+  void enter_plane() {
+    std::int64_t rest = plane_;
+    std::fill_n(kept_, cut_.slots, kNoRow);
+    const std::int64_t column_tile = rest % cut_.column_tiles;
+    rest /= cut_.column_tiles;
+    const std::int64_t first_column = column_tile * cut_.tile_columns;
+    const std::int64_t first_run = rest % cut_.run_tiles * cut_.tile_run;
+    rest /= cut_.run_tiles;
+    run_ = std::min(cut_.tile_run, cut_.run - first_run);
+    if (column_tile != column_tile_) {
+      column_tile_ = column_tile;
+      columns_ = cut_.columns.empty()
+                     ? make_columns(cut_.column, first_column,
+                                    std::min(cut_.tile_columns, cut_.column.output_size - first_column),
+                                    scratch_ + cut_.columns_at)
+                     : cut_.columns[static_cast<std::size_t>(column_tile)];
+    }
+    plane_input_ = columns_.base * cut_.column.input_stride + first_run * cut_.element;
+    output_ = first_column * cut_.column.output_stride + first_run * cut_.element;
+    for (std::size_t d = cut_.copied.size(); d-- > 0;) {
+      const ResampleDimension& dimension = cut_.copied[d];
+      plane_input_ += rest % dimension.output_size * dimension.input_stride;
+      output_ += rest % dimension.output_size * dimension.output_stride;
+      rest /= dimension.output_size;
+    }
+    for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
+      output_ += levels_[d].index * cut_.sampled[d].output_stride;
+    }
+  }
+
+  [[nodiscard]] f32* level_row(std::size_t level) const {
+    return reinterpret_cast<f32*>(scratch_ + cut_.levels_at) + static_cast<std::int64_t>(level) * row_elements();
+  }
+  [[nodiscard]] std::int64_t row_elements() const { return (cut_.tile_elements() + 15) / 16 * 16; }
+
+  // The means along the columns of the input row that begins there.
+  void make_columns_of(std::int64_t offset, f32* to) const {
+    const std::byte* const row = input_ + offset;
+    const std::int64_t stride = cut_.column.input_stride;
+    if (cut_.in_place) {
+      kernels_.interpolate(columns_, row, run_, to);
+    } else if (cut_.is_far) {
+      kernels_.interpolate_far(columns_, {.at = row, .stride = stride, .run = run_}, to);
+    } else {
+      auto* const loaded = reinterpret_cast<f32*>(scratch_ + cut_.loaded_at);
+      kernels_.load(row, stride, columns_.span, run_, loaded);
+      kernels_.interpolate(columns_, reinterpret_cast<const std::byte*>(loaded), run_, to);
+    }
+  }
+
+  // The same, kept. `beside`: a kept row that is still needed.
+  const f32* kept_row(std::int64_t offset, const f32* beside) {
+    auto* const first = reinterpret_cast<f32*>(scratch_ + cut_.slots_at);
+    for (std::int64_t slot = 0; slot < cut_.slots; ++slot) {
+      if (kept_[slot] == offset) {
+        return first + slot * row_elements();
+      }
+    }
+    next_ = first + next_ * row_elements() == beside ? (next_ + 1) % cut_.slots : next_;
+    f32* const row = first + next_ * row_elements();
+    kept_[next_] = offset;
+    next_ = (next_ + 1) % cut_.slots;
+    make_columns_of(offset, row);
+    return row;
+  }
+
+  // The means along the dimensions from `level` on, in `own` or in a row that is kept.
+  const f32* mean_of(std::size_t level, std::int64_t offset, f32* own) {
+    if (level == cut_.sampled.size()) {
+      if (level == 0) {
+        make_columns_of(offset, own);
+        return own;
+      }
+      return kept_row(offset, nullptr);
+    }
+    const LevelTaps& taps = levels_[level];
+    const std::int64_t stride = cut_.sampled[level].input_stride;
+    offset += taps.first * stride;
+    if (taps.count == 1) {
+      return mean_of(level + 1, offset, own);
+    }
+    auto* const to = reinterpret_cast<std::byte*>(own);
+    if (taps.count == 2 && level + 1 == cut_.sampled.size()) {
+      const f32* const first = kept_row(offset, nullptr);
+      const f32* const second = kept_row(offset + stride, first);
+      kernels_.mean(reinterpret_cast<const std::byte*>(first), taps.weights[0],
+                    reinterpret_cast<const std::byte*>(second), taps.weights[1], count_, to);
+      return own;
+    }
+    for (std::int64_t t = 0; t < taps.count; ++t) {
+      const f32* const made = mean_of(level + 1, offset + t * stride, level_row(level + 1));
+      (t == 0 ? kernels_.scale : kernels_.add)(reinterpret_cast<const std::byte*>(made), taps.weights[t], count_, to);
+    }
+    return own;
+  }
+
+  const ResampleRows& cut_;
+  const ResampleKernels& kernels_;
+  MoveNearest move_;
+  std::byte* scratch_;
+  const std::byte* input_ = nullptr;
+  LevelTaps levels_[kMaxRank];
+  Columns columns_;
+  std::int64_t plane_ = -1;
+  std::int64_t column_tile_ = -1;
+  std::int64_t run_ = 0;
+  std::int64_t count_ = 0;
+  std::int64_t plane_input_ = 0;
+  std::int64_t output_ = 0;
+  std::int64_t next_ = 0;
+  std::int64_t kept_[kMostResampleSlots];
+};
+
+class Resampling final : public cpu::Prepared {
+ public:
+  Resampling(ResampleRows cut, cpu::Target target, cpu::Neighbours neighbours)
+      : Prepared(static_cast<std::uint64_t>((cut.units + cut.units_of_piece - 1) / cut.units_of_piece), 1,
+                 cut.scratch_bytes),
+        cut_(std::move(cut)),
+        after_(std::move(neighbours.after)),
+        kernels_(resample_kernels(target, cut_.step.type)),
+        move_(move_nearest(target, static_cast<std::size_t>(cut_.element))),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
+    RowWork work(cut_, kernels_, move_, piece.scratch);
+    work.seek(first);
+    for (std::int64_t unit = first; unit < end; unit == end - 1 ? void() : work.next(), ++unit) {
+      if (after_.stream == nullptr) {
+        work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride);
+        continue;
+      }
+      std::byte* const row = piece.scratch + cut_.output_at;
+      const std::int64_t bytes = work.run() * cut_.element;
+      work.make(operands[0], row, bytes);
+      after_.run({.first = work.output() / cut_.element,
+                  .rows = work.columns(),
+                  .columns = work.run(),
+                  .row_step = cut_.column.output_stride / cut_.element,
+                  .buffer_row_step = bytes},
+                 row, operands);
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%s, %zu+1 dimensions, %s kernel", cut_.step.interpolates != 0 ? "means" : "nearest",
+                  cut_.sampled.size(), cpu::target_name(target_));
+  }
+
+ private:
+  ResampleRows cut_;
+  cpu::Neighbour after_;
+  ResampleKernels kernels_;
+  MoveNearest move_;
+  cpu::Target target_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+  ResampleStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const bool hands_on = neighbours.after.stream != nullptr;
+  return std::make_unique<Resampling>(cut_rows(step, machine.threads, hands_on), machine.target, std::move(neighbours));
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family resample_family;
+const Family resample_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

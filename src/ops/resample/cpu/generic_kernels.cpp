@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The kernels for a machine of which nothing is known.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/loops.h"
+#include "ops/resample/cpu/kernels.h"
+
+namespace anydml {
+namespace {
+
+#include "backend/cpu/halves-inl.h"
+#include "ops/resample/cpu/kernels-inl.h"
+
+}  // namespace
+
+ResampleKernels generic_resample_kernels(DataType type) { return find_kernels(type); }
+MoveNearest generic_move_nearest(std::size_t element_bytes) { return find_move(element_bytes); }
+
+}  // namespace anydml

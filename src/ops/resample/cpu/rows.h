@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A resampling step cut into rows: columns of the last sampled dimension, each with a run of elements that lie beside
+// each other on both sides. A unit of work is a tile of one output row.
+#pragma once
+
+#include <vector>
+
+#include "backend/cpu/family.h"
+#include "ops/resample/cpu/kernels.h"
+
+namespace anydml {
+
+inline constexpr std::int64_t kMostResampleSlots = 64;
+
+struct ResampleRows {
+  ResampleStep step{};
+  std::int64_t element = 0;  // bytes
+  std::int64_t run = 1;      // elements
+  ResampleDimension column{};
+  std::vector<ResampleDimension> copied;   // all others of the kind, outermost first
+  std::vector<ResampleDimension> sampled;  // all but the columns', outermost first
+  bool packed_input = false;               // a row of it: runs follow one another
+  bool packed_output = false;
+  bool in_place = false;  // the rows of the input are FLOAT32 without gaps already
+  bool is_far = false;    // they are not, and taps are too far apart to load everything between them
+
+  std::int64_t tile_columns = 0;
+  std::int64_t tile_run = 0;
+  std::int64_t column_tiles = 0;
+  std::int64_t run_tiles = 0;
+  std::int64_t rows = 1;  // of the sampled dimensions: units that share rows of the input
+  std::int64_t units = 0;
+  std::int64_t units_of_piece = 0;
+
+  // Of all tiles; none: there are too many columns, and each piece makes its own.
+  std::vector<std::byte> column_memory;
+  std::vector<Columns> columns;
+
+  // Of the scratch memory, in bytes.
+  std::int64_t slots = 0;  // rows of means along the columns that are kept
+  std::size_t columns_at = 0;
+  std::size_t loaded_at = 0;
+  std::size_t slots_at = 0;
+  std::size_t levels_at = 0;
+  std::size_t output_at = 0;
+  std::vector<std::size_t> weights_at;  // of the sampled dimensions that are stretched
+  std::size_t scratch_bytes = 0;
+
+  [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
+};
+
+// hands_on: a neighbour after the step takes the outputs.
+[[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on);
+
+}  // namespace anydml

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Resampling on a GPU: one launch, and before it one for each dimension whose taps are kept in the workspace.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "backend/cuda/family.h"
+#include "ops/resample/cuda/kernels.cuh"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u64 kMostPlaces = (u64{1} << 32) - kResampleThreads;  // threads are numbered by 32 bits
+constexpr i64 kBatchesOfThread = 8;
+constexpr i64 kMostLaunchRows = 65'535;
+constexpr i64 kMostTableBlocks = 4096;
+constexpr u32 kUnrolledLevels = 3;  // dimensions of a mean that has a kernel of its own
+constexpr u64 kTableAlignment = 16;
+
+[[nodiscard]] u64 aligned(u64 bytes) { return (bytes + kTableAlignment - 1) / kTableAlignment * kTableAlignment; }
+
+// Loops in the order in which threads are numbered: the nearest outputs last.
+void order_loops(const ResampleStep& step, ResampleLaunch& launch) {
+  u32 order[kMaxRank];
+  for (u32 i = 0; i < step.rank; ++i) {
+    order[i] = i;
+  }
+  const auto distance = [&step](u32 i) {
+    const i64 stride = step.dimensions[i].output_stride;
+    return stride < 0 ? -stride : stride;
+  };
+  std::stable_sort(order, order + step.rank, [&](u32 a, u32 b) { return distance(a) > distance(b); });
+  // The longest copied loop but the innermost is the batch.
+  u32 batch = step.rank;
+  for (u32 i = 0; i + 1 < step.rank; ++i) {
+    if (order[i] < step.copied &&
+        (batch == step.rank || step.dimensions[order[i]].output_size > step.dimensions[order[batch]].output_size)) {
+      batch = i;
+    }
+  }
+  launch.batches = 1;
+  for (u32 i = 0; i < step.rank; ++i) {
+    const ResampleDimension& dimension = step.dimensions[order[i]];
+    if (i == batch) {
+      launch.batches = dimension.output_size;
+      launch.batch_input = dimension.input_stride;
+      launch.batch_output = dimension.output_stride;
+      continue;
+    }
+    const bool is_copied = order[i] < step.copied;
+    launch.sizes[launch.rank] = make_divisor(static_cast<u32>(dimension.output_size));
+    launch.level_of[launch.rank] = is_copied ? kNoLevel : order[i] - step.copied;
+    launch.input_strides[launch.rank] = is_copied ? dimension.input_stride : 0;
+    launch.output_strides[launch.rank++] = dimension.output_stride;
+  }
+}
+
+class Resampling final : public PreparedStep {
+ public:
+  explicit Resampling(const ResampleStep& step) : step_(step) {
+    order_loops(step, launch_);
+    launch_.levels = step.rank - step.copied;
+    u64 places = 1;
+    for (u32 loop = 0; loop < launch_.rank; ++loop) {
+      places *= launch_.sizes[loop].divisor;
+    }
+    launch_.count = static_cast<u32>(places);
+    for (u32 level = 0; level < launch_.levels; ++level) {
+      const ResampleDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];
+      if (dimension.kind == ResampleKind::stretched) {
+        is_stretched_ = true;
+        launch_.tables[level].most = most_stretched_taps(dimension);
+        tables_[level] = workspace_;
+        const auto outputs = static_cast<u64>(dimension.output_size);
+        workspace_ += aligned(outputs * sizeof(i64)) + aligned(outputs * sizeof(i32)) +
+                      aligned(outputs * static_cast<u64>(launch_.tables[level].most) * sizeof(f32));
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override { return workspace_; }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                   cudaStream_t stream) const noexcept override {
+    ResampleLaunch launch = launch_;
+    launch.input = bases[0];
+    launch.output = bases[1];
+    u64 input = reinterpret_cast<std::uintptr_t>(bases[0]) | static_cast<u64>(launch.batch_input);
+    u64 output = reinterpret_cast<std::uintptr_t>(bases[1]) | static_cast<u64>(launch.batch_output);
+    for (u32 i = 0; i < step_.rank; ++i) {
+      input |= static_cast<u64>(step_.dimensions[i].input_stride);
+      output |= static_cast<u64>(step_.dimensions[i].output_stride);
+    }
+    const u64 bytes = element_size(step_.type);
+    launch.input_is_aligned = input % bytes == 0 ? 1 : 0;
+    launch.output_is_aligned = output % bytes == 0 ? 1 : 0;
+    for (u32 level = 0; level < launch.levels; ++level) {
+      fill_table(level, launch, workspace, stream);
+    }
+    const dim3 grid((launch.count + kResampleThreads - 1) / kResampleThreads,
+                    static_cast<u32>(std::clamp<i64>((launch.batches + kBatchesOfThread - 1) / kBatchesOfThread, 1,
+                                                     kMostLaunchRows)));
+    if (step_.interpolates == 0) {
+      launch_nearest(launch, grid, stream);
+    } else if (step_.type == DataType::FLOAT32) {
+      launch_means<f32>(launch, grid, stream);
+    } else if (step_.type == DataType::FLOAT16) {
+      launch_means<f16>(launch, grid, stream);
+    } else if (step_.type == DataType::INT8) {
+      launch_means<i8>(launch, grid, stream);
+    } else {
+      launch_means<u8>(launch, grid, stream);
+    }
+    return cudaGetLastError();
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%s, %u dimension%s", step_.interpolates != 0 ? "means" : "nearest", launch_.levels,
+                  launch_.levels == 1 ? "" : "s");
+  }
+
+ private:
+  void fill_table(u32 level, ResampleLaunch& launch, std::byte* workspace, cudaStream_t stream) const noexcept {
+    const ResampleDimension& dimension = launch.dimensions[level];
+    if (dimension.kind != ResampleKind::stretched) {
+      return;
+    }
+    TapTable& table = launch.tables[level];
+    const auto outputs = static_cast<u64>(dimension.output_size);
+    std::byte* const at = workspace + tables_[level];
+    table.firsts = reinterpret_cast<i64*>(at);
+    table.counts = reinterpret_cast<i32*>(at + aligned(outputs * sizeof(i64)));
+    table.weights = reinterpret_cast<f32*>(at + aligned(outputs * sizeof(i64)) + aligned(outputs * sizeof(i32)));
+    const i64 blocks = (dimension.output_size + kResampleThreads - 1) / kResampleThreads;
+    fill_tap_table<<<static_cast<u32>(std::min(blocks, kMostTableBlocks)), kResampleThreads, 0, stream>>>(dimension,
+                                                                                                          table);
+  }
+
+  template <class T>
+  void launch_nearest_of(const ResampleLaunch& launch, dim3 grid, cudaStream_t stream) const noexcept {
+    if (launch.levels <= kUnrolledLevels) {
+      move_nearest<T, kUnrolledLevels><<<grid, kResampleThreads, 0, stream>>>(launch);
+    } else {
+      move_nearest<T, kMaxRank><<<grid, kResampleThreads, 0, stream>>>(launch);
+    }
+  }
+  void launch_nearest(const ResampleLaunch& launch, dim3 grid, cudaStream_t stream) const noexcept {
+    switch (element_size(step_.type)) {
+      case 1:
+        return launch_nearest_of<u8>(launch, grid, stream);
+      case 2:
+        return launch_nearest_of<u16>(launch, grid, stream);
+      case 4:
+        return launch_nearest_of<u32>(launch, grid, stream);
+      default:
+        return launch_nearest_of<u64>(launch, grid, stream);
+    }
+  }
+
+  template <class T>
+  void launch_means(const ResampleLaunch& launch, dim3 grid, cudaStream_t stream) const noexcept {
+    if (is_stretched_ || launch.levels > kUnrolledLevels) {
+      resample_any<T><<<grid, kResampleThreads, 0, stream>>>(launch);
+    } else if (launch.levels == 1) {
+      resample_linear<T, 1><<<grid, kResampleThreads, 0, stream>>>(launch);
+    } else if (launch.levels == 2) {
+      resample_linear<T, 2><<<grid, kResampleThreads, 0, stream>>>(launch);
+    } else {
+      resample_linear<T, 3><<<grid, kResampleThreads, 0, stream>>>(launch);
+    }
+  }
+
+  ResampleStep step_;
+  ResampleLaunch launch_{};
+  bool is_stretched_ = false;
+  u64 workspace_ = 0;
+  u64 tables_[kMaxRank] = {};  // where the tables of a level begin in the workspace
+};
+
+// The places that threads are numbered by are at most those of all outputs.
+[[nodiscard]] bool has_too_many(const ResampleStep& step) {
+  u64 places = 1;
+  for (u32 i = 0; i < step.rank; ++i) {
+    const auto size = static_cast<u64>(step.dimensions[i].output_size);
+    if (size > kMostPlaces / places) {
+      return true;
+    }
+    places *= size;
+  }
+  return false;
+}
+
+}  // namespace
+
+extern const Family resample_family;
+const Family resample_family = {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+      ResampleStep step;
+      std::memcpy(&step, flat.parameters.data(), sizeof(step));
+      if (has_too_many(step)) {
+        *why = "the CUDA backend resamples to at most 4,294,967,040 elements";
+        return nullptr;
+      }
+      return std::make_unique<Resampling>(step);
+    },
+};
+
+}  // namespace anydml::cuda

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, whose values
+// follow from the documents.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
+
+#include "ops/arguments.h"
+#include "ops/op_desc.h"
+#include "ops/resample/step.h"
+#include "plan/reshape.h"
+#include "schema/words.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::string_view kNames[] = {
+#define ANYDML_RESAMPLE_ENTRY(op) #op,
+#include "ops/resample/resample.def"
+};
+
+constexpr TypeSet kMeanTypes =
+    type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
+constexpr i64 kMostTaps = i64{1} << 26;  // of a stretched dimension: kernels keep its weights
+constexpr f32 kCentre = 0.5F;
+
+std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
+  const schema::Argument* argument = find_argument(desc, field);
+  return argument == nullptr ? std::span<const Scalar>() : std::span<const Scalar>(argument->numbers);
+}
+bool is_set(const OpDesc& desc, std::string_view field) {
+  const auto numbers = numbers_of(desc, field);
+  return !numbers.empty() && numbers.front().as<u32>() != 0;
+}
+f32 number_or(std::span<const Scalar> numbers, std::size_t i, f32 otherwise) {
+  return i < numbers.size() ? numbers[i].as<f32>() : otherwise;
+}
+
+bool is_linear(const OpDesc& desc) { return is_set(desc, "InterpolationMode"); }
+
+f32 scale_of(const OpDesc& desc, std::uint32_t i) {
+  if (const auto sizes = numbers_of(desc, "ScaleSize"); !sizes.empty()) {  // of an UPSAMPLE_2D: width, height
+    const std::uint32_t from_end = desc.tensors[0].tensor.rank - 1 - i;
+    return number_or(from_end < 2 ? sizes : std::span<const Scalar>(), from_end, 1.0F);
+  }
+  return number_or(numbers_of(desc, "Scales"), i, 1.0F);
+}
+
+// Whether output i is input i, wherever i is. Quarters are added without rounding.
+bool is_identity(const ResampleDimension& dimension) {
+  const auto in_quarters = [](f32 offset) {
+    return std::abs(offset) <= 1024.0F && offset * 4 == std::floor(offset * 4);
+  };
+  if (dimension.input_size != dimension.output_size || dimension.scale != 1.0F ||
+      !in_quarters(dimension.input_offset) || !in_quarters(dimension.output_offset)) {
+    return false;
+  }
+  const f32 shift = -dimension.output_offset - dimension.input_offset;
+  return dimension.kind == ResampleKind::decreasing   ? shift >= 0.0F && shift < 1.0F
+         : dimension.kind == ResampleKind::increasing ? shift > -1.0F && shift <= 0.0F
+                                                      : shift == 0.0F;
+}
+
+ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  const TensorDesc& output = desc.tensors[1].tensor;
+  const auto bytes = static_cast<i64>(element_size(input.type));
+  ResampleDimension dimension{.input_size = input.sizes[i],
+                              .output_size = output.sizes[i],
+                              .input_stride = input.strides[i] * bytes,
+                              .output_stride = output.strides[i] * bytes,
+                              .kind = ResampleKind::linear,
+                              .scale = scale_of(desc, i),
+                              .input_offset = number_or(numbers_of(desc, "InputPixelOffsets"), i, kCentre),
+                              .output_offset = number_or(numbers_of(desc, "OutputPixelOffsets"), i, -kCentre)};
+  if (is_linear(desc)) {
+    const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
+    dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
+  } else if (const auto direction = numbers_of(desc, "RoundingDirection"); direction.empty()) {
+    // The older operators take the nearest element, and of two the second: half a pixel further, rounded down.
+    dimension.kind = ResampleKind::decreasing;
+    dimension.input_offset -= kCentre;
+  } else {
+    dimension.kind = direction.front().as<u32>() == 0 ? ResampleKind::increasing : ResampleKind::decreasing;
+  }
+  if (dimension.input_size == 1) {  // all outputs are its only element
+    dimension.kind = ResampleKind::copied;
+    dimension.input_stride = 0;
+  } else if (is_identity(dimension)) {
+    dimension.kind = ResampleKind::copied;
+  }
+  return dimension;
+}
+
+Status check_numbers(const OpDesc& desc, std::string_view field, bool positive) {
+  const auto numbers = numbers_of(desc, field);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const f32 number = numbers[i].as<f32>();
+    if (!std::isfinite(number) || (positive && number <= 0.0F)) {
+      return invalid({desc.op->name, field}, format_text("{}[{}] is {}; expected a finite number{}", field, i, number,
+                                                         positive ? " above 0" : ""));
+    }
+  }
+  return {};
+}
+
+Status check(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[0];
+  if (is_linear(desc) && (kMeanTypes & type_bit(input.tensor.type)) == 0) {
+    return invalid(desc, input,
+                   format_text("the type is {}; expected FLOAT32, FLOAT16, INT8 or UINT8, unless InterpolationMode is "
+                               "NEAREST_NEIGHBOR",
+                               type_name(input.tensor.type)));
+  }
+  ANYDML_TRY(check_numbers(desc, "Scales", true));
+  ANYDML_TRY(check_numbers(desc, "InputPixelOffsets", false));
+  ANYDML_TRY(check_numbers(desc, "OutputPixelOffsets", false));
+  if (!desc.empty && element_count(input.tensor) == 0) {
+    return invalid(
+        desc, input,
+        format_text("sizes are {}; expected an element to sample", shape_text(input.tensor.sizes, input.tensor.rank)));
+  }
+  for (std::uint32_t i = 0; !desc.empty && i < input.tensor.rank; ++i) {
+    const ResampleDimension dimension = dimension_of(desc, i);
+    if (dimension.kind == ResampleKind::stretched &&
+        most_stretched_taps(dimension) > kMostTaps / dimension.output_size) {
+      return invalid({desc.op->name, "Scales"},
+                     format_text("Scales[{}] is {}; expected at most {} taps for {} outputs of {} inputs each, unless "
+                                 "Antialiased is 0",
+                                 i, dimension.scale, kMostTaps, dimension.output_size, most_stretched_taps(dimension)));
+    }
+  }
+  return {};
+}
+
+// Copied dimensions, the nearest outputs last; neighbours that are contiguous on both sides become one.
+std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
+  std::ranges::stable_sort(copied, [](const ResampleDimension& a, const ResampleDimension& b) {
+    return std::abs(a.output_stride) > std::abs(b.output_stride);
+  });
+  std::uint32_t count = 0;
+  for (const ResampleDimension& dimension : copied) {
+    ResampleDimension* const before = count == 0 ? nullptr : &copied[count - 1];
+    if (before != nullptr && before->output_stride == dimension.output_stride * dimension.output_size &&
+        before->input_stride == dimension.input_stride * dimension.output_size) {
+      before->output_size *= dimension.output_size;
+      before->input_size = before->output_size;
+      before->output_stride = dimension.output_stride;
+      before->input_stride = dimension.input_stride;
+    } else {
+      copied[count++] = dimension;
+    }
+  }
+  return count;
+}
+
+ResampleStep make_step(const OpDesc& desc) {
+  const TensorDesc& output = desc.tensors[1].tensor;
+  ResampleStep step{};
+  step.type = output.type;
+  ResampleDimension sampled[kMaxRank];
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < output.rank; ++i) {
+    const ResampleDimension dimension = dimension_of(desc, i);
+    if (dimension.kind != ResampleKind::copied) {
+      sampled[count++] = dimension;
+      step.interpolates |= is_linear(desc) ? 1U : 0U;
+    } else if (dimension.output_size != 1) {
+      step.dimensions[step.copied++] = dimension;
+    }
+  }
+  step.copied = arrange_copied(std::span(step.dimensions, step.copied));
+  std::copy_n(sampled, count, step.dimensions + step.copied);
+  step.rank = step.copied + count;
+  return step;
+}
+
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const ResampleStep step = make_step(desc);
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// An operator that copies every dimension.
+std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t) {
+  TensorView view{.of = 0, .tensor = desc.tensors[1].tensor};
+  for (std::uint32_t i = 0; i < view.tensor.rank; ++i) {
+    const ResampleDimension dimension = dimension_of(desc, i);
+    if (dimension.kind != ResampleKind::copied) {
+      return std::nullopt;
+    }
+    view.tensor.strides[i] = dimension.input_stride == 0 ? 0 : desc.tensors[0].tensor.strides[i];
+  }
+  return view;
+}
+
+}  // namespace
+
+extern const Family resample_family;
+const Family resample_family = {
+    .id = FamilyId::resample,
+    .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
+    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
+    .by_element = false,
+    .check = check,
+    .lower = lower,
+    .lower_together = nullptr,
+    .joins = nullptr,
+    .parts = nullptr,
+    .view_of_input = view_of_input,
+};
+
+}  // namespace anydml
