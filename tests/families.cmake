@@ -50,6 +50,7 @@ anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anyd
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 
 anydml_oracle(move)
+anydml_oracle(pool)
 anydml_oracle(product)
 anydml_oracle(softmax)
 anydml_oracle(reduce)

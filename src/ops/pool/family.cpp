@@ -343,8 +343,8 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs
     return OpParts();
   }
   const PoolKind kind = kind_of(desc);
-  const bool has_indices = kind == PoolKind::max && desc.tensors.size() > 2 && desc.tensors[2].present;
-  if (kind == PoolKind::unpooling || has_indices) {
+  // An operator that may have indices has a step of its own, also where they are absent: parts have no such output.
+  if (kind == PoolKind::unpooling || desc.output_count > 1) {
     return OpParts();
   }
   if (kind == PoolKind::quantized) {
