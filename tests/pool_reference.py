@@ -33,7 +33,7 @@ def power(x, exponent):
 def pool(function, x, sizes, window, strides, dilations, start, end, include=False, p=2):
     """AVERAGE and LP: sums of FLOAT32 from -0, divided or with the root taken, and rounded to the type once."""
     axes = list(range(2, x.ndim))
-    if is_global(x, sizes, window, start, end):
+    if x.size and is_global(x, sizes, window, start, end):
         if function == "AVERAGE" or p <= 2:
             name = "AVERAGE" if function == "AVERAGE" else f"L{p}"
             by_fractions = x.dtype == np.float16 and name != "L2"

@@ -54,8 +54,12 @@ struct PoolTaps {
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PoolTaps pool_taps(const PoolAxis& axis, std::int64_t output) {
   PoolTaps taps{};
   taps.start = output * axis.stride - axis.padding;
-  taps.first = taps.start >= 0 ? 0 : (axis.dilation - 1 - taps.start) / axis.dilation;
-  taps.end = taps.start >= axis.input ? 0 : (axis.input - taps.start + axis.dilation - 1) / axis.dilation;
+  taps.first = taps.start >= 0 ? 0 : -taps.start;
+  taps.end = taps.start >= axis.input ? 0 : axis.input - taps.start;
+  if (axis.dilation != 1) {
+    taps.first = (taps.first + axis.dilation - 1) / axis.dilation;
+    taps.end = (taps.end + axis.dilation - 1) / axis.dilation;
+  }
   taps.end = taps.end < axis.window ? taps.end : axis.window;
   taps.end = taps.end < taps.first ? taps.first : taps.end;
   return taps;
