@@ -54,6 +54,7 @@ anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend an
 anydml_oracle(gather)
 anydml_oracle(move)
 anydml_oracle(fold)
+anydml_oracle(pool)
 anydml_oracle(product)
 anydml_oracle(softmax)
 anydml_oracle(reduce)

@@ -101,7 +101,7 @@ class Library:
         tensors = (Tensor * len(inputs))(*keep)
         kept = [to_attribute(key, value) for key, value in attributes]
         given = (Attribute * max(1, len(attributes)))(*kept)
-        made = [to_tensor(array) for array in (out if isinstance(out, list) else [out])]
+        made = [Tensor() if array is None else to_tensor(array) for array in (out if isinstance(out, list) else [out])]
         outputs = (Tensor * len(made))(*made)
         code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), outputs,
                                       ctypes.c_size_t(len(made)), given, ctypes.c_size_t(len(attributes)))

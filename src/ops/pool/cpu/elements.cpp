@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Windows pooled element by element: the definition. It serves windows whose rows would need too much memory, such as
+// those of a small tensor with a large padding.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/pool/cpu/kernels.h"
+#include "ops/pool/scalar/pool.h"
+
+namespace anydml {
+namespace {
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+void store_index(std::byte* to, DataType type, std::int64_t index) {
+  std::memcpy(to, &index, element_size(type));  // the first bytes are the lowest
+}
+
+// The elements of a window that exist, in row-major order: use(address, index in the input).
+template <class Use>
+void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* plane, std::int64_t first_index,
+                  Use use) {
+  std::int64_t numbers[kPoolAxes];
+  for (std::uint32_t i = 0; i < step.rank; ++i) {
+    numbers[i] = taps[i].first;
+    if (taps[i].count() == 0) {
+      return;
+    }
+  }
+  while (true) {
+    std::int64_t offset = 0;
+    std::int64_t index = 0;
+    for (std::uint32_t i = 0; i < step.rank; ++i) {
+      const std::int64_t place = taps[i].start + numbers[i] * step.axes[i].dilation;
+      offset += place * step.axes[i].input_step;
+      index = index * step.axes[i].input + place;
+    }
+    use(plane + offset, first_index + index);
+    std::uint32_t i = step.rank;
+    while (i-- > 0 && ++numbers[i] == taps[i].end) {
+      numbers[i] = taps[i].first;
+    }
+    if (i >= step.rank) {
+      return;
+    }
+  }
+}
+
+struct Window {
+  PoolTaps taps[kPoolAxes];
+  std::int64_t elements;  // that exist
+  f64 places;             // all
+  std::int64_t output;    // offsets, in bytes
+  std::int64_t index;
+  const std::byte* plane;    // of the input
+  std::int64_t first_index;  // of the plane's first element
+};
+
+Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses& at) {
+  Window window{};
+  window.elements = 1;
+  window.places = 1;
+  std::int64_t plane_size = 1;
+  for (std::uint32_t i = step.rank; i-- > 0;) {
+    const PoolAxis& axis = step.axes[i];
+    const std::int64_t place = number % axis.output;
+    number /= axis.output;
+    window.taps[i] = pool_taps(axis, place);
+    window.elements *= window.taps[i].count();
+    window.places *= static_cast<f64>(axis.window);
+    window.output += place * axis.output_step;
+    window.index += place * axis.index_step;
+    plane_size *= axis.input;
+  }
+  const std::int64_t channel = number % step.channel.output;
+  const std::int64_t batch = number / step.channel.output;
+  window.output += channel * step.channel.output_step + batch * step.batch.output_step;
+  window.index += channel * step.channel.index_step + batch * step.batch.index_step;
+  window.plane = at.input + channel * step.channel.input_step + batch * step.batch.input_step;
+  window.first_index = number * plane_size;
+  return window;
+}
+
+template <class T>
+T pooled(const PoolStep& step, const Window& window, std::int64_t& index) {
+  if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f16>) {
+    if (step.function != PoolFunction::max) {
+      f32 sum = kNothing<f32>;
+      for_each_tap(step, window.taps, window.plane, 0, [&](const std::byte* from, std::int64_t) {
+        sum += pool_lifted(step.function, widen(load<T>(from)));
+      });
+      const f32 divisor =
+          step.counts_padding != 0 ? static_cast<f32>(window.places) : static_cast<f32>(window.elements);
+      return narrow<T>(pool_finished(step.function, sum, divisor));
+    }
+  }
+  using Key = typename Ordered<T>::Key;
+  Key greatest = Ordered<T>::kLeast;
+  index = -1;
+  for_each_tap(step, window.taps, window.plane, window.first_index, [&](const std::byte* from, std::int64_t at) {
+    const Key key = Ordered<T>::key(load<Key>(from));
+    if (index < 0 || key > greatest) {
+      greatest = key;
+      index = at;
+    }
+  });
+  const Key element = Ordered<T>::element(greatest);
+  return __builtin_bit_cast(T, element);
+}
+
+template <class T>
+void run(const PoolStep& step, const PoolCut&, std::int64_t first, std::int64_t end, const PoolAddresses& at,
+         std::byte*) noexcept {
+  constexpr std::int64_t kTogether = 256;
+  T made[kTogether];
+  while (first < end) {
+    const std::int64_t some = std::min(kTogether, end - first);
+    for (std::int64_t i = 0; i < some; ++i) {
+      const Window window = window_of(step, first + i, at);
+      std::int64_t index = -1;
+      made[i] = pooled<T>(step, window, index);
+      if (at.output != nullptr) {
+        std::memcpy(at.output + window.output, &made[i], sizeof(T));
+      }
+      if (at.indices != nullptr) {
+        store_index(at.indices + window.index, step.index_type, index);
+      }
+    }
+    if (at.output == nullptr) {
+      at.after->run(first, some, reinterpret_cast<std::byte*>(made), at.operands);
+    }
+    first += some;
+  }
+}
+
+}  // namespace
+
+PoolRun element_pool_run(const PoolStep& step) {
+  return visit_type(step.type, []<class T>() -> PoolRun { return run<T>; });
+}
+
+}  // namespace anydml

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Windows pooled on the CPU: how a step is cut into units, and what a unit needs in scratch memory.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "ops/pool/cpu/kernels.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kTileElements = 4096;  // of a row of the input, in the first-level cache
+constexpr std::int64_t kLeastColumns = 16;    // of a tile
+constexpr std::int64_t kMostSpan = 1 << 18;   // elements of such a row
+constexpr std::int64_t kMostWindowRows = 1 << 16;
+constexpr std::int64_t kMostHeld = 512 << 10;     // bytes of rows that are kept, in the second-level cache
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements that are read
+constexpr std::int64_t kMostOfPiece = 512 << 10;
+constexpr std::int64_t kElementsOfPiece = 256;  // outputs that are computed element by element
+
+std::int64_t value_bytes(const PoolStep& step) {
+  return step.function == PoolFunction::max ? static_cast<std::int64_t>(element_size(step.type))
+                                            : static_cast<std::int64_t>(sizeof(f32));
+}
+
+void set_phases(const PoolAxis& last, PoolCut& cut) {
+  const std::int64_t reach = (last.window - 1) * last.dilation;
+  cut.phase = (cut.tile + reach / last.stride) * cut.inner + kPoolSlack;
+  for (std::int64_t tap = 0; tap < last.window; ++tap) {
+    const std::int64_t at = tap * last.dilation;
+    if (last.stride == 1) {
+      cut.taps_at.push_back(at * cut.inner);
+      continue;
+    }
+    const std::int64_t rest = at % last.stride;
+    auto found = std::ranges::find(cut.rests, rest);
+    if (found == cut.rests.end()) {
+      found = cut.rests.insert(found, rest);
+    }
+    cut.taps_at.push_back((found - cut.rests.begin()) * cut.phase + at / last.stride * cut.inner);
+  }
+  cut.ready_length =
+      std::max(cut.span * cut.inner + kPoolSlack, static_cast<std::int64_t>(cut.rests.size()) * cut.phase + kPoolSlack);
+}
+
+void set_scratch(const PoolStep& step, PoolCut& cut) {
+  const std::int64_t value = value_bytes(step);
+  const std::int64_t outer = cut.window_rows / (step.rank > 1 ? step.axes[step.rank - 2].window : 1);
+  const PoolAxis* const height = step.rank > 1 ? &step.axes[step.rank - 2] : nullptr;
+  cut.kept_rows =
+      height == nullptr
+          ? 1
+          : std::max<std::int64_t>(1, height->dilation > height->input
+                                          ? height->input
+                                          : std::min(height->input, (height->window - 1) * height->dilation + 1));
+  if (outer * cut.kept_rows * cut.ready_length * value > kMostHeld) {
+    cut.kept_rows = 0;
+  }
+  std::int64_t at = 0;
+  const auto take = [&at](std::int64_t bytes) { return std::exchange(at, at + (bytes + 63) / 64 * 64); };
+  const std::int64_t row = (cut.span * cut.inner + kPoolSlack) * value;
+  const std::int64_t outputs = cut.tile * cut.inner + kPoolSlack;
+  cut.held = take(std::max<std::int64_t>(1, outer * cut.kept_rows) * cut.ready_length * value);
+  cut.folded = take(row);
+  cut.ready = take(cut.ready_length * value);
+  cut.totals = take(outputs * value);
+  cut.divisors = take(outputs * static_cast<std::int64_t>(sizeof(f32)));
+  cut.gathered = take(std::max(row, outputs * static_cast<std::int64_t>(sizeof(f64))));
+  cut.numbers = take(outputs * static_cast<std::int64_t>(sizeof(u32)));
+  cut.lines = take((cut.window_rows + outer * cut.kept_rows) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  cut.made = take((std::max(kPoolMade, outputs) + kPoolSlack) * static_cast<std::int64_t>(element_size(step.type)));
+  cut.bytes = at;
+}
+
+// Nothing: a row would be too long, and the step goes element by element.
+std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool is_joined) {
+  const PoolAxis& last = step.axes[step.rank - 1];
+  const auto element = static_cast<std::int64_t>(element_size(step.type));
+  PoolCut cut{};
+  const bool has_channels_inside =
+      !is_joined && step.channel.output > 1 && step.channel.input_step == element && last.input_step != element;
+  cut.inner = has_channels_inside ? step.channel.output : 1;
+  cut.planes = step.batch.output * (has_channels_inside ? 1 : step.channel.output);
+  cut.rows = 1;
+  cut.window_rows = 1;
+  for (std::uint32_t i = 0; i + 1 < step.rank; ++i) {
+    cut.rows *= step.axes[i].output;
+    if (step.axes[i].window > kMostWindowRows / cut.window_rows) {
+      return std::nullopt;
+    }
+    cut.window_rows *= step.axes[i].window;
+  }
+  if (last.window > kMostSpan || last.dilation > kMostSpan || last.stride > kMostSpan || cut.inner > kMostSpan) {
+    return std::nullopt;
+  }
+  cut.tile = std::min(last.output, std::max(kLeastColumns, kTileElements / (last.stride * cut.inner)));
+  while (cut.tile > 1 && cut.tile * last.stride * cut.inner > kMostSpan / 2) {
+    cut.tile = (cut.tile + 1) / 2;
+  }
+  cut.span = (cut.tile - 1) * last.stride + (last.window - 1) * last.dilation + 1;
+  if (cut.span > kMostSpan / cut.inner) {
+    return std::nullopt;
+  }
+  cut.tiles = parts(last.output, cut.tile);
+  cut.units = cut.planes * cut.tiles * cut.rows;
+  set_phases(last, cut);
+  set_scratch(step, cut);
+  // The first row of a piece needs rows of the input that its neighbour has too, so pieces are planes if they can be.
+  const std::int64_t of_unit = std::max<std::int64_t>(1, cut.tile * cut.inner * last.stride);
+  const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  cut.units_of_piece = std::max<std::int64_t>(1, wanted / of_unit);
+  if (cut.units_of_piece > cut.rows) {
+    cut.units_of_piece = cut.units_of_piece / cut.rows * cut.rows;
+  }
+  return cut;
+}
+
+class Pooling final : public cpu::Prepared {
+ public:
+  Pooling(const PoolStep& step, PoolCut cut, PoolRun kernel, const char* name, cpu::Neighbour after)
+      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
+                 static_cast<std::size_t>(cut.bytes)),
+        step_(step),
+        cut_(std::move(cut)),
+        kernel_(kernel),
+        name_(name),
+        after_(std::move(after)) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    const PoolAddresses at{.input = operands[0],
+                           .output = after_.stream != nullptr ? nullptr : operands[1],
+                           .indices = step_.index_type != DataType::unknown ? operands[2] : nullptr,
+                           .after = &after_,
+                           .operands = operands};
+    kernel_(step_, cut_, first, std::min(cut_.units, first + cut_.units_of_piece), at, piece.scratch);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "windows, %s%s", name_, cut_.inner > 1 ? ", channels inside" : "");
+  }
+
+ private:
+  PoolStep step_;
+  PoolCut cut_;
+  PoolRun kernel_;
+  const char* name_;
+  cpu::Neighbour after_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+  PoolFunction function{};
+  std::memcpy(&function, flat.parameters.data(), sizeof(function));
+  if (function == PoolFunction::unpool) {
+    UnpoolStep step;
+    std::memcpy(&step, flat.parameters.data(), sizeof(step));
+    return prepare_unpooling(step);
+  }
+  PoolStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  auto cut = make_cut(step, machine.threads, neighbours.after.stream != nullptr);
+  if (!cut) {
+    PoolCut elements{};
+    elements.inner = 1;
+    elements.units = step.batch.output * step.channel.output;
+    for (std::uint32_t i = 0; i < step.rank; ++i) {
+      elements.units *= step.axes[i].output;
+    }
+    elements.units_of_piece = kElementsOfPiece;
+    return std::make_unique<Pooling>(step, std::move(elements), element_pool_run(step), "element by element",
+                                     std::move(neighbours.after));
+  }
+  PoolRun run = vector_pool_run(machine.target, step);
+  if (run == nullptr) {
+    run = generic_pool_run(step);
+  }
+  return std::make_unique<Pooling>(step, std::move(*cut), run, cpu::target_name(machine.target),
+                                   std::move(neighbours.after));
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family pool_family;
+const Family pool_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

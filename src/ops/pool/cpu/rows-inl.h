@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: MIT
+// Windows pooled a row of the output at a time. Included once for each target, in its namespace, which has widen_halves
+// and narrow_halves already. No lambdas and no calls of templates from elsewhere that are not inlined: those would not
+// be the target's.
+//
+// The greatest of a window is the greatest of its columns' greatest, whatever the order: rows are folded into one
+// first, and that along its columns. Sums have an order, so that each output takes its taps one after another.
+
+template <class T>
+struct Unaligned {
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+};
+
+// ---- Accumulators ---------------------------------------------------------------------------------------------------
+
+// Sums of FLOAT32.
+struct Sum {
+  using Value = f32;
+  static constexpr bool kIsMax = false;
+  static constexpr f32 kNeutral = kNothing<f32>;
+  static f32 combine(f32 a, f32 b) { return a + b; }
+#if defined(HWY_NAMESPACE)
+  template <class V>
+  static HWY_INLINE V combine_vectors(V a, V b) {
+    return hwy::HWY_NAMESPACE::Add(a, b);
+  }
+#endif
+};
+
+// The greatest of the keys of T's elements. Where the machine's own instruction has the same order, the key of a float
+// is the float itself.
+#if defined(HWY_NAMESPACE) && defined(__aarch64__)
+template <class T>
+inline constexpr bool kOrdersFloats = std::is_same_v<T, f32> || std::is_same_v<T, f64>;
+#else
+template <class T>
+inline constexpr bool kOrdersFloats = false;
+#endif
+
+template <class T, bool kIsOwnKey>
+struct Greatest {
+  using Value = std::conditional_t<kIsOwnKey, T, typename Ordered<T>::Key>;
+  static constexpr bool kIsMax = true;
+  static constexpr Value kNeutral = [] {
+    if constexpr (kIsOwnKey && is_float<T>) {
+      return from_bits<T>(static_cast<float_bits_t<T>>(FloatParts<T>::kInfinity | FloatParts<T>::kSign));
+    } else {
+      return Ordered<T>::kLeast;
+    }
+  }();
+  static Value combine(Value a, Value b) {
+    if constexpr (kIsOwnKey && is_float<T>) {
+      return greater_of(a, b);
+    } else {
+      return a < b ? b : a;
+    }
+  }
+#if defined(HWY_NAMESPACE)
+  template <class V>
+  static HWY_INLINE V combine_vectors(V a, V b) {
+#if defined(__aarch64__)
+    if constexpr (kIsOwnKey && std::is_same_v<T, f32>) {
+      return V(vmaxq_f32(a.raw, b.raw));  // a NaN wins, and +0 is above -0
+    } else if constexpr (kIsOwnKey && std::is_same_v<T, f64>) {
+      return V(vmaxq_f64(a.raw, b.raw));
+    } else
+#endif
+    {
+      return hwy::HWY_NAMESPACE::Max(a, b);
+    }
+  }
+#endif
+};
+
+// totals[i] = the combination of taps[0][i], taps[1][i], ... in this order, after totals[i] itself unless `begins`.
+template <class Op>
+void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begins, typename Op::Value* totals,
+          std::int64_t columns) {
+  using Value = typename Op::Value;
+  std::int64_t i = 0;
+#if defined(HWY_NAMESPACE)
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<Value> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto neutral = hn::Set(d, Op::kNeutral);
+  for (; i + 4 * lanes <= columns; i += 4 * lanes) {
+    Value* const to = totals + i;
+    auto a = begins ? neutral : hn::LoadU(d, to);
+    auto b = begins ? neutral : hn::LoadU(d, to + lanes);
+    auto c = begins ? neutral : hn::LoadU(d, to + 2 * lanes);
+    auto e = begins ? neutral : hn::LoadU(d, to + 3 * lanes);
+    for (std::uint64_t tap = 0; tap < count; ++tap) {
+      const Value* const from = taps[tap] + i;
+      a = Op::combine_vectors(a, hn::LoadU(d, from));
+      b = Op::combine_vectors(b, hn::LoadU(d, from + lanes));
+      c = Op::combine_vectors(c, hn::LoadU(d, from + 2 * lanes));
+      e = Op::combine_vectors(e, hn::LoadU(d, from + 3 * lanes));
+    }
+    hn::StoreU(a, d, to);
+    hn::StoreU(b, d, to + lanes);
+    hn::StoreU(c, d, to + 2 * lanes);
+    hn::StoreU(e, d, to + 3 * lanes);
+  }
+  for (; i + lanes <= columns; i += lanes) {
+    auto a = begins ? neutral : hn::LoadU(d, totals + i);
+    for (std::uint64_t tap = 0; tap < count; ++tap) {
+      a = Op::combine_vectors(a, hn::LoadU(d, taps[tap] + i));
+    }
+    hn::StoreU(a, d, totals + i);
+  }
+#endif
+  for (; i < columns; ++i) {
+    Value a = begins ? Op::kNeutral : totals[i];
+    for (std::uint64_t tap = 0; tap < count; ++tap) {
+      a = Op::combine(a, taps[tap][i]);
+    }
+    totals[i] = a;
+  }
+}
+
+// ---- Rows -----------------------------------------------------------------------------------------------------------
+
+// Elements that lie beside each other, as values that are accumulated.
+template <class T, class Op>
+void lift(PoolFunction function, const std::byte* from, std::int64_t count, typename Op::Value* to) {
+  if constexpr (Op::kIsMax) {
+    using Value = typename Op::Value;
+    const auto* const elements = reinterpret_cast<const typename Unaligned<Value>::type*>(from);
+    if constexpr (std::is_integral_v<Value>) {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = Ordered<T>::key(elements[i]); }
+    } else {
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+    }
+  } else {
+    const auto* elements = reinterpret_cast<const typename Unaligned<f32>::type*>(from);
+    if constexpr (std::is_same_v<T, f16>) {
+      widen_halves(from, count, to);
+      elements = to;
+    }
+    if (function == PoolFunction::l1) {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = magnitude_of<f32>(elements[i]); }
+    } else if (function == PoolFunction::l2) {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = elements[i] * elements[i]; }
+    } else if constexpr (!std::is_same_v<T, f16>) {
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+    }
+  }
+}
+
+// And back to elements. totals may be overwritten.
+template <class T, class Op>
+void finish(PoolFunction function, typename Op::Value* totals, const f32* divisors, std::int64_t count, std::byte* to) {
+  if constexpr (Op::kIsMax) {
+    using Value = typename Op::Value;
+    if constexpr (std::is_integral_v<Value>) {
+      auto* const elements = reinterpret_cast<typename Unaligned<Value>::type*>(to);
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { elements[i] = Ordered<T>::element(totals[i]); }
+    } else {
+      std::memcpy(to, totals, static_cast<std::size_t>(count) * sizeof(T));
+    }
+  } else {
+    auto* const elements = std::is_same_v<T, f16> ? totals : reinterpret_cast<typename Unaligned<f32>::type*>(to);
+    if (function == PoolFunction::average) {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
+        elements[i] = pool_finished(PoolFunction::average, totals[i], divisors[i]);
+      }
+    } else if (function == PoolFunction::l2) {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
+        elements[i] = pool_finished(PoolFunction::l2, totals[i], divisors[i]);
+      }
+    } else {
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
+        elements[i] = pool_finished(PoolFunction::sum, totals[i], divisors[i]);
+      }
+    }
+    if constexpr (std::is_same_v<T, f16>) {
+      narrow_halves(totals, count, to);
+    }
+  }
+}
+
+// Columns of `inner` elements that lie apart: rows of memory and back.
+template <std::size_t kBytes>
+void gather(const std::byte* from, std::int64_t columns, std::int64_t column, std::int64_t inner, std::int64_t step,
+            std::byte* to) {
+  for (std::int64_t i = 0; i < columns; ++i) {
+    for (std::int64_t j = 0; j < inner; ++j, to += kBytes) {
+      std::memcpy(to, from + i * column + j * step, kBytes);
+    }
+  }
+}
+template <std::size_t kBytes>
+void scatter(const std::byte* from, std::int64_t columns, std::int64_t column, std::int64_t inner, std::int64_t step,
+             std::byte* to) {
+  for (std::int64_t i = 0; i < columns; ++i) {
+    for (std::int64_t j = 0; j < inner; ++j, from += kBytes) {
+      std::memcpy(to + i * column + j * step, from, kBytes);
+    }
+  }
+}
+
+// A row of `columns` columns to its phases.
+template <class Value>
+void split(const PoolCut& cut, std::int64_t stride, const Value* row, std::int64_t columns, Value* to) {
+  if (cut.inner == 1 && stride == 2 && cut.rests.size() == 2) {
+    Value* const odd = to + cut.phase;
+    const std::int64_t pairs = columns / 2;
+    std::int64_t i = 0;
+#if defined(HWY_NAMESPACE)
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::ScalableTag<Value> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (; i + lanes <= pairs; i += lanes) {
+      hn::Vec<decltype(d)> a;
+      hn::Vec<decltype(d)> b;
+      hn::LoadInterleaved2(d, row + 2 * i, a, b);
+      hn::StoreU(a, d, to + i);
+      hn::StoreU(b, d, odd + i);
+    }
+#endif
+    for (; i < pairs; ++i) {
+      to[i] = row[2 * i];
+      odd[i] = row[2 * i + 1];
+    }
+    if (columns % 2 != 0) {
+      to[pairs] = row[columns - 1];
+    }
+    return;
+  }
+  for (const std::int64_t rest : cut.rests) {
+    Value* out = to;
+    for (std::int64_t i = rest; i < columns; i += stride) {
+      for (std::int64_t j = 0; j < cut.inner; ++j) {
+        *out++ = row[i * cut.inner + j];
+      }
+    }
+    to += cut.phase;
+  }
+}
+
+// ---- A tile ---------------------------------------------------------------------------------------------------------
+
+template <class T, class Op>
+class Tile {
+ public:
+  using Value = typename Op::Value;
+
+  Tile(const PoolStep& step, const PoolCut& cut, const PoolAddresses& at, std::byte* scratch)
+      : step_(step),
+        cut_(cut),
+        at_(at),
+        last_(step.axes[step.rank - 1]),
+        element_(static_cast<std::int64_t>(sizeof(T))),
+        inner_input_(cut.inner > 1 ? step.channel.input_step : 0),
+        inner_output_(cut.inner > 1 ? step.channel.output_step : 0),
+        inner_index_(cut.inner > 1 ? step.channel.index_step : 0),
+        reads_rows_(lies_together(last_.input, last_.input_step, inner_input_)),
+        writes_rows_(lies_together(last_.output, last_.output_step, inner_output_)),
+        held_(reinterpret_cast<Value*>(scratch + cut.held)),
+        folded_(reinterpret_cast<Value*>(scratch + cut.folded)),
+        ready_(reinterpret_cast<Value*>(scratch + cut.ready)),
+        totals_(reinterpret_cast<Value*>(scratch + cut.totals)),
+        divisors_(reinterpret_cast<f32*>(scratch + cut.divisors)),
+        gathered_(scratch + cut.gathered),
+        numbers_(reinterpret_cast<u32*>(scratch + cut.numbers)),
+        lines_(reinterpret_cast<std::int64_t*>(scratch + cut.lines)),
+        made_(scratch + cut.made) {
+    tags_ = lines_ + cut.window_rows;
+  }
+
+  // A tile of a plane, of which rows follow.
+  void begin(std::int64_t plane, std::int64_t tile) {
+    const std::int64_t channel = cut_.inner > 1 ? 0 : plane % step_.channel.output;
+    const std::int64_t batch = cut_.inner > 1 ? plane : plane / step_.channel.output;
+    plane_ = plane;
+    input_ = at_.input + batch * step_.batch.input_step + channel * step_.channel.input_step;
+    output_ = batch * step_.batch.output_step + channel * step_.channel.output_step;
+    index_ = batch * step_.batch.index_step + channel * step_.channel.index_step;
+    first_ = tile * cut_.tile;
+    columns_ = std::min(cut_.tile, last_.output - first_);
+    span_ = (columns_ - 1) * last_.stride + (last_.window - 1) * last_.dilation + 1;
+    start_ = first_ * last_.stride - last_.padding;
+    filled_ = std::clamp<std::int64_t>(-start_, 0, span_);
+    filled_end_ = std::clamp<std::int64_t>(last_.input - start_, filled_, span_);
+    divided_by_ = -1;
+    for (std::int64_t i = 0; i < cut_.kept_rows * (cut_.window_rows / height()); ++i) {
+      tags_[i] = -1;
+    }
+  }
+
+  void row(std::int64_t number) {
+    set_row(number);
+    if (Op::kIsMax && at_.indices == nullptr) {
+      fold_rows();
+      fold_columns();
+    } else if (Op::kIsMax) {
+      find_indices();
+    } else {
+      fold_taps();
+    }
+    hand_out(number);
+  }
+
+  // What a neighbour has not got yet.
+  void flush() {
+    if (made_count_ != 0) {
+      at_.after->run(made_first_, made_count_, made_, at_.operands);
+      made_count_ = 0;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool lies_together(std::int64_t columns, std::int64_t column, std::int64_t inner) const {
+    return (columns == 1 || column == cut_.inner * element_) && (cut_.inner == 1 || inner == element_);
+  }
+  // Of windows along the last but one axis, along which rows of the input are kept.
+  [[nodiscard]] std::int64_t height() const { return step_.rank > 1 ? step_.axes[step_.rank - 2].window : 1; }
+
+  void set_row(std::int64_t number) {
+    output_row_ = 0;
+    index_row_ = 0;
+    row_count_ = 1;
+    for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
+      const PoolAxis& axis = step_.axes[i];
+      const std::int64_t place = number % axis.output;
+      number /= axis.output;
+      taps_[i] = pool_taps(axis, place);
+      row_count_ *= taps_[i].count();
+      output_row_ += place * axis.output_step;
+      index_row_ += place * axis.index_step;
+    }
+    for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
+      places_[i] = taps_[i].first;
+    }
+  }
+
+  // The rows of the input that a window has, one after another: row_count_ of them.
+  struct InputRow {
+    const std::byte* from;   // where its column 0 is
+    std::int64_t number;     // among the rows of a plane
+    std::int64_t in_window;  // among the rows of a window
+    std::int64_t held_at;    // where it is held
+  };
+  InputRow next_row() {
+    InputRow row{.from = input_, .number = 0, .in_window = 0, .held_at = 0};
+    for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
+      const PoolAxis& axis = step_.axes[i];
+      const std::int64_t place = taps_[i].start + places_[i] * axis.dilation;
+      row.from += place * axis.input_step;
+      row.number = row.number * axis.input + place;
+      const bool is_height = i + 2 == step_.rank;
+      row.held_at = is_height ? row.in_window * cut_.kept_rows + (cut_.kept_rows != 0 ? place % cut_.kept_rows : 0)
+                              : row.in_window * axis.window + places_[i];
+      row.in_window = row.in_window * axis.window + places_[i];
+    }
+    for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
+      if (++places_[i] < taps_[i].end) {
+        break;
+      }
+      places_[i] = taps_[i].first;
+    }
+    return row;
+  }
+
+  // The columns of a row that exist, at `to`.
+  void lift_row(const InputRow& row, Value* to) {
+    const std::byte* from = row.from + (start_ + filled_) * last_.input_step;
+    const std::int64_t columns = filled_end_ - filled_;
+    if (!reads_rows_) {
+      gather<sizeof(T)>(from, columns, last_.input_step, cut_.inner, inner_input_, gathered_);
+      from = gathered_;
+    }
+    lift<T, Op>(step_.function, from, columns * cut_.inner, to);
+  }
+
+  void fill_padding(Value* row) {
+    std::fill(row, row + filled_ * cut_.inner, Op::kNeutral);
+    std::fill(row + filled_end_ * cut_.inner, row + span_ * cut_.inner, Op::kNeutral);
+  }
+
+  // A row with the elements that exist alone, for folding rows.
+  const Value* plain_row(const InputRow& row) {
+    if constexpr (std::is_same_v<Value, T>) {
+      if (reads_rows_ && can_read_directly(row.from)) {
+        return reinterpret_cast<const Value*>(row.from + (start_ + filled_) * last_.input_step);
+      }
+    }
+    Value* const to = held_row(row);
+    if (to != nullptr) {
+      lift_row(row, to);
+    }
+    return last_held_;
+  }
+
+  // The same with padding and in phases, for taps.
+  const Value* ready_row(const InputRow& row) {
+    if constexpr (std::is_same_v<Value, T>) {
+      const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
+      if (is_plain && reads_rows_ && cut_.rests.empty() && filled_ == 0 && filled_end_ == span_ &&
+          can_read_directly(row.from)) {
+        return reinterpret_cast<const Value*>(row.from + start_ * last_.input_step);
+      }
+    }
+    Value* const to = held_row(row);
+    if (to != nullptr) {
+      Value* const whole = cut_.rests.empty() ? to : folded_;
+      fill_padding(whole);
+      lift_row(row, whole + filled_ * cut_.inner);
+      if (!cut_.rests.empty()) {
+        split(cut_, last_.stride, whole, span_, to);
+      }
+    }
+    return last_held_;
+  }
+
+  // Null: the row is there already. Either way it is at last_held_.
+  Value* held_row(const InputRow& row) {
+    const std::int64_t at = cut_.kept_rows != 0 ? row.held_at : 0;
+    Value* const to = held_ + at * cut_.ready_length;
+    last_held_ = to;
+    if (cut_.kept_rows != 0) {
+      if (tags_[at] == row.number) {
+        return nullptr;
+      }
+      tags_[at] = row.number;
+    }
+    return to;
+  }
+
+  static bool can_read_directly(const std::byte* from) {
+    return reinterpret_cast<std::uintptr_t>(from) % alignof(Value) == 0;
+  }
+
+  void fold_rows() {
+    const std::int64_t count = (filled_end_ - filled_) * cut_.inner;
+    Value* const to = folded_ + filled_ * cut_.inner;
+    const Value* taps[kMostTaps];
+    std::uint64_t some = 0;
+    bool begins = true;
+    for (std::int64_t i = 0; i < row_count_; ++i) {
+      taps[some++] = plain_row(next_row());
+      if (some == kMostTaps || cut_.kept_rows == 0) {
+        fold<Op>(taps, some, begins, to, count);
+        begins = false;
+        some = 0;
+      }
+    }
+    if (some != 0 || begins) {
+      fold<Op>(taps, some, begins, to, count);
+    }
+    fill_padding(folded_);
+  }
+
+  void fold_columns() {
+    const Value* row = folded_;
+    if (!cut_.rests.empty()) {
+      split(cut_, last_.stride, folded_, span_, ready_);
+      row = ready_;
+    }
+    const Value* taps[kMostTaps];
+    for (std::size_t tap = 0; tap < cut_.taps_at.size(); tap += kMostTaps) {
+      const std::size_t some = std::min<std::size_t>(kMostTaps, cut_.taps_at.size() - tap);
+      for (std::size_t i = 0; i < some; ++i) {
+        taps[i] = row + cut_.taps_at[tap + i];
+      }
+      fold<Op>(taps, some, tap == 0, totals_, columns_ * cut_.inner);
+    }
+  }
+
+  void fold_taps() {
+    const Value* taps[kMostTaps];
+    std::uint64_t some = 0;
+    bool begins = true;
+    const std::int64_t count = columns_ * cut_.inner;
+    for (std::int64_t i = 0; i < row_count_; ++i) {
+      const Value* const row = ready_row(next_row());
+      for (const std::int64_t at : cut_.taps_at) {
+        taps[some++] = row + at;
+        if (some == kMostTaps) {
+          fold<Op>(taps, some, begins, totals_, count);
+          begins = false;
+          some = 0;
+        }
+      }
+      if (cut_.kept_rows == 0 && some != 0) {
+        fold<Op>(taps, some, begins, totals_, count);
+        begins = false;
+        some = 0;
+      }
+    }
+    if (some != 0 || begins) {
+      fold<Op>(taps, some, begins, totals_, count);
+    }
+    set_divisors();
+  }
+
+  // The elements in the windows of each column, or the places.
+  void set_divisors() {
+    if (divided_by_ == row_count_) {
+      return;
+    }
+    divided_by_ = row_count_;
+    f32* to = divisors_;
+    for (std::int64_t i = 0; i < columns_; ++i) {
+      const std::int64_t count = step_.counts_padding != 0 ? cut_.window_rows * last_.window
+                                                           : row_count_ * pool_taps(last_, first_ + i).count();
+      std::fill(to, to + cut_.inner, static_cast<f32>(count));
+      to += cut_.inner;
+    }
+  }
+
+  // The first tap of the greatest: a later one must be above it. Taps that are padding are not above anything.
+  void find_indices() {
+    const std::int64_t count = columns_ * cut_.inner;
+    const std::int64_t width = last_.window;
+    std::fill(totals_, totals_ + count, Op::kNeutral);
+    for (std::int64_t i = 0; i < row_count_; ++i) {
+      const InputRow input_row = next_row();
+      const Value* const row = ready_row(input_row);
+      lines_[input_row.in_window] = input_row.number * last_.input;
+      if (i == 0) {
+        u32* to = numbers_;
+        for (std::int64_t column = 0; column < columns_; ++column) {
+          const std::int64_t tap = input_row.in_window * width + pool_taps(last_, first_ + column).first;
+          std::fill(to, to + cut_.inner, static_cast<u32>(tap));
+          to += cut_.inner;
+        }
+      }
+      for (std::size_t tap = 0; tap < cut_.taps_at.size(); ++tap) {
+        mark_greater(row + cut_.taps_at[tap], static_cast<u32>(input_row.in_window * width) + static_cast<u32>(tap),
+                     count);
+      }
+    }
+    write_indices();
+  }
+
+  void mark_greater(const Value* from, u32 tap, std::int64_t count) {
+    Value* const totals = totals_;
+    u32* const numbers = numbers_;
+    ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
+      const bool is_greater = from[i] > totals[i];
+      totals[i] = is_greater ? from[i] : totals[i];
+      numbers[i] = is_greater ? tap : numbers[i];
+    }
+  }
+
+  void write_indices() {
+    std::int64_t plane_size = 1;
+    for (std::uint32_t i = 0; i < step_.rank; ++i) {
+      plane_size *= step_.axes[i].input;
+    }
+    const std::size_t bytes = element_size(step_.index_type);
+    const u32* numbers = numbers_;
+    std::byte* const to = at_.indices + index_ + index_row_ + first_ * last_.index_step;
+    for (std::int64_t column = 0; column < columns_; ++column) {
+      const PoolTaps taps = pool_taps(last_, first_ + column);
+      const bool has_one = row_count_ != 0 && taps.count() != 0;
+      for (std::int64_t i = 0; i < cut_.inner; ++i) {
+        const u32 number = *numbers++;
+        std::int64_t index = -1;
+        if (has_one) {
+          const auto width = static_cast<u32>(last_.window);
+          index = (plane_ * cut_.inner + i) * plane_size + lines_[number / width] + taps.start +
+                  (number % width) * last_.dilation;
+        }
+        std::memcpy(to + column * last_.index_step + i * inner_index_, &index, bytes);  // the lowest bytes come first
+      }
+    }
+  }
+
+  void hand_out(std::int64_t number) {
+    const std::int64_t count = columns_ * cut_.inner;
+    if (at_.output == nullptr) {
+      const std::int64_t first = (plane_ * cut_.rows + number) * last_.output + first_;
+      if (made_count_ != 0 && (made_first_ + made_count_ != first || made_count_ + count > kPoolMade)) {
+        flush();
+      }
+      made_first_ = made_count_ == 0 ? first : made_first_;
+      finish<T, Op>(step_.function, totals_, divisors_, count, made_ + made_count_ * element_);
+      made_count_ += count;
+      return;
+    }
+    std::byte* const to = at_.output + output_ + output_row_ + first_ * last_.output_step;
+    finish<T, Op>(step_.function, totals_, divisors_, count, writes_rows_ ? to : gathered_);
+    if (!writes_rows_) {
+      scatter<sizeof(T)>(gathered_, columns_, last_.output_step, cut_.inner, inner_output_, to);
+    }
+  }
+
+  const PoolStep& step_;
+  const PoolCut& cut_;
+  const PoolAddresses& at_;
+  const PoolAxis& last_;
+  const std::int64_t element_;
+  const std::int64_t inner_input_;
+  const std::int64_t inner_output_;
+  const std::int64_t inner_index_;
+  const bool reads_rows_;
+  const bool writes_rows_;
+  Value* const held_;
+  Value* const folded_;
+  Value* const ready_;
+  Value* const totals_;
+  f32* const divisors_;
+  std::byte* const gathered_;
+  u32* const numbers_;
+  std::int64_t* const lines_;
+  std::byte* const made_;
+  std::int64_t* tags_;  // the number of each row that is held
+
+  std::int64_t plane_ = 0;
+  const std::byte* input_ = nullptr;
+  std::int64_t output_ = 0;
+  std::int64_t index_ = 0;
+  std::int64_t first_ = 0;  // column of the output
+  std::int64_t columns_ = 0;
+  std::int64_t span_ = 0;    // columns of the input, with padding
+  std::int64_t start_ = 0;   // where they begin in the input
+  std::int64_t filled_ = 0;  // those of them that exist
+  std::int64_t filled_end_ = 0;
+  std::int64_t divided_by_ = -1;
+  PoolTaps taps_[kPoolAxes] = {};
+  std::int64_t places_[kPoolAxes] = {};
+  std::int64_t row_count_ = 0;
+  std::int64_t output_row_ = 0;
+  std::int64_t index_row_ = 0;
+  Value* last_held_ = nullptr;
+  std::int64_t made_first_ = 0;
+  std::int64_t made_count_ = 0;
+};
+
+template <class T, class Op>
+void run_units(const PoolStep& step, const PoolCut& cut, std::int64_t first, std::int64_t end, const PoolAddresses& at,
+               std::byte* scratch) noexcept {
+  Tile<T, Op> tile(step, cut, at, scratch);
+  for (std::int64_t unit = first; unit < end;) {
+    const std::int64_t strip = unit / cut.rows;
+    std::int64_t row = unit % cut.rows;
+    tile.begin(strip / cut.tiles, strip % cut.tiles);
+    for (; row < cut.rows && unit < end; ++row, ++unit) {
+      tile.row(row);
+    }
+  }
+  tile.flush();
+}
+
+template <class T>
+PoolRun find_run(const PoolStep& step) {
+  if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f16>) {
+    if (step.function != PoolFunction::max) {
+      return run_units<T, Sum>;
+    }
+  }
+  if constexpr (kOrdersFloats<T>) {
+    if (step.index_type == DataType::unknown) {
+      return run_units<T, Greatest<T, true>>;
+    }
+  }
+  return run_units<T, Greatest<T, !is_float<T>>>;
+}
+
+PoolRun find_run(const PoolStep& step) {
+  switch (step.type) {
+#define ANYDML_CASE(type, name, value) \
+  case DataType::name:                 \
+    return find_run<type>(step);
+    ANYDML_FOR_EACH_TYPE(ANYDML_CASE)
+#undef ANYDML_CASE
+    case DataType::unknown:
+      break;
+  }
+  return nullptr;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The elements of a window to one.
+//
+//   max        the greatest; a NaN wins, and +0 is above -0; of no element -infinity, or the least integer
+//   average    their sum / their number, or / the number of places in the window; of no element NaN
+//   sum        their sum; of no element NaN
+//   l1, l2     the sum of their magnitudes, the root of the sum of their squares; of no element NaN
+//
+// Sums are FLOAT32, start from -0 and take the elements in row-major order of the window. FLOAT16 is widened before,
+// and the result is rounded once.
+#pragma once
+
+#include "ops/pool/step.h"
+#include "ops/scalar/fold_order.h"
+#include "ops/scalar/lanes.h"
+#include "ops/scalar/ordered_bits.h"
+
+namespace anydml {
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 pool_lifted(PoolFunction function, f32 x) {
+  return function == PoolFunction::l1 ? magnitude_of(x) : function == PoolFunction::l2 ? x * x : x;
+}
+
+// divisor: what the sum is divided by for an average; otherwise it says whether there was an element.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 pool_finished(PoolFunction function, f32 sum, f32 divisor) {
+  if (function == PoolFunction::average) {
+    return sum / divisor;  // -0 / 0 is NaN
+  }
+  return select(divisor == 0.0F, quiet_nan<f32>(), function == PoolFunction::l2 ? square_root(sum) : sum);
+}
+
+// Of an output beside an index: the greatest element of no element has an index that no tensor has.
+template <class Index>
+inline constexpr Index kNoPoolIndex = static_cast<Index>(~Index{0});
+
+}  // namespace anydml

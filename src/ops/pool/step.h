@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step that pools windows, or that scatters elements by their indices.
+//
+// A pooling step has the operands input, output and indices, which may be absent. An unpooling step has the operands
+// input, indices, output and marks; marks are bytes of temporary memory, one for each share of its work.
+#pragma once
+
+#include <cstdint>
+
+#include "base/element.h"
+#include "schema/tensor_rules.h"
+
+namespace anydml {
+
+enum class PoolFunction : std::uint32_t { max, average, sum, l1, l2, unpool };
+
+inline constexpr std::uint32_t kPoolAxes = kMaxRank - 2;
+
+// A dimension over which a window moves. Element k of window o is the input's element
+// o * stride + k * dilation - padding, if the input has such an element.
+struct PoolAxis {
+  std::int64_t input;  // elements
+  std::int64_t output;
+  std::int64_t window;
+  std::int64_t stride;
+  std::int64_t dilation;
+  std::int64_t padding;
+  std::int64_t input_step;  // strides, in bytes
+  std::int64_t output_step;
+  std::int64_t index_step;
+};
+
+struct PoolStep {
+  PoolFunction function;
+  DataType type;
+  DataType index_type;  // unknown: no indices are wanted
+  std::uint32_t counts_padding;
+  std::uint32_t rank;  // of the windows, at least 1
+  std::uint32_t unused;
+  PoolAxis batch;  // of these two the sizes and the strides alone mean something
+  PoolAxis channel;
+  PoolAxis axes[kPoolAxes];
+};
+
+// The elements of a window that exist along an axis: those of the numbers [first, end).
+struct PoolTaps {
+  std::int64_t first;
+  std::int64_t end;
+  std::int64_t start;  // where element 0 would be in the input
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr std::int64_t count() const { return end - first; }
+};
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr PoolTaps pool_taps(const PoolAxis& axis, std::int64_t output) {
+  PoolTaps taps{};
+  taps.start = output * axis.stride - axis.padding;
+  taps.first = taps.start >= 0 ? 0 : -taps.start;
+  taps.end = taps.start >= axis.input ? 0 : axis.input - taps.start;
+  if (axis.dilation != 1) {
+    taps.first = (taps.first + axis.dilation - 1) / axis.dilation;
+    taps.end = (taps.end + axis.dilation - 1) / axis.dilation;
+  }
+  taps.end = taps.end < axis.window ? taps.end : axis.window;
+  taps.end = taps.end < taps.first ? taps.first : taps.end;
+  return taps;
+}
+
+inline constexpr std::uint32_t kUnpoolShares = 64;  // at most
+
+struct UnpoolStep {
+  PoolFunction function;  // unpool, so that a kernel knows which of the two structures it has
+  DataType type;
+  DataType index_type;
+  std::uint32_t input_rank;
+  std::uint32_t output_rank;
+  std::uint32_t shares;  // marks
+  std::int64_t inputs;   // elements
+  std::int64_t outputs;
+  std::int64_t input_sizes[kMaxRank];
+  std::int64_t output_sizes[kMaxRank];
+  std::int64_t input_steps[kMaxRank];  // strides, in bytes
+  std::int64_t index_steps[kMaxRank];
+  std::int64_t output_steps[kMaxRank];
+};
+
+}  // namespace anydml
