@@ -25,7 +25,7 @@ struct Columns {
   const std::int32_t* first = nullptr;
   const std::int32_t* taps = nullptr;  // how many, of stretched columns alone
   const f32* weights = nullptr;        // tap t of column c: [t * count + c]; of linear columns the second may be 0
-  RegularColumns regular;
+  RegularColumns regular = {};
 };
 
 // The memory that the arrays take, a multiple of 64 bytes.
