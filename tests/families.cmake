@@ -48,6 +48,7 @@ anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anyd
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
+anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
 anydml_oracle(move)
 anydml_oracle(product)

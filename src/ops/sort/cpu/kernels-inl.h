@@ -54,6 +54,23 @@ __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_
   }
 }
 
+template <class Key>
+__attribute__((flatten, noinline)) std::int64_t make_kth(const void* from, std::int64_t count,
+                                                         std::int64_t k) noexcept {
+  const auto* const keys = static_cast<const Key*>(from);
+  const auto wanted = static_cast<Key>(k);
+  Key found = kGreatestKey<Key>;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Key own = keys[i];
+    Key up_to = 0;
+    for (std::int64_t j = 0; j < count; ++j) {
+      up_to += keys[j] <= own ? 1 : 0;
+    }
+    found = up_to >= wanted && own < found ? own : found;
+  }
+  return found;
+}
+
 #if defined(HWY_NAMESPACE)
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -68,10 +85,10 @@ HWY_INLINE hn::Vec<D> load_lanes(D d, const std::byte* from) {
   const auto x = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from)));
   if constexpr (std::is_same_v<T, f16>) {
     constexpr auto kInfinity = static_cast<i16>(FloatParts<f16>::kInfinity);
-    const auto greatest = hn::Set(d, kGreatestKey<i16>);
-    const auto magnitude = hn::And(x, greatest);
+    const auto magnitude = hn::And(x, hn::Set(d, static_cast<i16>(FloatParts<f16>::kMagnitude)));
     const auto key = hn::IfNegativeThenElse(x, hn::Neg(magnitude), magnitude);
-    return hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, kInfinity)), greatest, key);
+    const auto nan = hn::Set(d, static_cast<i16>(kInfinity + 1));  // as in increasing_key
+    return hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, kInfinity)), nan, key);
   } else if constexpr (is_float<T>) {
     return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, std::numeric_limits<T>::infinity()));
   } else {
@@ -149,7 +166,7 @@ void make_minima(const std::byte* from, std::int64_t stretches, bool largest, vo
 template <class T>
 SortKernels kernels_of() {
   using Key = sort_key_t<T>;
-  SortKernels kernels{make_keys<T>, make_minima<T>, make_ranks<Key>, lanes_of<T>(), {}, {}};
+  SortKernels kernels{make_keys<T>, make_minima<T>, make_kth<Key>, make_ranks<Key>, lanes_of<T>(), {}, {}};
   if constexpr (kIsVague<T>) {
     constexpr auto kInfinity = static_cast<Key>(FloatParts<T>::kInfinity);
     kernels.vague[0] = kInfinity;

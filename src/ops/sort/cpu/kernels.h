@@ -20,6 +20,8 @@ struct SortKernels {
   // The least key of each group of contiguous elements, of a chunk at most. `lanes` groups lie in a stretch of
   // lanes * kSortGroup elements: element i of group g there is the one at i * lanes + g.
   void (*minima)(const std::byte* from, std::int64_t stretches, bool largest, void* to) noexcept;
+  // The K-th of at most kFewSorted keys, counted from 1.
+  std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
   // The places of the first K of at most kFewSorted keys.
   void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* places) noexcept;
   std::int64_t lanes;

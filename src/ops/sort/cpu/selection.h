@@ -90,9 +90,18 @@ class Selection {
     if (count <= k_) {
       return;
     }
-    std::copy_n(minima, count, ranked);
-    std::nth_element(ranked, ranked + k_ - 1, ranked + count);
-    Key found = ranked[k_ - 1];
+    Key found = 0;
+    const std::int64_t half = count / 2;
+    if (half > 2 * k_ && half <= kFewSorted) {  // two groups together are as good, and are sooner counted
+      std::transform(minima, minima + half, minima + half, ranked, [](Key a, Key b) { return std::min(a, b); });
+      found = static_cast<Key>(kernels.kth(ranked, half, k_));
+    } else if (count <= kFewSorted) {
+      found = static_cast<Key>(kernels.kth(minima, count, k_));
+    } else {
+      std::copy_n(minima, count, ranked);
+      std::nth_element(ranked, ranked + k_ - 1, ranked + count);
+      found = ranked[k_ - 1];
+    }
     if (found == static_cast<Key>(kernels.vague[largest ? 1 : 0])) {
       found = std::max(found, static_cast<Key>(kernels.loose[largest ? 1 : 0]));
     }
