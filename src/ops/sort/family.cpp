@@ -32,17 +32,16 @@ bool takes_largest(const OpDesc& desc) {
   return desc.op->name == "TOP_K" || number_of(desc, "AxisDirection") == kDecreasing;
 }
 
-// The indices have to fit their type, and 32 bits in kernels. An input of so many elements need not have memory for
-// them: a stride of 0 repeats one.
+// The rules of the documents leave this open: the indices have to fit their type. An input of so many elements need not
+// have memory for them, since a stride of 0 repeats one.
 Status check(const OpDesc& desc) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
   const auto axis = number_of(desc, "Axis");
   const std::int64_t size = desc.tensors[0].tensor.sizes[axis];
-  const bool is_narrow = desc.tensors[2].tensor.type == DataType::INT32;
-  const std::int64_t most = is_narrow ? kMostSorted / 2 : kMostSorted;
-  if (size > most) {
-    return invalid(desc, desc.tensors[0],
-                   format_text("size {} along axis {}; expected at most {}{}", size, axis, most,
-                               is_narrow ? ", since OutputIndexTensor is INT32" : ""));
+  if (desc.tensors[2].tensor.type == DataType::INT32 && size > kMost) {
+    return invalid(
+        desc, desc.tensors[0],
+        format_text("size {} along axis {}; expected at most {}, since OutputIndexTensor is INT32", size, axis, kMost));
   }
   return {};
 }

@@ -27,11 +27,8 @@ struct SortStep {
   std::int64_t input_offset;  // in bytes, from the operand's address to the first element
   std::int64_t values_offset;
   std::int64_t indices_offset;
-  SortLoop axis;            // along a row: its size is that of the input, at most kMostSorted
+  SortLoop axis;            // along a row: its size is that of the input, below 2^32 as the elements of any tensor
   SortLoop rest[kMaxRank];  // over rows, in any order; the nearest step in the input is innermost
 };
-
-// Elements of a row: an index has 32 bits in kernels.
-inline constexpr std::int64_t kMostSorted = std::int64_t{1} << 32;
 
 }  // namespace anydml

@@ -74,7 +74,7 @@ SortCut cut(const SortStep& step, std::int64_t threads) {
   const std::int64_t keys = made.width > 1 ? elements : std::min(count, kSortChunk);
   const std::int64_t words = made.selects ? selection_room(step.k) : count;
   made.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
-  made.words = made.minima + aligned(static_cast<std::size_t>(2 * kSortChunk / kSortBlock) * key_bytes);
+  made.words = made.minima + aligned(static_cast<std::size_t>(kSelectionKeys) * key_bytes);
   made.spare = made.words + aligned(static_cast<std::size_t>(words) * word_bytes);
   made.bytes = made.spare + aligned(static_cast<std::size_t>(made.selects ? step.k : count) * word_bytes);
   return made;
@@ -102,6 +102,32 @@ struct Row {
   std::byte* indices;
 };
 
+// The elements at `places` of the row become those at [first, first + count) of its results.
+void write_places(const SortStep& step, const Row& row, const u32* places, std::int64_t first,
+                  std::int64_t count) noexcept {
+  std::byte* const values = row.values + first * step.axis.values;
+  std::byte* const indices = row.indices + first * step.axis.indices;
+  switch (element_size(step.type)) {
+    case 1:
+      write_values<1>(row.input, step.axis.input, places, count, step.axis.values, values);
+      break;
+    case 2:
+      write_values<2>(row.input, step.axis.input, places, count, step.axis.values, values);
+      break;
+    case 4:
+      write_values<4>(row.input, step.axis.input, places, count, step.axis.values, values);
+      break;
+    default:
+      write_values<8>(row.input, step.axis.input, places, count, step.axis.values, values);
+      break;
+  }
+  if (step.index_size == sizeof(u32)) {
+    write_indices<u32>(places, count, step.axis.indices, indices);
+  } else {
+    write_indices<u64>(places, count, step.axis.indices, indices);
+  }
+}
+
 template <class Word>
 void write_row(const SortStep& step, const Row& row, const Word* words) noexcept {
   constexpr std::int64_t kSome = 256;
@@ -109,27 +135,7 @@ void write_row(const SortStep& step, const Row& row, const Word* words) noexcept
   for (std::int64_t first = 0; first < step.k; first += kSome) {
     const std::int64_t some = std::min(kSome, step.k - first);
     std::transform(words + first, words + first + some, places, [](const Word& word) { return word.index(); });
-    std::byte* const values = row.values + first * step.axis.values;
-    std::byte* const indices = row.indices + first * step.axis.indices;
-    switch (element_size(step.type)) {
-      case 1:
-        write_values<1>(row.input, step.axis.input, places, some, step.axis.values, values);
-        break;
-      case 2:
-        write_values<2>(row.input, step.axis.input, places, some, step.axis.values, values);
-        break;
-      case 4:
-        write_values<4>(row.input, step.axis.input, places, some, step.axis.values, values);
-        break;
-      default:
-        write_values<8>(row.input, step.axis.input, places, some, step.axis.values, values);
-        break;
-    }
-    if (step.index_size == sizeof(u32)) {
-      write_indices<u32>(places, some, step.axis.indices, indices);
-    } else {
-      write_indices<u64>(places, some, step.axis.indices, indices);
-    }
+    write_places(step, row, places, first, some);
   }
 }
 
@@ -143,6 +149,7 @@ class Sort final : public cpu::Prepared {
         step_(step),
         cut_(cut),
         kernels_(kernels),
+        key_kernels_(vector_sort_kernels(target, kDataTypeOf<Key>)),
         target_(target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -205,34 +212,53 @@ class Sort final : public cpu::Prepared {
   // keys: of the whole row; null: they are not made yet.
   void sort_row(const Row& row, const Key* keys, std::byte* scratch) const noexcept {
     auto* const buffer = reinterpret_cast<Key*>(scratch);
-    auto* const minima = reinterpret_cast<Key*>(scratch + cut_.minima);
     auto* const words = reinterpret_cast<Word*>(scratch + cut_.words);
     auto* const spare = reinterpret_cast<Word*>(scratch + cut_.spare);
-    Selection<Word> selection(step_.k, words, minima);
-    for (std::int64_t first = 0; first < step_.axis.size; first += kSortChunk) {
-      const std::int64_t count = std::min(kSortChunk, step_.axis.size - first);
-      const Key* chunk = nullptr;
+    const bool largest = step_.largest != 0;
+    const std::int64_t size = step_.axis.size;
+    const auto make_keys = [&](std::int64_t first, std::int64_t count) -> const Key* {
       if (keys != nullptr) {
-        chunk = keys + first;
-      } else {
-        kernels_.keys(row.input + first * step_.axis.input, step_.axis.input, count, step_.largest != 0, buffer);
-        chunk = buffer;
+        return keys + first;
       }
-      if (cut_.selects) {
-        selection.take(chunk, first, count, kernels_);
-        continue;
+      kernels_.keys(row.input + first * step_.axis.input, step_.axis.input, count, largest, buffer);
+      return buffer;
+    };
+    if (size <= kFewSorted) {
+      u32 places[kFewSorted];
+      kernels_.rank(make_keys(0, size), size, step_.k, places);
+      write_places(step_, row, places, 0, step_.k);
+      return;
+    }
+    if (cut_.selects) {
+      const auto element = static_cast<std::int64_t>(element_size(step_.type));
+      const bool as_they_are = keys == nullptr && step_.axis.input == element;
+      Selection<Word> selection(step_.k, words, reinterpret_cast<Key*>(scratch + cut_.minima));
+      for (std::int64_t first = 0; first < size; first += kSortChunk) {
+        const std::int64_t count = std::min(kSortChunk, size - first);
+        if (as_they_are) {
+          selection.take({row.input + first * element, element, largest}, first, count, kernels_);
+        } else {
+          const auto* const chunk = reinterpret_cast<const std::byte*>(make_keys(first, count));
+          selection.take({chunk, sizeof(Key), false}, first, count, key_kernels_);
+        }
       }
+      write_row(step_, row, sort_words(words, spare, selection.finish(), false));
+      return;
+    }
+    for (std::int64_t first = 0; first < size; first += kSortChunk) {
+      const std::int64_t count = std::min(kSortChunk, size - first);
+      const Key* const chunk = make_keys(first, count);
       for (std::int64_t i = 0; i < count; ++i) {
         words[first + i] = Word(chunk[i], static_cast<u32>(first + i));
       }
     }
-    const std::int64_t count = cut_.selects ? selection.finish() : step_.axis.size;
-    write_row(step_, row, sort_words(words, spare, count, !cut_.selects));
+    write_row(step_, row, sort_words(words, spare, size, true));
   }
 
   SortStep step_;
   SortCut cut_;
   SortKernels kernels_;
+  SortKernels key_kernels_;  // for keys in place of elements
   cpu::Target target_;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernels for a machine of which nothing is known.
+#include <algorithm>
+#include <limits>
+
 #include "backend/cpu/loops.h"
 #include "ops/sort/cpu/kernels.h"
 #include "ops/sort/scalar/keys.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops over all elements of a row, compiled once for each target: the keys of elements, and the least key of each
-// block. Keys are i32, or i64 for elements of 8 bytes.
+// The loops over all elements of a row, compiled once for each target. Keys are i32, or i64 for elements of 8 bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +10,25 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kSortBlock = 32;  // keys
+inline constexpr std::int64_t kSortChunk = 4096;  // elements that are taken together, in the first-level cache
+inline constexpr std::int64_t kSortGroup = 16;    // elements of which the least key is found
+inline constexpr std::int64_t kFewSorted = 64;    // elements of a row whose ranks are counted
 
 struct SortKernels {
   // The keys of `count` elements that lie `stride` bytes apart, at any alignment.
   void (*keys)(const std::byte* from, std::int64_t stride, std::int64_t count, bool largest, void* to) noexcept;
-  // The least of each block of keys.
-  void (*minima)(const void* keys, std::int64_t blocks, void* to) noexcept;
+  // The least key of each group of contiguous elements, of a chunk at most. `lanes` groups lie in a stretch of
+  // lanes * kSortGroup elements: element i of group g there is the one at i * lanes + g.
+  void (*minima)(const std::byte* from, std::int64_t stretches, bool largest, void* to) noexcept;
+  // The K-th of at most kFewSorted keys, counted from 1.
+  std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
+  // The places of the first K of at most kFewSorted keys.
+  void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* places) noexcept;
+  std::int64_t lanes;
+  // A least key that is `vague` may stand for a greater one, up to `loose`: NaN and infinity are not told apart. By
+  // `largest`.
+  std::int64_t vague[2];
+  std::int64_t loose[2];
 };
 
 [[nodiscard]] SortKernels generic_sort_kernels(DataType type);

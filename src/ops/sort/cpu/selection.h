@@ -1,57 +1,82 @@
 // SPDX-License-Identifier: MIT
-// The K first words of a row whose keys come by chunks. A key that cannot be among them is never made a word: blocks of
-// keys are passed over by their least key.
+// The K first words of a row that comes by chunks. An element that cannot be among them is never made a word: groups of
+// elements are passed over by their least key.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "ops/sort/cpu/kernels.h"
 #include "ops/sort/cpu/words.h"
+#include "ops/sort/scalar/keys.h"
 
 namespace anydml {
-
-inline constexpr std::int64_t kSortChunk = 4096;  // keys, in the first-level cache
 
 // Words that a selection may hold beyond its K before it drops some.
 [[nodiscard]] constexpr std::int64_t selection_slack(std::int64_t k) { return std::max<std::int64_t>(16, k / 4); }
 [[nodiscard]] constexpr std::int64_t selection_room(std::int64_t k) { return k + selection_slack(k) + kSortChunk + 1; }
+// Keys that it works on.
+inline constexpr std::int64_t kSelectionKeys = 3 * kSortChunk / kSortGroup;
+
+// Contiguous elements in memory, or keys of them.
+struct SortedElements {
+  const std::byte* first;
+  std::int64_t size;  // in bytes
+  bool largest;
+};
 
 template <class Word>
 class Selection {
  public:
   using Key = typename Word::Key;
 
-  // words: room for selection_room(k). minima: room for twice the blocks of a chunk.
-  Selection(std::int64_t k, Word* words, Key* minima) : k_(k), words_(words), minima_(minima) {}
+  // words: room for selection_room(k). keys: room for kSelectionKeys.
+  Selection(std::int64_t k, Word* words, Key* keys) : k_(k), words_(words), minima_(keys) {}
 
-  // The keys at [first, first + count) of the row, which follow on those before.
-  void take(const Key* keys, std::int64_t first, std::int64_t count, const SortKernels& kernels) noexcept {
+  // The elements at [first, first + count) of the row, which follow on those before; a chunk at most.
+  void take(const SortedElements& elements, std::int64_t first, std::int64_t count,
+            const SortKernels& kernels) noexcept {
     if (is_closed_) {
       return;
     }
-    const std::int64_t blocks = count / kSortBlock;
-    kernels.minima(keys, blocks, minima_);
-    if (size_ < k_ && blocks > k_) {
-      // K keys are no greater than the K-th of the blocks' least keys.
-      Key* const ranked = minima_ + blocks;
-      std::copy_n(minima_, blocks, ranked);
-      std::nth_element(ranked, ranked + k_ - 1, ranked + blocks);
-      limit_ = std::min(limit_, ranked[k_ - 1]);
+    const std::int64_t stretch = kernels.lanes * kSortGroup;
+    const std::int64_t stretches = count / stretch;
+    const std::int64_t groups = stretches * kernels.lanes;
+    kernels.minima(elements.first, stretches, elements.largest, minima_);
+    // Four groups together have the least of their least keys.
+    const std::int64_t quarter = groups / 4;
+    Key* const coarse = minima_ + groups;
+    for (std::int64_t i = 0; i < quarter; ++i) {
+      coarse[i] = std::min(std::min(minima_[i], minima_[i + quarter]),
+                           std::min(minima_[i + 2 * quarter], minima_[i + 3 * quarter]));
     }
-    for (std::int64_t i = 0; i < blocks; ++i) {
-      if (minima_[i] <= limit_) {
-        add(keys + i * kSortBlock, first + i * kSortBlock, kSortBlock);
+    if (size_ < k_) {
+      const bool by_fours = quarter > 2 * k_;
+      bound(by_fours ? coarse : minima_, by_fours ? quarter : groups, coarse + quarter, elements.largest, kernels);
+    }
+    const auto check = [&](std::int64_t group) {
+      if (minima_[group] <= limit_) {
+        const std::int64_t place = group / kernels.lanes * stretch + group % kernels.lanes;
+        add(elements, place, kernels.lanes, kSortGroup, first, kernels);
+      }
+    };
+    for (std::int64_t i = 0; i < quarter; ++i) {
+      for (std::int64_t group = i; coarse[i] <= limit_ && group < 4 * quarter; group += quarter) {
+        check(group);
       }
     }
-    add(keys + blocks * kSortBlock, first + blocks * kSortBlock, count - blocks * kSortBlock);
+    for (std::int64_t group = 4 * quarter; group < groups; ++group) {
+      check(group);
+    }
+    for (std::int64_t place = stretches * stretch; place < count; place += kSortGroup) {
+      add(elements, place, 1, std::min(kSortGroup, count - place), first, kernels);
+    }
     if (size_ >= k_ && (!is_bounded_ || size_ >= k_ + selection_slack(k_))) {
       drop();
     }
   }
 
-  // The words, K of them and perhaps more, in any order where there are more.
+  // How many words there are: K of them, in any order.
   [[nodiscard]] std::int64_t finish() noexcept {
     if (size_ > k_) {
       drop();
@@ -60,10 +85,37 @@ class Selection {
   }
 
  private:
-  void add(const Key* keys, std::int64_t first, std::int64_t count) noexcept {
+  // K keys are no greater than the K-th of the least keys of groups.
+  void bound(const Key* minima, std::int64_t count, Key* ranked, bool largest, const SortKernels& kernels) noexcept {
+    if (count <= k_) {
+      return;
+    }
+    Key found = 0;
+    const std::int64_t half = count / 2;
+    if (half > 2 * k_ && half <= kFewSorted) {  // two groups together are as good, and are sooner counted
+      std::transform(minima, minima + half, minima + half, ranked, [](Key a, Key b) { return std::min(a, b); });
+      found = static_cast<Key>(kernels.kth(ranked, half, k_));
+    } else if (count <= kFewSorted) {
+      found = static_cast<Key>(kernels.kth(minima, count, k_));
+    } else {
+      std::copy_n(minima, count, ranked);
+      std::nth_element(ranked, ranked + k_ - 1, ranked + count);
+      found = ranked[k_ - 1];
+    }
+    if (found == static_cast<Key>(kernels.vague[largest ? 1 : 0])) {
+      found = std::max(found, static_cast<Key>(kernels.loose[largest ? 1 : 0]));
+    }
+    limit_ = std::min(limit_, found);
+  }
+
+  // The elements at place, place + step, ... of the chunk.
+  void add(const SortedElements& elements, std::int64_t place, std::int64_t step, std::int64_t count,
+           std::int64_t first, const SortKernels& kernels) noexcept {
+    Key keys[kSortGroup];
+    kernels.keys(elements.first + place * elements.size, step * elements.size, count, elements.largest, keys);
     Word* to = words_ + size_;
     for (std::int64_t i = 0; i < count; ++i) {  // without a jump that nobody can foresee
-      *to = Word(keys[i], static_cast<u32>(first + i));
+      *to = Word(keys[i], static_cast<u32>(first + place + i * step));
       to += keys[i] <= limit_ ? 1 : 0;
     }
     size_ = to - words_;
@@ -75,7 +127,7 @@ class Selection {
     size_ = k_;
     is_bounded_ = true;
     const Key greatest = words_[k_ - 1].key();
-    is_closed_ = greatest == std::numeric_limits<Key>::min();
+    is_closed_ = greatest == ~kGreatestKey<Key>;
     limit_ = is_closed_ ? greatest : static_cast<Key>(greatest - 1);
   }
 
@@ -83,7 +135,7 @@ class Selection {
   Word* words_;
   Key* minima_;
   std::int64_t size_ = 0;
-  Key limit_ = std::numeric_limits<Key>::max();  // keys that are greater are not among the first
+  Key limit_ = kGreatestKey<Key>;  // keys that are greater are not among the first
   bool is_bounded_ = false;
   bool is_closed_ = false;
 };

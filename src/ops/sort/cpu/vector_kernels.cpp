@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernels once for each target that Highway compiles this file for.
+#include <algorithm>
+#include <limits>
+
 #include "backend/cpu/loops.h"
 #include "ops/sort/cpu/kernels.h"
 #include "ops/sort/scalar/keys.h"

@@ -26,7 +26,7 @@ template <class T>
     const auto bits = to_bits(element);
     const auto magnitude = static_cast<Key>(bits & Parts::kMagnitude);
     const Key key = (bits & Parts::kSign) != 0 ? -magnitude : magnitude;  // both zeros are 0
-    return magnitude > kInfinity ? kGreatestKey<Key> : key;
+    return magnitude > kInfinity ? kInfinity + 1 : key;
   } else if constexpr (std::is_signed_v<T> || sizeof(T) < sizeof(Key)) {
     return element;
   } else {
