@@ -14,7 +14,7 @@ namespace {
 // In bytes that are read and written.
 constexpr std::int64_t kLeastOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfRun = 256;  // bytes; a shorter part is not worth an index
+constexpr std::int64_t kLeastOfRun = 512;  // bytes; a shorter part is not worth an index
 constexpr std::int64_t kLeastOfRow = 64;   // items of the innermost loop
 constexpr std::int64_t kCostOfItem = 24;   // the time that an index takes, in bytes that are moved meanwhile
 
@@ -46,11 +46,11 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     }
   }
   made.loop_parts = std::min(wanted, most);
-  wanted = parts(wanted, made.loop_parts);
+  // Every further part reads all indices again, so there are no more of them than threads.
+  wanted = parts(std::min(wanted, threads), made.loop_parts);
   made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
   wanted = parts(wanted, made.run_parts);
-  // Every part of the places reads all indices, so there are no more of them than threads.
-  made.place_parts = std::min({wanted, threads, std::max<std::int64_t>(1, made.places)});
+  made.place_parts = std::clamp<std::int64_t>(made.places, 1, wanted);
   return made;
 }
 
