@@ -162,8 +162,8 @@ const Case kCases[] = {
      "CONVOLUTION: an operator of DirectML that is "
      "not built here yet",
      generic([](Call& c) { c.op = "DML_OPERATOR_CONVOLUTION"; })},
-    {"one by the header's other name for it", ANYDML_UNSUPPORTED,
-     "SCATTER_ELEMENTS: an operator of DirectML that is not built here yet",
+    {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
+     "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},
     {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
      [](Call& c) {

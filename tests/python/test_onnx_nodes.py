@@ -337,6 +337,17 @@ def test_indices_that_are_out_of_range():
     assert run("ScatterND", X, ints(-3).reshape(1, 1), X[:1] + 1).tolist() == X.tolist()
 
 
+def test_elements_of_a_part():
+    """Indices may have smaller sizes than the tensor; the reference takes them in scatters alone."""
+    assert run("GatherElements", X, ints(1, 0).reshape(1, 2)).tolist() == [[X[1, 0], X[0, 1]]]
+
+
+def test_the_old_scatter():
+    updates = [ints(1, 0, 1).reshape(1, 3), X[:1] + 1]
+    for opset in (9, 10):
+        assert run("Scatter", X, *updates, opset=opset).tolist() == run("ScatterElements", X, *updates).tolist()
+
+
 def test_scatters_that_reduce_are_refused():
     for op, more in (("ScatterElements", [ints(0, 0, 0).reshape(1, 3), X[:1]]), ("ScatterND", [ints(0).reshape(1, 1), X[:1]])):
         with pytest.raises(backend.Unsupported, match=f"anydml has no {op} with reduction add"):

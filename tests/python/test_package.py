@@ -58,7 +58,7 @@ def test_errors_carry_the_runtimes_message():
             (NotImplementedError, "LSTM: .* not built here yet", lambda: anydml.run("LSTM", x, x)),
             (NotImplementedError, "LSTM: .* not built here yet",
              lambda: anydml.run("LSTM", np.ones((2, 3), "f4"), np.ones((3, 4), "f4"), Nonsense=object())),
-            (NotImplementedError, "GATHER: .* not built here yet", lambda: anydml.run("DML_OPERATOR_GATHER")),
+            (NotImplementedError, "GRU: .* not built here yet", lambda: anydml.run("DML_OPERATOR_GRU")),
             (NotImplementedError, "RESAMPLE: .* not built here yet",
              lambda: anydml.compile("RESAMPLE", np.ones((1, 3, 4, 4), "f4"), out=x)),
             (NotImplementedError, "LSTM: .* not built here yet",

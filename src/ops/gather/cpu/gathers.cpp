@@ -23,8 +23,7 @@ class Gather final : public cpu::Prepared {
         step_(step),
         parts_of_run_(parts_of_run),
         units_of_piece_(units_of_piece),
-        resolve_(find_resolve(step.index_type, GatherKind::gather)),
-        move_(find_move_runs(parts_of_run == 1 ? step.run : 0, GatherKind::gather)) {}
+        rows_(step, parts_of_run == 1) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * units_of_piece_;
@@ -55,21 +54,19 @@ class Gather final : public cpu::Prepared {
     const GatherLoop inner = innermost(step_);
     RowWalk walk(step_, first / inner.size);
     std::int64_t column = first % inner.size;
-    std::int64_t offsets[kItemsAtOnce];
     while (first < end) {
-      const std::int64_t count = std::min({end - first, inner.size - column, kItemsAtOnce});
-      resolve_({.first = operands[1] + walk.indices() + column * inner.indices,
-                .step = inner.indices,
-                .coordinate_stride = step_.coordinate_stride,
-                .coordinates = step_.coordinates,
-                .table = step_.table},
-               count, offsets);
-      move_({.table = operands[0] + walk.table() + column * inner.table + begin,
-             .table_step = inner.table,
-             .slices = operands[2] + walk.slices() + column * inner.slices + begin,
-             .slices_step = inner.slices,
-             .run = length},
-            offsets, count);
+      const std::int64_t count = std::min(end - first, inner.size - column);
+      rows_.move({.first = operands[1] + walk.indices() + column * inner.indices,
+                  .step = inner.indices,
+                  .coordinate_stride = step_.coordinate_stride,
+                  .coordinates = step_.coordinates,
+                  .table = step_.table},
+                 {.table = operands[0] + walk.table() + column * inner.table + begin,
+                  .table_step = inner.table,
+                  .slices = operands[2] + walk.slices() + column * inner.slices + begin,
+                  .slices_step = inner.slices,
+                  .run = length},
+                 count);
       first += count;
       column += count;
       if (column == inner.size) {
@@ -82,8 +79,7 @@ class Gather final : public cpu::Prepared {
   GatherStep step_;
   std::int64_t parts_of_run_;
   std::int64_t units_of_piece_;
-  ResolveItems resolve_;
-  MoveRuns move_;
+  ItemRows rows_;
 };
 
 }  // namespace

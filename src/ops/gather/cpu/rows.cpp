@@ -16,16 +16,36 @@ Index load(const std::byte* from) {
   return index;
 }
 
-template <class Index>
-void resolve_nearest(const IndexRow& row, std::int64_t count, std::int64_t* offsets) noexcept {
-  const std::byte* from = row.first;
-  if (row.coordinates == 1) {
-    const auto [size, stride, number] = row.table[0];
-    for (std::int64_t i = 0; i < count; ++i, from += row.step) {
-      offsets[i] = nearest_place(load<Index>(from), size) * stride;
+// Calls use(index, i) for the indices of a row that have one coordinate. Where they are contiguous, the compiler makes
+// vectors of it.
+template <class Index, class Use>
+void for_each_index(const IndexRow& row, std::int64_t count, Use use) {
+  using Unaligned [[gnu::aligned(1), gnu::may_alias]] = const Index;
+  if (row.step == static_cast<std::int64_t>(sizeof(Index))) {
+    const auto* const indices = reinterpret_cast<Unaligned*>(row.first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      use(Index{indices[i]}, i);
     }
     return;
   }
+  const std::byte* from = row.first;
+  for (std::int64_t i = 0; i < count; ++i, from += row.step) {
+    use(load<Index>(from), i);
+  }
+}
+
+template <class Index>
+void resolve_nearest(const IndexRow& row, std::int64_t count, std::int64_t* __restrict offsets) noexcept {
+  if (row.coordinates == 1) {
+    const std::int64_t size = row.table[0].size;
+    const std::int64_t stride = row.table[0].stride;
+    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = nearest_place(index, size); });
+    for (std::int64_t i = 0; i < count; ++i) {
+      offsets[i] *= stride;
+    }
+    return;
+  }
+  const std::byte* from = row.first;
   for (std::int64_t i = 0; i < count; ++i, from += row.step) {
     std::int64_t offset = 0;
     for (std::uint32_t k = 0; k < row.coordinates; ++k) {
@@ -37,16 +57,20 @@ void resolve_nearest(const IndexRow& row, std::int64_t count, std::int64_t* offs
 }
 
 template <class Index>
-void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* offsets) noexcept {
-  const std::byte* from = row.first;
+void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __restrict offsets) noexcept {
   if (row.coordinates == 1) {
-    const auto [size, stride, number] = row.table[0];
-    for (std::int64_t i = 0; i < count; ++i, from += row.step) {
-      const std::int64_t place = place_of(load<Index>(from), size);  // -1 is below every first number
-      offsets[i] = place >= row.first_number && place < row.end_number ? place * stride : kNowhere;
+    const std::int64_t size = row.table[0].size;
+    const std::int64_t stride = row.table[0].stride;
+    const std::int64_t first = row.first_number;
+    const std::int64_t end = row.end_number;
+    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = place_of(index, size); });
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t place = offsets[i];  // -1 is below every first number
+      offsets[i] = place >= first && place < end ? place * stride : kNowhere;
     }
     return;
   }
+  const std::byte* from = row.first;
   for (std::int64_t i = 0; i < count; ++i, from += row.step) {
     std::int64_t offset = 0;
     std::int64_t number = 0;
@@ -61,47 +85,48 @@ void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* offse
   }
 }
 
-// Rows of a table lie anywhere, so the processor is told early which it will need: so many bytes before.
+// The runs of a table lie anywhere, each in another page, so the processor is told early which it will need: so many
+// bytes before, and one line of several, since what follows a line is fetched anyway. Every line would be slower.
 constexpr std::int64_t kBytesAhead = 4096;
-constexpr std::int64_t kMostFetched = 1024;  // of a run; what follows is read one after another
-constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kFetchStep = 256;
+constexpr std::int64_t kMostFetched = 4096;
 
+template <bool kWrites>
 void fetch(const std::byte* from, std::int64_t bytes) {
-  for (std::int64_t at = 0; at < bytes; at += kLine) {
-    __builtin_prefetch(from + at);
+  for (std::int64_t at = 0; at < bytes; at += kFetchStep) {
+    __builtin_prefetch(from + at, kWrites ? 1 : 0);
   }
 }
 
-// kRun: the bytes of a run; 0: any number of them.
+// kRun: the bytes of a run; 0: any number of them. Short runs are so many at a time that fetching gains nothing.
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
-  const auto run = static_cast<std::size_t>(kRun == 0 ? row.run : kRun);
+  const std::int64_t run = kRun == 0 ? row.run : kRun;
+  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, 16);
+  const std::int64_t fetched = std::min(run, kMostFetched);
   const std::byte* from = row.table;
   std::byte* to = row.slices;
-  if (kRun == 0 && row.run >= kLine) {
-    const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / row.run, 1, 16);
-    const std::int64_t fetched = std::min(row.run, kMostFetched);
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (i + ahead < count) {
-        fetch(row.table + (i + ahead) * row.table_step + offsets[i + ahead], fetched);
-      }
-      std::memcpy(to + i * row.slices_step, from + i * row.table_step + offsets[i], run);
-    }
-    return;
-  }
   for (std::int64_t i = 0; i < count; ++i, from += row.table_step, to += row.slices_step) {
-    std::memcpy(to, from + offsets[i], run);
+    if (kRun == 0 && i + ahead < count) {
+      fetch<false>(from + ahead * row.table_step + offsets[i + ahead], fetched);
+    }
+    std::memcpy(to, from + offsets[i], static_cast<std::size_t>(run));
   }
 }
 
 template <std::int64_t kRun>
 void scatter_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
-  const auto run = static_cast<std::size_t>(kRun == 0 ? row.run : kRun);
+  const std::int64_t run = kRun == 0 ? row.run : kRun;
+  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, 16);
+  const std::int64_t fetched = std::min(run, kMostFetched);
   std::byte* to = row.table;
   const std::byte* from = row.slices;
   for (std::int64_t i = 0; i < count; ++i, to += row.table_step, from += row.slices_step) {
+    if (kRun == 0 && i + ahead < count && offsets[i + ahead] != kNowhere) {
+      fetch<true>(to + ahead * row.table_step + offsets[i + ahead], fetched);
+    }
     if (offsets[i] != kNowhere) {
-      std::memcpy(to + offsets[i], from, run);
+      std::memcpy(to + offsets[i], from, static_cast<std::size_t>(run));
     }
   }
 }

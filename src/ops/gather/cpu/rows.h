@@ -42,6 +42,42 @@ struct RunRow {
 using MoveRuns = void (*)(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept;
 [[nodiscard]] MoveRuns find_move_runs(std::int64_t run, GatherKind kind);
 
+// Both at once, for runs of one element and items of one coordinate; any number of items. Null: the step has others.
+using MoveElements = void (*)(const IndexRow& indices, const RunRow& row, std::int64_t count) noexcept;
+[[nodiscard]] MoveElements find_move_elements(const GatherStep& step);
+
+// Items of any kind, some at a time.
+class ItemRows {
+ public:
+  // whole_runs: runs are never moved in parts.
+  ItemRows(const GatherStep& step, bool whole_runs)
+      : elements_(find_move_elements(step)),
+        resolve_(find_resolve(step.index_type, step.kind)),
+        move_(find_move_runs(whole_runs ? step.run : 0, step.kind)) {}
+
+  void move(IndexRow indices, RunRow row, std::int64_t count) const noexcept {
+    if (elements_ != nullptr) {
+      elements_(indices, row, count);
+      return;
+    }
+    std::int64_t offsets[kItemsAtOnce];
+    while (count > 0) {
+      const std::int64_t now = count < kItemsAtOnce ? count : kItemsAtOnce;
+      resolve_(indices, now, offsets);
+      move_(row, offsets, now);
+      indices.first += now * indices.step;
+      row.table += now * row.table_step;
+      row.slices += now * row.slices_step;
+      count -= now;
+    }
+  }
+
+ private:
+  MoveElements elements_;
+  ResolveItems resolve_;
+  MoveRuns move_;
+};
+
 // Where the rows of a step are: the places of all its loops but the innermost, one after another.
 class RowWalk {
  public:

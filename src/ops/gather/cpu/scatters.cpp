@@ -14,7 +14,7 @@ namespace {
 // In bytes that are read and written.
 constexpr std::int64_t kLeastOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfRun = 256;  // bytes; a shorter part is not worth an index
+constexpr std::int64_t kLeastOfRun = 512;  // bytes; a shorter part is not worth an index
 constexpr std::int64_t kLeastOfRow = 64;   // items of the innermost loop
 constexpr std::int64_t kCostOfItem = 24;   // the time that an index takes, in bytes that are moved meanwhile
 
@@ -46,11 +46,11 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     }
   }
   made.loop_parts = std::min(wanted, most);
-  wanted = parts(wanted, made.loop_parts);
+  // Every further part reads all indices again, so there are no more of them than threads.
+  wanted = parts(std::min(wanted, threads), made.loop_parts);
   made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
   wanted = parts(wanted, made.run_parts);
-  // Every part of the places reads all indices, so there are no more of them than threads.
-  made.place_parts = std::min({wanted, threads, std::max<std::int64_t>(1, made.places)});
+  made.place_parts = std::clamp<std::int64_t>(made.places, 1, wanted);
   return made;
 }
 
@@ -60,8 +60,7 @@ class Scatter final : public cpu::Prepared {
       : Prepared(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.place_parts)),
         step_(step),
         cut_(cut),
-        resolve_(find_resolve(step.index_type, GatherKind::scatter)),
-        move_(find_move_runs(cut.run_parts == 1 ? step.run : 0, GatherKind::scatter)) {}
+        rows_(step, cut.run_parts == 1) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     auto number = static_cast<std::int64_t>(piece.number);
@@ -78,25 +77,20 @@ class Scatter final : public cpu::Prepared {
     const Range items = take(cut_.loop == kMaxRank ? 1 : step_.loops[cut_.loop].size, cut_.loop_parts);
     const Range columns = cuts_rows ? items : Range{.begin = 0, .end = inner.size};
     RowWalk walk(step_, cut_.loop, items.begin, items.end);
-    std::int64_t offsets[kItemsAtOnce];
     do {
-      for (std::int64_t column = columns.begin; column < columns.end; column += kItemsAtOnce) {
-        const std::int64_t count = std::min(columns.end - column, kItemsAtOnce);
-        resolve_({.first = operands[1] + walk.indices() + column * inner.indices,
+      rows_.move({.first = operands[1] + walk.indices() + columns.begin * inner.indices,
                   .step = inner.indices,
                   .coordinate_stride = step_.coordinate_stride,
                   .coordinates = step_.coordinates,
                   .table = step_.table,
                   .first_number = numbers.begin,
                   .end_number = numbers.end},
-                 count, offsets);
-        move_({.table = operands[0] + walk.table() + column * inner.table + bytes.begin,
-               .table_step = inner.table,
-               .slices = operands[2] + walk.slices() + column * inner.slices + bytes.begin,
-               .slices_step = inner.slices,
-               .run = bytes.end - bytes.begin},
-              offsets, count);
-      }
+                 {.table = operands[0] + walk.table() + columns.begin * inner.table + bytes.begin,
+                  .table_step = inner.table,
+                  .slices = operands[2] + walk.slices() + columns.begin * inner.slices + bytes.begin,
+                  .slices_step = inner.slices,
+                  .run = bytes.end - bytes.begin},
+                 columns.end - columns.begin);
     } while (walk.next());
   }
 
@@ -114,8 +108,7 @@ class Scatter final : public cpu::Prepared {
 
   GatherStep step_;
   ScatterCut cut_;
-  ResolveItems resolve_;
-  MoveRuns move_;
+  ItemRows rows_;
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ class SelectionRun final : public PreparedStep {
       index_steps_ |= static_cast<u64>(loop.indices);
     }
     for (u32 k = 0; k < step.coordinates; ++k) {
-      steps_ |= static_cast<u64>(step.table[k].stride);
+      steps_ |= step.table[k].size == 1 ? 0 : static_cast<u64>(step.table[k].stride);
     }
     index_steps_ |= static_cast<u64>(step.coordinate_stride);
     items_.run = 1;
