@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tour of the C API: the log, an operator that is compiled once with a constant, a graph with views, and the list of
-   operators. */
+/* A tour of the C API: the log, an operator that is compiled once with a constant, a graph with views, the shape of an
+   output, and the list of operators. */
 #include <anydml/anydml.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +62,18 @@ static void run_graph(void) {
   anydml_compiled_release(compiled);
 }
 
+/* The shape of an output, from the input and the attributes; no memory is needed for that. */
+static void infer(void) {
+  const int64_t sizes[] = {2, 3, 4}, axes[] = {1};
+  const anydml_tensor input = {ANYDML_FLOAT16, 3, sizes, NULL, NULL};
+  const anydml_attribute attributes[] = {{"Function", ANYDML_TEXT, 0, {.text = "SUM"}},
+                                         {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 1, {.i64s = axes}}};
+  anydml_shape sums = ANYDML_UNKNOWN_SHAPE;
+  check(anydml_infer_outputs("REDUCE", &input, 1, &sums, 1, attributes, 2));
+  printf("sums: %s %d x %d x %d\n", anydml_type_name(sums.type), (int)sums.sizes[0], (int)sums.sizes[1],
+         (int)sums.sizes[2]);
+}
+
 static void describe(const char* name) {
   const anydml_operator_info* op = anydml_find_operator(name);
   if (op == NULL) {
@@ -82,6 +94,7 @@ int main(void) {
   check(anydml_set_threads(2)); /* before the first use of a device */
   run_compiled();
   run_graph();
+  infer();
   describe("REDUCE");
   describe("REDUSE"); /* an error, which the log shows */
 }

@@ -57,15 +57,6 @@ inline std::string inference_key(const std::string& op, std::span<const anydml_t
   return key;
 }
 
-// The position of the output that a place is about.
-inline std::size_t position_of(const facts::Operator& op, const schema::Place& place) {
-  std::size_t position = place.index == schema::kNone ? 0 : place.index;
-  for (std::size_t i = 0; i < place.field; ++i) {
-    position += facts::is_output(op.fields[i].kind) ? 1U : 0U;
-  }
-  return position;
-}
-
 // Gives every output the type and the shape that it lacks.
 inline void infer(const std::string& op, std::span<const anydml_tensor> inputs, const Attributes& attributes,
                   std::vector<OutputToMake>& outputs) {
@@ -91,12 +82,12 @@ inline void infer(const std::string& op, std::span<const anydml_tensor> inputs, 
   }
   for (const schema::Violation& fault : found.faults) {
     const bool about_input = facts::is_input(known->fields[fault.place.field].kind);
-    if (about_input || !outputs[position_of(*known, fault.place)].has_shape) {
+    if (about_input || !outputs[output_position(*known, fault.place)].has_shape) {
       raise(PyExc_ValueError, std::string(known->name) + ": " + schema::sentence(*known, fault));
     }
   }
   for (const schema::Violation& unknown : found.unknown) {
-    const OutputToMake& one = outputs[position_of(*known, unknown.place)];
+    const OutputToMake& one = outputs[output_position(*known, unknown.place)];
     const bool about_type = unknown.place.part == schema::Part::data_type;
     if (about_type ? !one.has_type : !one.has_shape) {
       raise(PyExc_TypeError, std::string(known->name) + ": " + (about_type ? "dtype" : "shape") +

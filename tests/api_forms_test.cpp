@@ -179,6 +179,100 @@ TEST(Names, OfStatusesAndVersions) {
                                                std::to_string(ANYDML_VERSION % 1000));
 }
 
+// Sizes without memory.
+anydml_tensor described(anydml_type type, const std::vector<int64_t>& sizes) {
+  return {type, static_cast<int32_t>(sizes.size()), sizes.data(), nullptr, nullptr};
+}
+
+std::vector<int64_t> sizes_of(const anydml_shape& shape) { return {shape.sizes, shape.sizes + shape.rank}; }
+
+TEST(InferOutputs, CompletesTypesAndSizes) {
+  const std::vector<int64_t> sizes = {2, 3, 4};
+  const std::vector<int64_t> column = {3, 1};
+  const anydml_tensor inputs[] = {described(ANYDML_FLOAT16, sizes), described(ANYDML_FLOAT16, column)};
+  anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
+  ASSERT_EQ(anydml_infer_outputs("ELEMENT_WISE_ADD", inputs, 2, &shape, 1, nullptr, 0), ANYDML_OK)
+      << anydml_last_error();
+  EXPECT_EQ(shape.type, std::uint32_t{ANYDML_FLOAT16});
+  EXPECT_EQ(sizes_of(shape), sizes);
+  // A known type is kept; ARGMAX has several.
+  const int64_t axes[] = {2};
+  anydml_attribute attributes[] = {{"Axes", ANYDML_INT64 | uint32_t{ANYDML_ARRAY}, 1, {}},
+                                   {"AxisDirection", ANYDML_TEXT, 0, {}}};
+  attributes[0].value.i64s = axes;
+  attributes[1].value.text = "INCREASING";
+  shape = ANYDML_UNKNOWN_SHAPE;
+  shape.type = ANYDML_INT64;
+  ASSERT_EQ(anydml_infer_outputs("ARGMAX", inputs, 1, &shape, 1, attributes, 2), ANYDML_OK) << anydml_last_error();
+  EXPECT_EQ(shape.type, std::uint32_t{ANYDML_INT64});
+  EXPECT_EQ(sizes_of(shape), (std::vector<int64_t>{2, 3, 1}));
+  // A tensor without dimensions has no sizes, and they are not unknown.
+  const anydml_tensor number = described(ANYDML_INT8, {});
+  shape = ANYDML_UNKNOWN_SHAPE;
+  ASSERT_EQ(anydml_infer_outputs("ELEMENT_WISE_IDENTITY", &number, 1, &shape, 1, nullptr, 0), ANYDML_OK)
+      << anydml_last_error();
+  EXPECT_EQ(shape.rank, 0);
+}
+
+TEST(InferOutputs, OfSeveralOutputsAndOfOperatorsThatAreNotBuilt) {
+  const std::vector<int64_t> sizes = {1, 2, 8, 8};
+  const anydml_tensor input = described(ANYDML_FLOAT32, sizes);
+  const uint64_t two[] = {2, 2};
+  const uint64_t none[] = {0, 0};
+  std::vector<anydml_attribute> attributes;
+  for (const auto& [name, values] : {std::pair("Strides", two), std::pair("WindowSize", two),
+                                     std::pair("StartPadding", none), std::pair("EndPadding", none)}) {
+    anydml_attribute one = {name, ANYDML_UINT64 | uint32_t{ANYDML_ARRAY}, 2, {}};
+    one.value.u64s = values;
+    attributes.push_back(one);
+  }
+  anydml_shape shapes[2] = {ANYDML_UNKNOWN_SHAPE, ANYDML_UNKNOWN_SHAPE};
+  ASSERT_EQ(anydml_infer_outputs("MAX_POOLING1", &input, 1, shapes, 2, attributes.data(), attributes.size()), ANYDML_OK)
+      << anydml_last_error();
+  EXPECT_EQ(shapes[1].type, std::uint32_t{ANYDML_UINT32});
+  EXPECT_EQ(sizes_of(shapes[0]), (std::vector<int64_t>{1, 2, 4, 4}));
+  EXPECT_EQ(sizes_of(shapes[1]), (std::vector<int64_t>{1, 2, 4, 4}));
+  shapes[1].type = ANYDML_NONE;  // the indices are optional
+  shapes[0] = ANYDML_UNKNOWN_SHAPE;
+  ASSERT_EQ(anydml_infer_outputs("MAX_POOLING1", &input, 1, shapes, 2, attributes.data(), attributes.size()), ANYDML_OK)
+      << anydml_last_error();
+  EXPECT_EQ(sizes_of(shapes[0]), (std::vector<int64_t>{1, 2, 4, 4}));
+}
+
+TEST(InferOutputs, SaysWhatIsNotDetermined) {
+  const std::vector<int64_t> sizes = {1, 2, 3};
+  anydml_tensor input = described(ANYDML_FLOAT32, sizes);
+  anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
+  const auto message = [&](const char* op, size_t inputs = 1, size_t outputs = 1) {
+    EXPECT_EQ(anydml_infer_outputs(op, &input, inputs, &shape, outputs, nullptr, 0), ANYDML_INVALID_ARGUMENT);
+    return std::string(anydml_last_error());
+  };
+  EXPECT_EQ(
+      message("CAST"),
+      "CAST: OutputTensor.DataType is not determined by the inputs and attributes; DirectML takes FLOAT32, FLOAT16, "
+      "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64");
+  EXPECT_EQ(shape.type, ANYDML_UNKNOWN_TYPE);
+  EXPECT_EQ(shape.rank, ANYDML_UNKNOWN_RANK);
+  EXPECT_EQ(message("SPLOT"), "op: is 'SPLOT'; did you mean SPLIT?");
+  EXPECT_EQ(message("ELEMENT_WISE_ADD"), "ELEMENT_WISE_ADD: the number of input tensors is 1; expected 2");
+  EXPECT_NE(message("ELEMENT_WISE_IDENTITY", 1, 0).find("output"), std::string::npos);
+  input.rank = 9;
+  EXPECT_EQ(message("ELEMENT_WISE_IDENTITY"), "ELEMENT_WISE_IDENTITY: inputs[0].rank is 9; expected 0 to 8");
+  input.rank = 3;
+  input.sizes = nullptr;
+  EXPECT_EQ(message("ELEMENT_WISE_IDENTITY"), "ELEMENT_WISE_IDENTITY: inputs[0].sizes is null; expected 3 sizes");
+  input.sizes = sizes.data();
+  shape.rank = 1;
+  shape.sizes[0] = -4;
+  EXPECT_EQ(message("ELEMENT_WISE_IDENTITY"), "ELEMENT_WISE_IDENTITY: outputs[0].sizes[0] is -4; expected 0 or more");
+  shape.rank = -2;
+  EXPECT_EQ(message("ELEMENT_WISE_IDENTITY"),
+            "ELEMENT_WISE_IDENTITY: outputs[0].rank is -2; expected 0 to 8, or ANYDML_UNKNOWN_RANK");
+  EXPECT_EQ(anydml_infer_outputs("ELEMENT_WISE_IDENTITY", nullptr, 1, &shape, 1, nullptr, 0), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(anydml_infer_outputs("ELEMENT_WISE_IDENTITY", &input, 1, nullptr, 1, nullptr, 0), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(), "ELEMENT_WISE_IDENTITY: outputs is null; expected an array of 1 shapes");
+}
+
 TEST(Fill, TakesNoInput) {
   std::vector<float> out(5);
   const anydml_tensor output = floats(out);

@@ -263,6 +263,36 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
                           size_t attribute_count);
 
+/* The type and the sizes of an output, before there is memory for it. This struct does not grow. */
+typedef struct anydml_shape {
+  anydml_type type; /* ANYDML_UNKNOWN_TYPE: to be inferred; ANYDML_NONE: an optional output that is absent */
+  int32_t rank;     /* ANYDML_UNKNOWN_RANK: the sizes are to be inferred */
+  int64_t sizes[8]; /* `rank` of them */
+} anydml_shape;
+#define ANYDML_UNKNOWN_TYPE 0x7fffffffu
+#define ANYDML_UNKNOWN_RANK (-1)
+#define ANYDML_UNKNOWN_SHAPE                        \
+  {                                                 \
+    ANYDML_UNKNOWN_TYPE, ANYDML_UNKNOWN_RANK, { 0 } \
+  }
+
+/*
+ * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documents; where
+ * inputs broadcast, by NumPy's rule. It works for all operators of DirectML, including those that are not built.
+ * `outputs` has an element for each output, in the order of the operator's fields, which says what the caller knows
+ * already:
+ *
+ *   anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
+ *   int status = anydml_infer_outputs("REDUCE", &input, 1, &shape, 1, attributes, 2);
+ *
+ * The data of the inputs is not read and may be null. If the rules leave something open, such as the size of FOLD's
+ * output, the call fails, the error names it, and `outputs` stays as it was; the caller fills it in and calls again.
+ * Nothing else is checked: anydml_run and the others do that.
+ */
+ANYDML_API int anydml_infer_outputs(const char* op, const anydml_tensor* inputs, size_t input_count,
+                                    anydml_shape* outputs, size_t output_count, const anydml_attribute* attributes,
+                                    size_t attribute_count);
+
 /* An operator, or a graph, over tensors of fixed types, sizes and strides, to be run many times over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 

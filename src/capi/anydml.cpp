@@ -14,6 +14,7 @@
 #include "capi/call.h"
 #include "capi/compiled.h"
 #include "capi/execution.h"
+#include "capi/infer.h"
 #include "capi/operator_info.h"
 #include "capi/options.h"
 #include "capi/recent_calls.h"
@@ -340,6 +341,16 @@ int anydml_run(const anydml_device* device, const char* op, const anydml_tensor*
     const auto call = anydml::read_call({op, inputs, input_count, outputs, output_count, attributes, attribute_count});
     ANYDML_TRY(call);
     return anydml::run_once(device, call.value());
+  });
+}
+
+int anydml_infer_outputs(const char* op, const anydml_tensor* inputs, size_t input_count, anydml_shape* outputs,
+                         size_t output_count, const anydml_attribute* attributes, size_t attribute_count) {
+  return boundary([&]() -> Status {
+    const auto call = anydml::read_call({op, inputs, input_count, nullptr, 0, attributes, attribute_count});
+    ANYDML_TRY(call);
+    ANYDML_TRY(anydml::check_array(call.value().op->name, "outputs", outputs, output_count, "shapes"));
+    return anydml::complete_outputs(call.value(), {outputs, output_count});
   });
 }
 

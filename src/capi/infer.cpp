@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "capi/infer.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "capi/arguments.h"
 #include "ops/family.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
 
 // Stands for an unknown type in a tensor of the C API, where 0 says that the tensor is absent.
-constexpr std::uint32_t kUnknownType = 0x7fff'ffff;
+constexpr std::uint32_t kUnknownType = ANYDML_UNKNOWN_TYPE;
 
 void mark_unknown(schema::Described& described) {
   const std::size_t union_type = schema::union_type_field(*described.op);
@@ -69,6 +74,91 @@ Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOu
     }
   }
   return result;
+}
+
+namespace {
+
+Status check_shape(std::string_view op, std::string_view name, std::size_t position, std::int32_t rank,
+                   const std::int64_t* sizes, std::string_view or_unknown) {
+  if (rank < 0 || rank > static_cast<std::int32_t>(kMaxRank)) {
+    return bad_call(op,
+                    format_text("{}[{}].rank is {}; expected 0 to {}{}", name, position, rank, kMaxRank, or_unknown));
+  }
+  if (rank != 0 && sizes == nullptr) {
+    return bad_call(op, format_text("{}[{}].sizes is null; expected {} sizes", name, position, rank));
+  }
+  for (std::int32_t i = 0; i < rank; ++i) {
+    if (sizes[i] < 0) {
+      return bad_call(op, format_text("{}[{}].sizes[{}] is {}; expected 0 or more", name, position, i, sizes[i]));
+    }
+  }
+  return {};
+}
+
+bool has_sizes(const anydml_shape& shape) { return shape.rank != ANYDML_UNKNOWN_RANK; }
+
+}  // namespace
+
+std::size_t output_position(const facts::Operator& op, const schema::Place& place) {
+  std::size_t position = place.index == schema::kNone ? 0 : place.index;
+  for (std::size_t i = 0; i < place.field; ++i) {
+    position += facts::is_output(op.fields[i].kind) ? 1U : 0U;
+  }
+  return position;
+}
+
+Status complete_outputs(const Call& call, std::span<anydml_shape> outputs) {
+  const std::string_view name = call.op->name;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!is_absent(call.inputs[i])) {
+      ANYDML_TRY(check_shape(name, "inputs", i, call.inputs[i].rank, call.inputs[i].sizes, ""));
+    }
+  }
+  std::vector<WantedOutput> wanted;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const anydml_shape& shape = outputs[i];
+    const bool present = shape.type != ANYDML_NONE;
+    if (present && has_sizes(shape)) {
+      ANYDML_TRY(check_shape(name, "outputs", i, shape.rank, shape.sizes, ", or ANYDML_UNKNOWN_RANK"));
+    }
+    const bool known = present && has_sizes(shape);
+    wanted.push_back({.present = present,
+                      .type = shape.type == ANYDML_UNKNOWN_TYPE ? 0 : shape.type,
+                      .has_sizes = known,
+                      .sizes = std::span(shape.sizes, known ? static_cast<std::size_t>(shape.rank) : 0)});
+  }
+  const auto found = infer_outputs(call, wanted);
+  ANYDML_TRY(found);
+  for (const schema::Violation& fault : found.value().faults) {
+    const bool about_input = facts::is_input(call.op->fields[fault.place.field].kind);
+    if (about_input || !has_sizes(outputs[output_position(*call.op, fault.place)])) {
+      return bad_call(name, schema::sentence(*call.op, fault));
+    }
+  }
+  std::string missing;
+  for (const schema::Violation& unknown : found.value().unknown) {
+    const anydml_shape& shape = outputs[output_position(*call.op, unknown.place)];
+    const bool about_type = unknown.place.part == schema::Part::data_type;
+    if (about_type ? shape.type == ANYDML_UNKNOWN_TYPE : !has_sizes(shape)) {
+      missing += (missing.empty() ? "" : "; ") + schema::sentence(*call.op, unknown);
+    }
+  }
+  if (!missing.empty()) {
+    return bad_call(name, missing);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    anydml_shape& shape = outputs[i];
+    const schema::GivenTensor& tensor = found.value().outputs[i];
+    if (shape.type == ANYDML_NONE) {
+      continue;
+    }
+    shape.type = shape.type == ANYDML_UNKNOWN_TYPE ? tensor.type : shape.type;
+    if (!has_sizes(shape)) {
+      shape.rank = static_cast<std::int32_t>(tensor.rank);
+      std::copy_n(tensor.sizes, tensor.rank, shape.sizes);
+    }
+  }
+  return {};
 }
 
 }  // namespace anydml

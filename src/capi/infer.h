@@ -31,4 +31,10 @@ struct InferredOutputs {
 // call.outputs is ignored. A wrong attribute or number of tensors is an error; nothing else is checked.
 [[nodiscard]] Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOutput> wanted);
 
+// The position, among all outputs, of the one that a violation is about.
+[[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Place& place);
+
+// The same for a caller of the C API: completes the shapes, or says what cannot be inferred and leaves them alone.
+[[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);
+
 }  // namespace anydml

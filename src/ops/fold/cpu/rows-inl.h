@@ -59,6 +59,14 @@ inline std::int64_t block_from(std::int64_t first, std::int64_t stride) {
   return first <= 0 ? 0 : (first + stride - 1) / stride;
 }
 
+// The elements that one position of the window, along the last dimension, adds to a unit.
+struct FoldRow {
+  std::int64_t place;  // of the first among the sums
+  std::int64_t block;  // the first
+  std::int64_t blocks;
+  std::int64_t in_window;
+};
+
 template <class T>
 struct FoldUnit {
   const FoldStep& step;
@@ -66,37 +74,54 @@ struct FoldUnit {
   std::int64_t count;
   sum_t<T>* sums;
   sum_t<T>* widened;
+  sum_t<T>* begins;  // how the sums begin
   const std::byte* from;
   std::int64_t position[kMaxFoldRank];
   bool covered;
+  // The same for all units that begin at one position; of a larger window they are found each time.
+  std::int64_t known_rows;
+  FoldRow rows[kFoldKnownRows];
 
-  // Calls use(place among the sums, block, number of blocks, position in the window) for those of the last dimension.
   template <class Use>
   void for_each_row(Use use) const {
+    for (std::int64_t i = 0; i < known_rows; ++i) {
+      use(rows[i]);
+    }
+    if (known_rows < 0) {
+      find_rows(use);
+    }
+  }
+
+  template <class Use>
+  void find_rows(Use use) const {
     const FoldDimension& last = step.dimensions[step.rank - 1];
     for (std::int64_t in_window = 0; in_window < last.window; ++in_window) {
       const std::int64_t at = in_window * last.dilation - last.padding;
       const std::int64_t block = block_from(first - at, last.stride);
       const std::int64_t end = std::min(last.blocks, block_from(first + count - at, last.stride));
       if (block < end) {
-        use(block * last.stride + at - first, block, end - block, in_window);
+        use(FoldRow{block * last.stride + at - first, block, end - block, in_window});
       }
     }
   }
 
   // A sum begins with -0, which changes nothing that is added to it, where a block covers the position, and otherwise
   // is +0. Integers have one zero.
-  void begin() {
-    std::fill_n(sums, count, sum_t<T>{0});
+  void set_first(std::int64_t at) {
+    const FoldDimension& last = step.dimensions[step.rank - 1];
+    first = at;
+    count = std::min(kFoldPositions, last.size - first);
+    known_rows = -1;
+    if (last.window <= kFoldKnownRows) {
+      std::int64_t found = 0;
+      find_rows([&](const FoldRow& row) { rows[found++] = row; });
+      known_rows = found;
+    }
+    std::fill_n(begins, count, sum_t<T>{0});
     if constexpr (is_float<T>) {
-      const std::int64_t stride = step.dimensions[step.rank - 1].stride;
-      for_each_row([&](std::int64_t place, std::int64_t, std::int64_t blocks, std::int64_t) {
-        if (stride == 1) {
-          std::fill_n(sums + place, blocks, -sum_t<T>{0});
-          return;
-        }
-        for (std::int64_t i = 0; i < blocks; ++i) {
-          sums[place + i * stride] = -sum_t<T>{0};
+      for_each_row([&](const FoldRow& row) {
+        for (std::int64_t i = 0; i < row.blocks; ++i) {
+          begins[row.place + i * last.stride] = -sum_t<T>{0};
         }
       });
     }
@@ -107,11 +132,12 @@ struct FoldUnit {
     const FoldDimension& along = step.dimensions[dimension];
     if (dimension + 1 == step.rank) {
       covered = true;
-      for_each_row([&](std::int64_t place, std::int64_t first_block, std::int64_t blocks, std::int64_t at) {
-        add_row<T>(sums + place, along.stride,
-                   from + (in_window * along.window + at) * step.input_window +
-                       (block * along.blocks + first_block) * step.input_block,
-                   step.input_block, blocks, widened);
+      const std::byte* const blocks =
+          from + in_window * along.window * step.input_window + block * along.blocks * step.input_block;
+      for_each_row([&](const FoldRow& row) {
+        add_row<T>(sums + row.place, along.stride,
+                   blocks + row.in_window * step.input_window + row.block * step.input_block, step.input_block,
+                   row.blocks, widened);
       });
       return;
     }
@@ -146,11 +172,12 @@ void fold_units(const FoldStep& step, std::int64_t first, std::int64_t end, cons
   const FoldDimension& last = step.dimensions[step.rank - 1];
   const std::int64_t tiles = (last.size + kFoldPositions - 1) / kFoldPositions;
   auto* const sums = reinterpret_cast<sum_t<T>*>(scratch);
-  FoldUnit<T> work{step, 0, 0, sums, sums + kFoldPositions, nullptr, {}, false};
+  FoldUnit<T> work{step, -1, 0, sums, sums + kFoldPositions, sums + 2 * kFoldPositions, nullptr, {}, false, 0, {}};
   for (std::int64_t unit = first; unit < end; ++unit) {
     std::int64_t rest = unit / tiles;
-    work.first = unit % tiles * kFoldPositions;
-    work.count = std::min(kFoldPositions, last.size - work.first);
+    if (const std::int64_t at = unit % tiles * kFoldPositions; at != work.first) {
+      work.set_first(at);
+    }
     std::byte* row = to + work.first * last.output;
     for (std::uint32_t i = step.rank - 1; i-- > 0;) {
       work.position[i] = rest % step.dimensions[i].size;
@@ -160,7 +187,7 @@ void fold_units(const FoldStep& step, std::int64_t first, std::int64_t end, cons
     row += rest % step.channels * step.output_channel + rest / step.channels * step.output_batch;
     work.from = from + rest % step.channels * step.input_channel + rest / step.channels * step.input_batch;
     work.covered = false;
-    work.begin();
+    std::copy_n(work.begins, work.count, sums);
     work.add(0, 0, 0);
     if (!work.covered) {
       std::fill_n(sums, work.count, sum_t<T>{0});

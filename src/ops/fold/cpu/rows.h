@@ -12,8 +12,9 @@
 namespace anydml {
 
 inline constexpr std::int64_t kFoldPositions = 2048;  // of a unit at most: its sums stay in the nearest cache
-// The sums of a unit and a row of the input that was widened, 8 bytes for each element.
-inline constexpr std::size_t kFoldScratch = 2 * kFoldPositions * sizeof(std::uint64_t);
+inline constexpr std::int64_t kFoldKnownRows = 32;    // positions of a window along the last dimension
+// The sums of a unit, how they begin, and a row of the input that was widened: 8 bytes for each element.
+inline constexpr std::size_t kFoldScratch = 3 * kFoldPositions * sizeof(std::uint64_t);
 
 // Units [first, end), counted along the last dimension first.
 using FoldRun = void (*)(const FoldStep& step, std::int64_t first, std::int64_t end, const std::byte* from,
