@@ -23,9 +23,10 @@ __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Gra
            "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
            "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
            "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile"]
+           "resample", "resample1", "resample2", "resample3", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign",
+           "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "upsample_2d"]
 
 class _Adapter(TypedDict):
     name: str

@@ -16,10 +16,10 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
            "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
            "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile"]
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2",
+           "resample3", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_",
+           "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "upsample_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1050,6 +1050,24 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
                 EndPadding=end_padding, out=out, shape=shape, device=device)
 
 
+def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=None, device=None):
+    """DirectML's UPSAMPLE_2D.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``scale_size``: a width and a height.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2]]]])
+    >>> anydml.upsample_2d(x, scale_size=[2, 2], interpolation_mode="NEAREST_NEIGHBOR").tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
+    return _run("UPSAMPLE_2D", input, ScaleSize=scale_size, InterpolationMode=interpolation_mode, out=out, shape=shape,
+                device=device)
+
+
 def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
     """DirectML's SPACE_TO_DEPTH: order DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W].
 
@@ -1324,6 +1342,24 @@ def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=N
     return _run("DIAGONAL_MATRIX", Offset=offset, Value=value, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def resample(input, /, *, interpolation_mode, scales, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE: OutputX = (InputX + 0.5) * Scale - 0.5.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 4])
+    >>> anydml.resample(x, interpolation_mode="LINEAR", scales=[2], shape=(4,)).tolist()
+    [0.0, 1.0, 3.0, 4.0]
+    """
+    return _run("RESAMPLE", input, InterpolationMode=interpolation_mode, Scales=scales, out=out, shape=shape,
+                device=device)
+
+
 def bit_shift_left(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_SHIFT_LEFT: (a << b), element by element.
 
@@ -1477,6 +1513,29 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
     return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
+
+
+def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None, shape=None,
+              device=None):
+    """DirectML's RESAMPLE1: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 4])
+    >>> anydml.resample1(x, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0],
+    ...                  shape=(4,)).tolist()
+    [0.0, 2.0, 4.0, 4.0]
+    """
+    return _run("RESAMPLE1", input, InterpolationMode=interpolation_mode, Scales=scales,
+                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
+                device=device)
 
 
 def bit_and(a, b, /, *, out=None, device=None):
@@ -1895,6 +1954,30 @@ def hardmax1(input, /, *, axes, out=None, device=None):
     return _run("ACTIVATION_HARDMAX1", input, Axes=axes, out=out, device=device)
 
 
+def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+              out=None, shape=None, device=None):
+    """DirectML's RESAMPLE2: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, 2, 3])
+    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="INCREASING", scales=[2],
+    ...                  input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(6,)).tolist()
+    [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
+    """
+    return _run("RESAMPLE2", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
+                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out,
+                shape=shape, device=device)
+
+
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,
                      device=None):
     """DirectML's DIAGONAL_MATRIX1: t = x - y; fill = (End >= Begin) ^ (t >= Begin) ^ (t < End); out[..., y, x] = fill
@@ -1947,3 +2030,28 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+              antialiased, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE3: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    ``antialiased``: true or false.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 8, 16, 24])
+    >>> anydml.resample3(x, interpolation_mode="LINEAR", rounding_direction="DECREASING", scales=[0.5],
+    ...                  input_pixel_offsets=[0.5], output_pixel_offsets=[-0.5], antialiased=1, shape=(2,)).tolist()
+    [5.0, 19.0]
+    """
+    return _run("RESAMPLE3", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
+                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets,
+                Antialiased=antialiased, out=out, shape=shape, device=device)

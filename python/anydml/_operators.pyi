@@ -20,10 +20,10 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
            "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
            "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile"]
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2",
+           "resample3", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_",
+           "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "upsample_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -652,6 +652,20 @@ def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_va
             device: str | None = None) -> _Out: ...
 
 @overload
+def upsample_2d(input: _Typed[_Element], /, *, scale_size: Sequence[SupportsIndex],
+                interpolation_mode: str | SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def upsample_2d(input: _NumPys, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def upsample_2d(input: _Library, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def upsample_2d(input: _Operand, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def space_to_depth(input: _Typed[_Element], /, *, block_size: SupportsIndex, out: None = None,
                    shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -782,6 +796,19 @@ def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: 
                     device: str | None = None) -> _Out: ...
 
 @overload
+def resample(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+             out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: None = None,
+             shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+             out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: _Out,
+             shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def bit_shift_left(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def bit_shift_left(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, *, out: None = None,
@@ -892,6 +919,23 @@ def space_to_depth1(input: _Library, /, *, block_size: SupportsIndex, order: str
 @overload
 def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
                     shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample1(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample1(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+              shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1189,6 +1233,27 @@ def hardmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = N
 def hardmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample2(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def resample2(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
+
+@overload
 def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,
                      diagonal_fill_end: SupportsIndex, out: None = None, dtype: None = None,
                      shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
@@ -1232,3 +1297,24 @@ def hard_swish(input: _Library, /, *, alpha: _Number, beta: _Number, out: None =
                device: str | None = None) -> _Library: ...
 @overload
 def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], antialiased: bool,
+              out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample3(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def resample3(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def resample3(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...

@@ -54,13 +54,13 @@ def test_errors_carry_the_runtimes_message():
     x = np.float32([1, 2])
     for error, message, call in (
             (ValueError, "did you mean ELEMENT_WISE_ADD|ELEMENT_WISE_ADD", lambda: anydml.run("ELEMENT_WISE_AD", x, x)),
-            (NotImplementedError, "not built here yet", lambda: anydml.run("RESAMPLE", x)),
+            (NotImplementedError, "not built here yet", lambda: anydml.run("RESAMPLE_GRAD", x)),
             (NotImplementedError, "LSTM: .* not built here yet", lambda: anydml.run("LSTM", x, x)),
             (NotImplementedError, "LSTM: .* not built here yet",
              lambda: anydml.run("LSTM", np.ones((2, 3), "f4"), np.ones((3, 4), "f4"), Nonsense=object())),
             (NotImplementedError, "GATHER: .* not built here yet", lambda: anydml.run("DML_OPERATOR_GATHER")),
-            (NotImplementedError, "RESAMPLE: .* not built here yet",
-             lambda: anydml.compile("RESAMPLE", np.ones((1, 3, 4, 4), "f4"), out=x)),
+            (NotImplementedError, "RESAMPLE_GRAD: .* not built here yet",
+             lambda: anydml.compile("RESAMPLE_GRAD", np.ones((1, 3, 4, 4), "f4"), out=x)),
             (NotImplementedError, "LSTM: .* not built here yet",
              lambda: anydml.graph(lambda a: anydml.run("LSTM", a, a))(x)),
             (TypeError, "type is INT32; expected FLOAT32", lambda: anydml.run("ELEMENT_WISE_ADD", x, np.int32([1, 2]))),

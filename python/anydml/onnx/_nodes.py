@@ -2,7 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _products as products
+from . import _elements as elements, _functions as functions, _images as images, _layers as layers
+from . import _products as products
 from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
@@ -140,6 +141,8 @@ _NODES = {
     "MaxPool": layers.pool("MAX", layers.least, ""),
     "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
                                      "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "Resize": Row(images.resize, "RESAMPLE3"),
+    "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
