@@ -18,7 +18,9 @@ def _half_pixel(scale, size, out_size, roi):
 
 
 def _align_corners(scale, size, out_size, roi):
-    return (_FAR if min(size, out_size) < 2 else (out_size - 1) / (size - 1)), 0.0, 0.0
+    # ONNX's own tests take the length before it is rounded down.
+    length = out_size if math.isclose(scale * size, out_size, rel_tol=1e-6) else scale * size
+    return (_FAR if min(size, out_size) < 2 else (length - 1) / (size - 1)), 0.0, 0.0
 
 
 def _crop(scale, size, out_size, roi):
