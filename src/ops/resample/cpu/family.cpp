@@ -94,7 +94,14 @@ class RowWork {
       for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
         offset += levels_[d].first * cut_.sampled[d].input_stride;
       }
-      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      const auto bytes = static_cast<std::size_t>(columns_.count * run_ * cut_.element);
+      if (offset == moved_ && to != moved_to_ && stride == run_ * cut_.element) {
+        std::memcpy(to, moved_to_, bytes);  // the same row once more
+      } else {
+        move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      }
+      moved_ = offset;
+      moved_to_ = to;
       return;
     }
     input_ = input;
@@ -119,6 +126,7 @@ class RowWork {
   void enter_plane() {
     std::int64_t rest = plane_;
     std::fill_n(kept_, cut_.slots, kNoRow);
+    moved_ = kNoRow;
     const std::int64_t column_tile = rest % cut_.column_tiles;
     rest /= cut_.column_tiles;
     const std::int64_t first_column = column_tile * cut_.tile_columns;
@@ -226,6 +234,8 @@ class RowWork {
   std::int64_t plane_input_ = 0;
   std::int64_t output_ = 0;
   std::int64_t next_ = 0;
+  std::int64_t moved_ = kNoRow;  // the input row of the last unit, and its outputs
+  const std::byte* moved_to_ = nullptr;
   std::int64_t kept_[kMostResampleSlots];
 };
 
