@@ -221,6 +221,17 @@ EXAMPLES: dict[str, Example] = {
     "DIAGONAL_MATRIX": Example((), f32(0, 1, 0, 0, 0, 1).shaped(2, 3), {"Offset": 1, "Value": 1}),
     "DIAGONAL_MATRIX1": Example((_SQUARE,), f32(0, 0, 3, 2, 0, 0).shaped(2, 3),
                                 {"Value": 0, "DiagonalFillBegin": 0, "DiagonalFillEnd": 2}),
+    "RESAMPLE": Example((f32(0, 4),), f32(0, 1, 3, 4), {"InterpolationMode": "LINEAR", "Scales": [2]}),
+    "RESAMPLE1": Example((f32(0, 4),), f32(0, 2, 4, 4), {
+        "InterpolationMode": "LINEAR", "Scales": [2], "InputPixelOffsets": [0], "OutputPixelOffsets": [0]}),
+    "RESAMPLE2": Example((f32(1, 2, 3),), f32(1, 2, 2, 3, 3, 3), {
+        "InterpolationMode": "NEAREST_NEIGHBOR", "RoundingDirection": "INCREASING", "Scales": [2],
+        "InputPixelOffsets": [0], "OutputPixelOffsets": [0]}),
+    "RESAMPLE3": Example((f32(0, 8, 16, 24),), f32(5, 19), {
+        "InterpolationMode": "LINEAR", "RoundingDirection": "DECREASING", "Scales": [0.5], "InputPixelOffsets": [0.5],
+        "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
+    "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
+                           {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),

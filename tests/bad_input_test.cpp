@@ -153,10 +153,10 @@ const Case kCases[] = {
      "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
      generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
     {"an operator that is not built", ANYDML_UNSUPPORTED,
-     "RESAMPLE: an operator of DirectML that is not built here yet",
+     "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
      [](Call& call) {
        call.fill();
-       return anydml_run(nullptr, "DML_OPERATOR_RESAMPLE", &call.a, 1, &call.out, 1, nullptr, 0);
+       return anydml_run(nullptr, "DML_OPERATOR_RESAMPLE_GRAD", &call.a, 1, &call.out, 1, nullptr, 0);
      }},
     {"one that is not built, and described wrongly", ANYDML_UNSUPPORTED,
      "CONVOLUTION: an operator of DirectML that is "

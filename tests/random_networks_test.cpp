@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs of operators that move elements, multiply matrices, normalise and reduce, with element-wise operators
-// between them, in the C API: the same bits as the operators one by one. ANYDML_GRAPHS: how many; ANYDML_GRAPH_SEED:
-// from which on. A failure names the seed of its graph.
+// Random graphs of operators that move elements, multiply matrices, normalise, reduce and resample, with element-wise
+// operators between them, in the C API: the same bits as the operators one by one. ANYDML_GRAPHS: how many;
+// ANYDML_GRAPH_SEED: from which on. A failure names the seed of its graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -99,7 +99,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(9)) {
+    switch (below(10)) {
       case 0:
         return split(x);
       case 1:
@@ -113,6 +113,8 @@ class RandomNetwork {
         return softmax(x);
       case 6:
         return reduce(x);
+      case 7:
+        return resample(x);
       default:
         return by_element(x);
     }
@@ -177,6 +179,25 @@ class RandomNetwork {
     note("JOIN", inputs);
     static_cast<void>(
         twin_.run("JOIN", inputs, Form(ANYDML_FLOAT32, sizes), {integer("Axis", static_cast<int64_t>(axis))}));
+  }
+
+  void resample(std::size_t x) {
+    Sizes sizes = twin_[x].form.sizes;
+    std::vector<double> scales(sizes.size(), 1.0);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (one_in(2)) {
+        const int64_t size = some_size();
+        scales[i] = static_cast<double>(size) / static_cast<double>(sizes[i]);
+        sizes[i] = size;
+      }
+    }
+    anydml_attribute mode = {"InterpolationMode", ANYDML_TEXT, 0, {}};
+    mode.value.text = one_in(3) ? "NEAREST_NEIGHBOR" : "LINEAR";
+    anydml_attribute given = {
+        "Scales", uint32_t{ANYDML_FLOAT64} | ANYDML_ARRAY, static_cast<uint32_t>(scales.size()), {}};
+    given.value.f64s = scales.data();
+    note("RESAMPLE", {x});
+    static_cast<void>(twin_.run("RESAMPLE", {x}, Form(ANYDML_FLOAT32, sizes), {mode, given}));
   }
 
   void slice(std::size_t x) {

@@ -2,12 +2,10 @@
 """Resampling to the bit, in NumPy; docs/numerics.md shows the first two functions."""
 import numpy as np
 
-LONG = 2**21
-
 
 def taps(o, size, out_size, scale, input_offset, output_offset, kind):
     """The input indices of output o along a dimension, and their weights in FLOAT32."""
-    real = np.float64 if max(size, out_size) > LONG else np.float32
+    real = np.float64 if max(size, out_size) > 2**21 else np.float32
     scale, last = np.float32(scale), size - 1
     x = (real(o) - real(np.float32(output_offset))) / real(scale) - real(np.float32(input_offset))
     if kind in ("decreasing", "increasing"):

@@ -1673,6 +1673,29 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
 
 
+def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None, shape=None,
+              device=None):
+    """DirectML's RESAMPLE1: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 4])
+    >>> anydml.resample1(x, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0],
+    ...                  shape=(4,)).tolist()
+    [0.0, 2.0, 4.0, 4.0]
+    """
+    return _run("RESAMPLE1", input, InterpolationMode=interpolation_mode, Scales=scales,
+                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
+                device=device)
+
+
 def bit_and(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_AND: a & b, element by element.
 
@@ -2128,6 +2151,30 @@ def hardmax1(input, /, *, axes, out=None, device=None):
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
     return _run("ACTIVATION_HARDMAX1", input, Axes=axes, out=out, device=device)
+
+
+def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+              out=None, shape=None, device=None):
+    """DirectML's RESAMPLE2: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([1, 2, 3])
+    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="INCREASING", scales=[2],
+    ...                  input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(6,)).tolist()
+    [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
+    """
+    return _run("RESAMPLE2", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
+                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out,
+                shape=shape, device=device)
 
 
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,

@@ -1033,6 +1033,23 @@ def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str
                     shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
+def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample1(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample1(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+              shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def bit_and(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, *, out: None = None,
@@ -1353,6 +1370,27 @@ def hardmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = N
              device: str | None = None) -> _Library: ...
 @overload
 def hardmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample2(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def resample2(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
 
 @overload
 def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,

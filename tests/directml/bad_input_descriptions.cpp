@@ -28,9 +28,9 @@ std::vector<Case> description_cases() {
        creating([](Program& p) { p.described.Type = DML_OPERATOR_INVALID; })},
       {"unknown operator type", E_INVALIDARG, "Type is 255",
        creating([](Program& p) { p.described.Type = number_as<DML_OPERATOR_TYPE>(255); })},
-      {"an operator that is not built", kUnsupported, "RESAMPLE: an operator of DirectML that is not built here",
+      {"an operator that is not built", kUnsupported, "RESAMPLE_GRAD: an operator of DirectML that is not built here",
        creating([](Program& p) {
-         p.described.Type = DML_OPERATOR_RESAMPLE;
+         p.described.Type = DML_OPERATOR_RESAMPLE_GRAD;
          static constexpr UINT kSizes[] = {1, 24};
          for (DML_BUFFER_TENSOR_DESC* buffer : {&p.a.buffer, &p.b.buffer}) {
            buffer->DimensionCount = 2;
@@ -190,12 +190,12 @@ std::vector<Case> rule_cases() {
              desc = {&p.a.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
            })},
       {"one that is not built, with too many dimensions", kUnsupported,
-       "RESAMPLE: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_RESAMPLE, DML_RESAMPLE_OPERATOR_DESC>([](Program& p, auto& desc) {
+       "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_RESAMPLE_GRAD, DML_RESAMPLE_GRAD_OPERATOR_DESC>([](Program& p, auto& desc) {
          resize(p.a, {1, 1, 3, 4, 4});
          resize(p.out, {1, 1, 3, 4, 4});
-         desc.InputTensor = &p.a.desc;
-         desc.OutputTensor = &p.out.desc;
+         desc.InputGradientTensor = &p.a.desc;
+         desc.OutputGradientTensor = &p.out.desc;
        })},
       {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
        "QUANTIZE: an operator of DirectML that is not built here yet",

@@ -135,11 +135,12 @@ TEST(Operators, NotBuiltAndNotKnown) {
   Dml dml;
   const Tensor t(kFloat, {1, 1, 1, 4});
   const FLOAT scales[] = {1, 1, 1, 1};
-  const DML_RESAMPLE_OPERATOR_DESC desc{&t.desc, &t.desc, DML_INTERPOLATION_MODE_LINEAR, 4, scales};
+  const DML_RESAMPLE_GRAD_OPERATOR_DESC desc{&t.desc, &t.desc, DML_INTERPOLATION_MODE_LINEAR, 4, scales,
+                                             scales,  scales};
   ComPtr<IDMLOperator> op;
-  EXPECT_EQ(dml.create_operator(DML_OPERATOR_RESAMPLE, &desc, op), kUnsupported);
+  EXPECT_EQ(dml.create_operator(DML_OPERATOR_RESAMPLE_GRAD, &desc, op), kUnsupported);
   EXPECT_EQ(op.Get(), nullptr);
-  EXPECT_NE(std::string(anydml_last_error()).find("RESAMPLE"), std::string::npos);
+  EXPECT_NE(std::string(anydml_last_error()).find("RESAMPLE_GRAD"), std::string::npos);
 }
 
 TEST(Bindings, ReleasedRightAfterRecording) {

@@ -378,6 +378,35 @@ def of_power(dtype, since):
     return cases + [([numbers(dtype, (7, 1), 3, False), np.array([0, 1, 2, 3]).astype(kind)], {}) for kind in kinds]
 
 
+def of_resize(dtype, since):
+    """Not where ONNX's reference fails or has another opinion: it drops the fractions of integers."""
+    floats = np.dtype(dtype) in (np.float16, np.float32)
+    x = numbers(dtype, (1, 2, 4, 6), 5, False)
+    x = np.abs(x) + np.ones_like(x) if floats else x  # means in which nothing cancels
+    up, down = np.float32([1, 1, 2, 3]), np.float32([1, 1, 0.5, 0.5])
+    if since < 11 or x.dtype == bool:
+        return []  # not in the reference; OLD of test_onnx_nodes.py has them
+    none = np.zeros(0, np.float32)
+    cases = [([x, none, scales], {"mode": "nearest", "nearest_mode": nearest, "coordinate_transformation_mode": way})
+             for scales in (up, down) for nearest in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+             for way in ("half_pixel", "asymmetric", "align_corners")]
+    if floats:
+        cases += [([x, none, scales], {"mode": "linear", "coordinate_transformation_mode": way})
+                  for scales in (up, down, np.float32([1, 1, 1.5, 0.7]))
+                  for way in ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")]
+        cases.append(([x, none, none, ints(1, 2, 7, 3)], {"mode": "linear"}))
+        cases.append(([x, np.float32([0, 0, 0.25, 0.2, 1, 1, 0.75, 0.8]), none, ints(1, 2, 3, 5)],
+                      {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}))
+    if since >= 18:
+        cases += [([x, none, none, ints(7, 9)], {"mode": "nearest", "axes": [2, 3], "keep_aspect_ratio_policy": policy})
+                  for policy in ("stretch", "not_larger", "not_smaller")]
+        cases += [([x, none, np.float32([1, 1, 0.6, 0.5])], {"mode": "linear", "antialias": 1})] * floats
+    if since >= 19:
+        cases += [([x, none, np.float32([1, 1, 0.6, 2.3])], {
+            "mode": "linear", "coordinate_transformation_mode": "half_pixel_symmetric"})] * floats
+    return cases
+
+
 CASES = {
     "Celu": ordinary(alpha=0.5), "Elu": ordinary(alpha=0.5), "Selu": ordinary(alpha=1.5, gamma=2.0),
     "Gelu": lambda dtype, since: ordinary()(dtype, since) + ordinary(approximate="tanh")(dtype, since),
@@ -440,6 +469,7 @@ CASES = {
     "ReduceSum": reduction(13), "ReduceSumSquare": reduction(), "Reshape": of_reshape,
     "ReverseSequence": lambda dtype, since: [([numbers(dtype, (4, 3, 2)), ints(*lengths)], options) for lengths, options in (
         ((4, 1, 3), {}), ((2, 4, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
+    "Resize": of_resize, "Upsample": lambda dtype, since: [],  # the same
     "Shape": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in (
         [{}] if since < 15 else [{}, {"start": 1}, {"start": -2, "end": -1}])],
     "Shrink": lambda dtype, since: finite(of_one(lambd=1.5, bias=1.0))(dtype, since) if np.dtype(

@@ -35,7 +35,8 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
               **dict.fromkeys(("Celu", "Elu", "Gelu", "LogSoftmax", "Mish", "ReduceLogSum", "ReduceLogSumExp", "Selu",
                                "Sigmoid", "Softmax", "Softplus", "Swish"), ROUGH), "Softsign": {"float16": 2, "float32": 2},
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
-              "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32}
+              "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32,
+              "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
 # The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
 # multiplies zeros too.
 ZEROS = {"PRelu", "Relu", "Sum"}
@@ -45,12 +46,19 @@ REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNor
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
               ("Dropout", 6): None, ("Gemm", 1): 6, ("Hardmax", 1): None, ("Hardmax", 11): None,
-              ("LogSoftmax", 1): None, ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Softmax", 1): None,
-              ("Softmax", 11): None, ("Split", 1): None, ("Tile", 1): None}
+              ("LogSoftmax", 1): None, ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Resize", 10): None, ("Softmax", 1): None,
+              ("Softmax", 11): None, ("Split", 1): None, ("Tile", 1): None, ("Upsample", 1): None,
+              ("Upsample", 7): None, ("Upsample", 9): None}
 X = np.float32([[1, 5, 5], [2, 0, 2]])
 ZERO = np.zeros((2, 4), "f4")
 OLD = [
     ("Cast", 1, [X], {"to": "INT8"}, X.astype(np.int8)), ("Cast", 1, [X], {"to": "BOOL"}, X.astype(bool)),
+    ("Resize", 10, [X, np.float32([2, 0.5])], {}, np.repeat(X, 2, 0)[:, ::2][:, :1]),
+    ("Resize", 10, [X, np.float32([1, 2])], {"mode": "linear"}, np.float32([[1, 3, 5, 5, 5, 5], [2, 1, 0, 1, 2, 2]])),
+    ("Upsample", 9, [X, np.float32([1, 2])], {"mode": "linear"}, np.float32([[1, 3, 5, 5, 5, 5], [2, 1, 0, 1, 2, 2]])),
+    ("Upsample", 9, [X, np.float32([2, 3])], {}, np.repeat(np.repeat(X, 2, 0), 3, 1)),
+    ("Upsample", 7, [X], {"scales": [2.0, 3.0]}, np.repeat(np.repeat(X, 2, 0), 3, 1)),
+    ("Upsample", 1, [X[None, None]], {"height_scale": 2.0, "width_scale": 1.0}, np.repeat(X, 2, 0)[None, None]),
     ("Dropout", 1, [X], {"is_test": 1}, X), ("Dropout", 6, [X], {"is_test": 1}, X),
     ("Hardmax", 1, [X], {}, np.float32([[0, 1, 0], [1, 0, 0]])),
     ("Hardmax", 1, [X], {"axis": 0}, np.float32([[0, 1, 0], [0, 0, 0]])),  # all from the axis on

@@ -92,6 +92,13 @@ CASES = {
     **dict.fromkeys(("PADDING", "PADDING1"), (
         (X,), {"padding_mode": "wrap", "padding_value": 7, "start_padding": [5], "end_padding": [2]}, {"shape": (11,)})),
     "TILE": ((X,), {"repeats": [3]}, {"shape": (12,)}),
+    **{f"RESAMPLE{version}": ((X,), {
+        "interpolation_mode": "linear", "scales": [1.5],
+        **({"input_pixel_offsets": [0.5], "output_pixel_offsets": [-0.5]} if version else {}),
+        **({"rounding_direction": "decreasing"} if version in ("2", "3") else {}),
+        **({"antialiased": 1} if version == "3" else {})}, {"shape": (6,)}) for version in ("", "1", "2", "3")},
+    "UPSAMPLE_2D": ((X.reshape(1, 1, 2, 2),), {"scale_size": [3, 2], "interpolation_mode": "nearest_neighbor"},
+                    {"shape": (1, 1, 4, 6)}),
     "SPACE_TO_DEPTH": ((X.reshape(1, 1, 2, 2),), {"block_size": 2}, {"shape": (1, 4, 1, 1)}),
     "SPACE_TO_DEPTH1": ((X.reshape(1, 1, 2, 2),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 4, 1, 1)}),
     "DEPTH_TO_SPACE": ((X.reshape(1, 4, 1, 1),), {"block_size": 2}, {"shape": (1, 1, 2, 2)}),

@@ -4,6 +4,9 @@ import anydml
 
 from . import _elements as elements, _functions as functions, _gathers as gathers, _layers as layers
 from . import _products as products, _reductions as reductions, _shapes as shapes
+from . import _elements as elements, _functions as functions, _images as images, _layers as layers
+from . import _products as products
+from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -141,6 +144,8 @@ _NODES = {
     "MaxPool": layers.pool("MAX", layers.least, ""),
     "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
                                      "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "Resize": Row(images.resize, "RESAMPLE3"),
+    "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",

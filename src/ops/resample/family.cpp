@@ -185,6 +185,11 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
 }
 
+// The rows of a packed output are handed on as they are made. Kernels of GPUs, whose traits know no vectors, do not.
+Joins joins(const OpDesc& desc, const DeviceTraits& device) {
+  return {.inputs = 0, .outputs = device.vector_bytes != 0 && is_packed(desc.output().tensor) ? 1U : 0U};
+}
+
 // An operator that copies every dimension.
 std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t) {
   TensorView view{.of = 0, .tensor = desc.tensors[1].tensor};
@@ -209,7 +214,7 @@ const Family resample_family = {
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
-    .joins = nullptr,
+    .joins = joins,
     .parts = nullptr,
     .view_of_input = view_of_input,
 };

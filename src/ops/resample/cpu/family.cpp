@@ -25,13 +25,10 @@ struct LevelTaps {
   f32 pair[2] = {1.0F, 0.0F};
 };
 
-void set_taps(const ResampleDimension& dimension, std::int64_t index, f32* memory, LevelTaps& taps) {
-  if (taps.index == index) {
-    return;
-  }
+// kept: those of all outputs, or none. memory: for the weights of a stretched dimension.
+void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>& kept, std::int64_t index, f32* memory,
+              LevelTaps& taps) {
   taps.index = index;
-  taps.count = 1;
-  taps.weights = taps.pair;
   if (dimension.kind == ResampleKind::stretched) {
     const StretchedTaps made(dimension, index);
     taps.first = made.first();
@@ -40,15 +37,14 @@ void set_taps(const ResampleDimension& dimension, std::int64_t index, f32* memor
     for (std::int64_t t = 0; t < taps.count; ++t) {
       memory[t] = made.weight(t);
     }
-  } else if (dimension.kind == ResampleKind::linear) {
-    const LinearTaps made = linear_taps(dimension, index);
-    taps.first = made.first;
-    taps.count = made.second == 0.0F ? 1 : 2;
-    taps.pair[0] = 1.0F - made.second;
-    taps.pair[1] = made.second;
-  } else {
-    taps.first = nearest_of(dimension, index);
+    return;
   }
+  const LinearTaps made = kept.empty() ? few_taps(dimension, index) : kept[static_cast<std::size_t>(index)];
+  taps.first = made.first;
+  taps.count = made.second == 0.0F ? 1 : 2;
+  taps.weights = taps.pair;
+  taps.pair[0] = 1.0F - made.second;
+  taps.pair[1] = made.second;
 }
 
 // A piece at work: the place of the unit, and the rows that are kept.
@@ -94,7 +90,14 @@ class RowWork {
       for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
         offset += levels_[d].first * cut_.sampled[d].input_stride;
       }
-      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      const auto bytes = static_cast<std::size_t>(columns_.count * run_ * cut_.element);
+      if (offset == moved_ && to != moved_to_ && columns_.regular.period == 0 && stride == run_ * cut_.element) {
+        std::memcpy(to, moved_to_, bytes);  // the same row once more
+      } else {
+        move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      }
+      moved_ = offset;
+      moved_to_ = to;
       return;
     }
     input_ = input;
@@ -112,13 +115,14 @@ class RowWork {
  private:
   void set_index(std::size_t level, std::int64_t index) {
     f32* const memory = cut_.weights_at.empty() ? nullptr : reinterpret_cast<f32*>(scratch_ + cut_.weights_at[level]);
-    set_taps(cut_.sampled[level], index, memory, levels_[level]);
+    set_taps(cut_.sampled[level], cut_.taps[level], index, memory, levels_[level]);
   }
 
   // The units that differ in the sampled dimensions alone: they share rows of the input.
   void enter_plane() {
     std::int64_t rest = plane_;
     std::fill_n(kept_, cut_.slots, kNoRow);
+    moved_ = kNoRow;
     const std::int64_t column_tile = rest % cut_.column_tiles;
     rest /= cut_.column_tiles;
     const std::int64_t first_column = column_tile * cut_.tile_columns;
@@ -226,6 +230,8 @@ class RowWork {
   std::int64_t plane_input_ = 0;
   std::int64_t output_ = 0;
   std::int64_t next_ = 0;
+  std::int64_t moved_ = kNoRow;  // the input row of the last unit, and its outputs
+  const std::byte* moved_to_ = nullptr;
   std::int64_t kept_[kMostResampleSlots];
 };
 

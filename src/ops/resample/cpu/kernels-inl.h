@@ -294,8 +294,23 @@ ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, 
   const auto* __restrict const y = reinterpret_cast<const Element*>(from) + columns.first[begin + 1];
   auto* __restrict const pair = reinterpret_cast<Element*>(to) + begin;
   const std::int64_t pairs = (columns.regular.end - begin) / 2;
+  std::int64_t i = 0;
+#if defined(HWY_NAMESPACE)
+  // Compilers take Arm's store of two vectors that interleaves them, which is slow.
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::Full128<u8> d_bytes;  // wider vectors interleave within 128 bits
+  const hn::Repartition<T, decltype(d_bytes)> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (; i + lanes <= pairs; i += lanes) {
+    const auto first = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(x + i)));
+    const auto second = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(y + i)));
+    auto* const at = reinterpret_cast<u8*>(pair + 2 * i);
+    hn::StoreU(hn::BitCast(d_bytes, hn::InterleaveLower(d, first, second)), d_bytes, at);
+    hn::StoreU(hn::BitCast(d_bytes, hn::InterleaveUpper(d, first, second)), d_bytes, at + hn::Lanes(d_bytes));
+  }
+#endif
   ANYDML_INDEPENDENT
-  for (std::int64_t i = 0; i < pairs; ++i) {
+  for (; i < pairs; ++i) {
     pair[2 * i] = x[i];
     pair[2 * i + 1] = y[i];
   }

@@ -6,11 +6,12 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;    // of a row: some of them fit a first-level cache
-constexpr std::int64_t kMostLoaded = 16 << 10;  // elements of an input row that are loaded for a tile
-constexpr std::int64_t kLeastColumns = 16;      // of a tile for which all between its taps is loaded
-constexpr std::int64_t kMostSpan = 1 << 30;     // elements that the taps of a tile may reach
-constexpr std::int64_t kMostKept = 1 << 20;     // columns whose taps are kept with the step
+constexpr std::int64_t kTileElements = 4096;      // of a row: some of them fit a first-level cache
+constexpr std::int64_t kMostLoaded = 16 << 10;    // elements of an input row that are loaded for a tile
+constexpr std::int64_t kLeastColumns = 16;        // of a tile for which all between its taps is loaded
+constexpr std::int64_t kMostSpan = 1 << 30;       // elements that the taps of a tile may reach
+constexpr std::int64_t kMostKept = 1 << 20;       // columns whose taps are kept with the step
+constexpr std::int64_t kMostKeptTaps = 64 << 10;  // of each other dimension
 constexpr std::int64_t kMostSlotBytes = 256 << 10;
 constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements that are read or written
 constexpr std::int64_t kPiecesOfThread = 8;
@@ -93,6 +94,17 @@ void keep_columns(ResampleRows& cut) {
   }
 }
 
+void keep_taps(ResampleRows& cut) {
+  for (const ResampleDimension& dimension : cut.sampled) {
+    auto& taps = cut.taps.emplace_back();
+    const bool keeps = dimension.kind != ResampleKind::stretched && dimension.output_size <= kMostKeptTaps;
+    taps.reserve(keeps ? static_cast<std::size_t>(dimension.output_size) : 0);
+    for (std::int64_t output = 0; keeps && output < dimension.output_size; ++output) {
+      taps.push_back(few_taps(dimension, output));
+    }
+  }
+}
+
 void lay_out_scratch(ResampleRows& cut, bool hands_on) {
   const auto take = [&cut](std::size_t bytes) {
     const std::size_t at = cut.scratch_bytes;
@@ -131,6 +143,7 @@ ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on)
   choose_row(cut);
   choose_tiles(cut, threads);
   keep_columns(cut);
+  keep_taps(cut);
   lay_out_scratch(cut, hands_on);
   return cut;
 }

@@ -36,6 +36,9 @@ struct ResampleRows {
   std::vector<std::byte> column_memory;
   std::vector<Columns> columns;
 
+  // The taps of all outputs of a sampled dimension; none of those that are stretched or long.
+  std::vector<std::vector<LinearTaps>> taps;
+
   // Of the scratch memory, in bytes.
   std::int64_t slots = 0;  // rows of means along the columns that are kept
   std::size_t columns_at = 0;
@@ -48,6 +51,12 @@ struct ResampleRows {
 
   [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
 };
+
+// The taps of an output along a dimension that is not stretched; `second` is 0 where there is one.
+[[nodiscard]] inline LinearTaps few_taps(const ResampleDimension& dimension, std::int64_t output) {
+  return dimension.kind == ResampleKind::linear ? linear_taps(dimension, output)
+                                                : LinearTaps{nearest_of(dimension, output), 0.0F};
+}
 
 // hands_on: a neighbour after the step takes the outputs.
 [[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on);
