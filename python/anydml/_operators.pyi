@@ -10,20 +10,21 @@ from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _Num
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
-           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
-           "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
-           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "multiply",
-           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile"]
+           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
+           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
+           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1",
+           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
+           "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu",
+           "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
+           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
+           "logical_or", "logical_xor", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1", "max_pooling2",
+           "max_unpooling", "multiply", "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus",
+           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu",
+           "relu_grad", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_",
+           "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt",
+           "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -588,6 +589,58 @@ def reduce(input: _Operand, /, *, function: str | SupportsIndex, axes: Sequence[
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
+def average_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                    window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                    end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def average_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def average_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def lp_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def lp_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def lp_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def lp_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def max_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def max_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
+                shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
            strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
            device: str | None = None) -> NDArray[_Element]: ...
@@ -772,6 +825,32 @@ def shrink(input: _Library, /, *, bias: _Number, threshold: _Number, out: None =
 def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def max_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def max_pooling1(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
+                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                 end_padding: Sequence[SupportsIndex], out: Sequence[_Library | bool | None] | None = None,
+                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Library, _Library | None]: ...
+
+@overload
+def max_unpooling(input: _Typed[_Element], indices: _NumPys, /, *, out: None = None, shape: _Shape,
+                  device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_unpooling(input: _NumPys, indices: _NumPys, /, *, out: None = None, shape: _Shape,
+                  device: str | None = None) -> _Array: ...
+@overload
+def max_unpooling(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def max_unpooling(input: _Operand, indices: _Operand, /, *, out: _Out, shape: None = None,
+                  device: str | None = None) -> _Out: ...
+
+@overload
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
                     shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -849,6 +928,20 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling2(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                 dilations: Sequence[SupportsIndex], out: Sequence[_Array | bool | None] | None = None,
+                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def max_pooling2(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
+                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                 end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
 @overload
 def slice1(input: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
@@ -1210,6 +1303,48 @@ def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_
                      device: str | None = None) -> _Out: ...
 
 @overload
+def lp_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def lp_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Array: ...
+@overload
+def lp_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def lp_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
+
+@overload
+def average_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], include_padding: bool,
+                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def average_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def average_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
+                     device: str | None = None) -> _Out: ...
+
+@overload
 def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,
           device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -1232,3 +1367,45 @@ def hard_swish(input: _Library, /, *, alpha: _Number, beta: _Number, out: None =
                device: str | None = None) -> _Library: ...
 @overload
 def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: DTypeLike, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Array: ...
+@overload
+def quantized_linear_average_pooling(input: _Library | _Array | float, input_scale: _Library | _Array | float,
+                                     input_zero_point: _Library | _Array | float | None,
+                                     output_scale: _Library | _Array | float, /,
+                                     output_zero_point: _Library | _Array | float | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Library: ...
+@overload
+def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
+                                     output_scale: _Operand, /, output_zero_point: _Operand | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out,
+                                     dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
