@@ -48,6 +48,15 @@ _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
 _TRUTHS, _OTHERS = u8(0, 0, 1, 1), u8(0, 1, 0, 1)
 _SQUARE = f32(1, 5, 3, 2, 2, 9).shaped(2, 3)
 _PIXELS = f32(*range(1, 9))
+_WINDOWS = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0]}
+_DILATED = {**_WINDOWS, "Dilations": [1, 1]}
+_PLANE = _PIXELS.shaped(1, 1, 2, 4)
+
+
+def _pooled(*results: float) -> Tensor:
+    return f32(*results).shaped(1, 1, 1, 2)
+
+
 
 
 def _unary(*results: float, x: Tensor = _X, to=f32, **attributes: Any) -> Example:
@@ -232,6 +241,18 @@ EXAMPLES: dict[str, Example] = {
         "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
     "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
+    "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": False}),
+    "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": False}),
+    "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),
+    "LP_POOLING1": Example((_PLANE,), _pooled(14, 22), {**_DILATED, "P": 1}),
+    "MAX_POOLING": Example((_PLANE,), _pooled(6, 8), _WINDOWS),
+    "MAX_POOLING1": Example((_PLANE,), (_pooled(6, 8), u32(5, 7).shaped(1, 1, 1, 2)), _WINDOWS),
+    "MAX_POOLING2": Example((_PLANE,), (_pooled(6, 8), u32(5, 7).shaped(1, 1, 1, 2)), _DILATED),
+    "MAX_UNPOOLING": Example((_pooled(6, 8), u32(5, 7).shaped(1, 1, 1, 2)), f32(0, 0, 0, 0, 0, 6, 0, 8).shaped(1, 1, 2, 4)),
+    "QUANTIZED_LINEAR_AVERAGE_POOLING": Example(
+        (u8(*range(10, 18)).shaped(1, 1, 2, 4), f32(0.5).shaped(1, 1, 1, 1), u8(10).shaped(1, 1, 1, 1),
+         f32(0.25).shaped(1, 1, 1, 1), u8(1).shaped(1, 1, 1, 1)), u8(6, 10).shaped(1, 1, 1, 2),
+        {**_DILATED, "IncludePadding": False}),
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),

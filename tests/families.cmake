@@ -51,6 +51,7 @@ anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(fold_test LIBRARIES anydml::anydml)
 anydml_family_test(resample_test AGAIN Resample.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_resample
   anydml_resample_cpu)
+anydml_family_test(pool_test LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 

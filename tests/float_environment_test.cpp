@@ -181,6 +181,27 @@ void check_all_operators() {
                                  {number("BlockSize", 1), named("Order", "DEPTH_COLUMN_ROW")},
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
+  std::vector<u64> indices(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    indices[i] = i ^ 1;
+  }
+  // Windows of three by three around each element.
+  const int64_t threes[] = {3, 3};
+  const auto pair = [](const char* name, const int64_t* values) {
+    anydml_attribute attribute = {name, uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 2, {}};
+    attribute.value.i64s = values;
+    return attribute;
+  };
+  const List windows = {pair("WindowSize", threes), pair("Strides", ones), pair("StartPadding", ones),
+                        pair("EndPadding", ones)};
+  const auto with = [](List list, const List& more) {
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  };
+  for (const List& all : {windows, with(windows, {pair("Dilations", ones)})}) {
+    choices.insert(choices.end(), {all, with(all, {number("IncludePadding", 0)}), with(all, {number("P", 2)}),
+                                   with(all, {number("P", 3)})});
+  }
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
@@ -195,8 +216,11 @@ void check_all_operators() {
         std::string_view(info.name).starts_with("ACTIVATION_") && std::string_view(info.name).ends_with("MAX1");
     const anydml_tensor matrix = {type, 2, matrix_sizes, nullptr, a.data()};
     const anydml_tensor other_matrix = {type, 2, matrix_sizes, nullptr, b.data()};
-    const bool is_move = std::ranges::find(kMoves, info.name) != std::end(kMoves);
+    const bool is_pool = std::string_view(info.name).find("POOLING") != std::string_view::npos;
+    const bool is_unpooling = std::string_view(info.name) == "MAX_UNPOOLING";
+    const bool is_move = std::ranges::find(kMoves, info.name) != std::end(kMoves) || is_pool;
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
+    const anydml_tensor places = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
@@ -205,9 +229,10 @@ void check_all_operators() {
                                     : is_reduce || is_arg || is_row_wise ? rows
                                     : is_choice                          ? bytes
                                                                          : first,
-                                    is_product  ? other_matrix
-                                    : is_choice ? first
-                                                : second,
+                                    is_product     ? other_matrix
+                                    : is_unpooling ? places
+                                    : is_choice    ? first
+                                                   : second,
                                     is_product  ? matrix
                                     : quantizes ? bytes
                                                 : second};

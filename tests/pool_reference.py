@@ -31,7 +31,7 @@ def power(x, exponent):
 
 
 def pool(function, x, sizes, window, strides, dilations, start, end, include=False, p=2):
-    """AVERAGE and LP: sums of FLOAT32 from -0, divided or with the root taken, and rounded to the type once."""
+    """AVERAGE and LP: sums of FLOAT32, or FLOAT64, from -0, divided or with the root taken, and rounded to the type once."""
     axes = list(range(2, x.ndim))
     if x.size and is_global(x, sizes, window, start, end):
         if function == "AVERAGE" or p <= 2:
@@ -42,19 +42,19 @@ def pool(function, x, sizes, window, strides, dilations, start, end, include=Fal
             sums = reduce_floats("SUM", power(np.abs(x.astype(np.float32)), p), axes)
             result = power(sums, np.float32(1) / np.float32(p)).astype(x.dtype)
         return result.reshape(*x.shape[:2], *sizes)
-    wide = x.astype(np.float32)
+    wide = x.astype(np.float64 if x.dtype == np.float64 else np.float32)
     if function == "LP":
         wide = np.abs(wide) if p == 1 else wide * wide if p == 2 else power(np.abs(wide), p)
-    total = np.full((*x.shape[:2], *sizes), -0.0, np.float32)
+    total = np.full((*x.shape[:2], *sizes), -0.0, wide.dtype)
     count = np.zeros(sizes, np.int64)
     for exists, elements, _ in taps(wide, sizes, window, strides, dilations, start):
         total = np.where(exists, total + elements, total)
         count += exists
     if function == "AVERAGE":
-        total = total / (np.float32(np.prod(window, dtype=np.int64)) if include else count.astype(np.float32))
+        total = total / (wide.dtype.type(np.prod(window, dtype=np.int64)) if include else count.astype(wide.dtype))
     else:
         total = total if p == 1 else np.sqrt(total) if p == 2 else power(total, np.float32(1) / np.float32(p))
-        total = np.where(count == 0, np.float32(np.nan), total)
+        total = np.where(count == 0, wide.dtype.type(np.nan), total)
     return total.astype(x.dtype)
 
 

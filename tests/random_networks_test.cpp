@@ -289,6 +289,34 @@ class RandomNetwork {
                                  axes_of(axes)}));
   }
 
+  void pool(std::size_t x) {
+    static constexpr const char* kOps[] = {"AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING"};
+    Sizes sizes = twin_[x].form.sizes;
+    if (sizes.size() < 3) {
+      return;
+    }
+    const char* const op = kOps[below(std::size(kOps))];
+    Sizes windows;
+    Sizes strides;
+    Sizes starts;
+    const Sizes ends(sizes.size() - 2, 1);
+    for (std::size_t i = 2; i < sizes.size(); ++i) {
+      windows.push_back(one_in(8) ? sizes[i] : std::min<int64_t>(sizes[i], 1 + static_cast<int64_t>(below(3))));
+      strides.push_back(1 + static_cast<int64_t>(below(2)));
+      starts.push_back(static_cast<int64_t>(below(2)));
+      sizes[i] = (sizes[i] + starts.back() + 1 - windows.back()) / strides.back() + 1;
+    }
+    std::vector<anydml_attribute> attributes = {integers("Strides", strides), integers("WindowSize", windows),
+                                                integers("StartPadding", starts), integers("EndPadding", ends)};
+    if (op == kOps[0]) {
+      attributes.push_back(integer("IncludePadding", one_in(2) ? 1 : 0));
+    } else if (op == kOps[1]) {
+      attributes.push_back(integer("P", 1 + static_cast<int64_t>(below(3))));
+    }
+    note(op, {x});
+    static_cast<void>(twin_.run(op, {x}, Form(ANYDML_FLOAT32, sizes), attributes));
+  }
+
   std::mt19937_64 random_;
   int64_t sizes_[3] = {};
   Twin twin_;

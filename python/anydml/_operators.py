@@ -6,22 +6,24 @@ from ._run import given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
-           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
-           "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
-           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
-           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
-           "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "reverse_subsequences", "scaled_elu",
+           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
+           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
+           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1",
+           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_pooling",
+           "lp_pooling1", "max_pooling", "max_pooling1", "max_pooling2", "max_unpooling", "multiply", "negate",
+           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
+           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu",
+           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
            "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
            "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
            "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "value_scale_2d"]
+           "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -967,6 +969,71 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def average_pooling(input, /, *, strides, window_size, start_padding, end_padding, include_padding, out=None,
+                    shape=None, device=None):
+    """DirectML's AVERAGE_POOLING: sum(window) / n   n = window elements (IncludePadding) or non-padding window
+    elements.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``include_padding``: true or false.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
+    ...                        include_padding=false).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("AVERAGE_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, IncludePadding=include_padding, out=out, shape=shape, device=device)
+
+
+def lp_pooling(input, /, *, strides, window_size, start_padding, end_padding, p, out=None, shape=None, device=None):
+    """DirectML's LP_POOLING: (X1^P + ... + Xn^P)^(1/P) over the window.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``p``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0], p=1).tolist()
+    [[[[14.0, 22.0]]]]
+    """
+    return _run("LP_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, P=p, out=out, shape=shape, device=device)
+
+
+def max_pooling(input, /, *, strides, window_size, start_padding, end_padding, out=None, shape=None, device=None):
+    """DirectML's MAX_POOLING: max(window).
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0]).tolist()
+    [[[[6.0, 8.0]]]]
+    """
+    return _run("MAX_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, out=out, shape=shape, device=device)
+
+
 def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
     """DirectML's SLICE: out[c] = input[Offsets + Strides * c].
 
@@ -1067,6 +1134,24 @@ def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
     [[[[2.0]], [[5.0]], [[8.0]]]]
     """
     return _run("VALUE_SCALE_2D", input, Scale=scale, Bias=bias, out=out, device=device)
+
+
+def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=None, device=None):
+    """DirectML's UPSAMPLE_2D.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``scale_size``: a width and a height.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2]]]])
+    >>> anydml.upsample_2d(x, scale_size=[2, 2], interpolation_mode="NEAREST_NEIGHBOR").tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
+    return _run("UPSAMPLE_2D", input, ScaleSize=scale_size, InterpolationMode=interpolation_mode, out=out, shape=shape,
+                device=device)
 
 
 def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, device=None):
@@ -1367,6 +1452,45 @@ def shrink(input, /, *, bias, threshold, out=None, device=None):
     return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
 
 
+def max_pooling1(input, /, *, strides, window_size, start_padding, end_padding, out=None, dtype=None, shape=None,
+                 device=None):
+    """DirectML's MAX_POOLING1: max(window); OutputIndices = linear index of it in InputTensor.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    The result ``output`` has the type of ``input``.
+    The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                                              end_padding=[0, 0])]
+    [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
+    """
+    return _run("MAX_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def max_unpooling(input, indices, /, *, out=None, shape=None, device=None):
+    """DirectML's MAX_UNPOOLING: out = 0; out[indices[c]] = input[c]   (linear indices into OutputTensor).
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64; ``indices`` uint32 and uint64.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[6, 8]]]])
+    >>> indices = np.uint32([[[[5, 7]]]])
+    >>> anydml.max_unpooling(x, indices, shape=(1, 1, 2, 4)).tolist()
+    [[[[0.0, 0.0, 0.0, 0.0], [0.0, 6.0, 0.0, 8.0]]]]
+    """
+    return _run("MAX_UNPOOLING", input, indices, out=out, shape=shape, device=device)
+
+
 def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=None):
     """DirectML's DIAGONAL_MATRIX: out[..., y, x] = (y + Offset == x) ? Value : 0.
 
@@ -1417,6 +1541,24 @@ def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
     return _run("ONE_HOT", indices, values, Axis=axis, out=out, shape=shape, device=device)
+
+
+def resample(input, /, *, interpolation_mode, scales, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE: OutputX = (InputX + 0.5) * Scale - 0.5.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 4])
+    >>> anydml.resample(x, interpolation_mode="LINEAR", scales=[2], shape=(4,)).tolist()
+    [0.0, 1.0, 3.0, 4.0]
+    """
+    return _run("RESAMPLE", input, InterpolationMode=interpolation_mode, Scales=scales, out=out, shape=shape,
+                device=device)
 
 
 def bit_shift_left(a, b, /, *, out=None, device=None):
@@ -1593,6 +1735,30 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dim
     """
     return _run("SCATTER_ND", input, indices, updates, InputDimensionCount=input_dimension_count,
                 IndicesDimensionCount=indices_dimension_count, out=out, device=device)
+
+
+def max_pooling2(input, /, *, strides, window_size, start_padding, end_padding, dilations, out=None, dtype=None,
+                 shape=None, device=None):
+    """DirectML's MAX_POOLING2: max(dilated window); OutputIndices = linear index of it in InputTensor.
+
+    Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    The result ``output`` has the type of ``input``.
+    The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                                              end_padding=[0, 0], dilations=[1, 1])]
+    [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
+    """
+    return _run("MAX_POOLING2", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, Dilations=dilations, out=out, dtype=dtype, shape=shape, device=device)
 
 
 def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None, shape=None,
@@ -2198,6 +2364,56 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
                 DiagonalFillEnd=diagonal_fill_end, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, p, out=None, shape=None,
+                device=None):
+    """DirectML's LP_POOLING1: (X1^P + ... + Xn^P)^(1/P) over the dilated window.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``p``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.lp_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
+    ...                    dilations=[1, 1], p=1).tolist()
+    [[[[14.0, 22.0]]]]
+    """
+    return _run("LP_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, Dilations=dilations, P=p, out=out, shape=shape, device=device)
+
+
+def average_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, include_padding,
+                     out=None, shape=None, device=None):
+    """DirectML's AVERAGE_POOLING1: sum(dilated window) / n   n = window elements (IncludePadding) or non-padding
+    window elements.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``include_padding``: true or false.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
+    ...                         dilations=[1, 1], include_padding=false).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("AVERAGE_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
+                EndPadding=end_padding, Dilations=dilations, IncludePadding=include_padding, out=out, shape=shape,
+                device=device)
+
+
 def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
     """DirectML's ACTIVATION_SWISH: input * Sigmoid(SigmoidInputScale * input).
 
@@ -2229,6 +2445,66 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+
+
+def quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, /, output_zero_point=None, *,
+                                     strides, window_size, start_padding, end_padding, dilations, include_padding,
+                                     out=None, dtype=None, shape=None, device=None):
+    """DirectML's QUANTIZED_LINEAR_AVERAGE_POOLING: deq(x) = (x - ZeroPoint) * Scale; q(v) = clamp(round(v / Scale) +
+    ZeroPoint, Min, Max); out = q(average_pool(deq(Input))).
+
+    Types in DirectML: ``input``, ``input_zero_point`` and ``output_zero_point`` int8 and uint8; ``input_scale`` and
+    ``output_scale`` float32.
+    ``input`` and ``input_zero_point`` must have one type.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``include_padding``: true or false.
+    The result has the type of ``output_zero_point``, or ``dtype``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([[[[10, 11, 12, 13], [14, 15, 16, 17]]]])
+    >>> input_scale = np.float32([[[[0.5]]]])
+    >>> input_zero_point = np.uint8([[[[10]]]])
+    >>> output_scale = np.float32([[[[0.25]]]])
+    >>> output_zero_point = np.uint8([[[[1]]]])
+    >>> anydml.quantized_linear_average_pooling(x, input_scale, input_zero_point, output_scale, output_zero_point,
+    ...                                         strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=false).tolist()
+    [[[[6, 10]]]]
+    """
+    return _run("QUANTIZED_LINEAR_AVERAGE_POOLING",
+                input, input_scale, input_zero_point, output_scale, output_zero_point, Strides=strides,
+                WindowSize=window_size, StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations,
+                IncludePadding=include_padding, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+              antialiased, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE3: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
+
+    Types in DirectML: ``input`` float16, float32, int8 and uint8.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    ``antialiased``: true or false.
+    The result has the type of ``input`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([0, 8, 16, 24])
+    >>> anydml.resample3(x, interpolation_mode="LINEAR", rounding_direction="DECREASING", scales=[0.5],
+    ...                  input_pixel_offsets=[0.5], output_pixel_offsets=[-0.5], antialiased=1, shape=(2,)).tolist()
+    [5.0, 19.0]
+    """
+    return _run("RESAMPLE3", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
+                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets,
+                Antialiased=antialiased, out=out, shape=shape, device=device)
 
 
 def fold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,

@@ -10,22 +10,24 @@ from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _Num
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
-           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
-           "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
-           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
-           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "multiply", "negate", "nonzero_coordinates", "one_hot",
-           "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "reverse_subsequences", "scaled_elu",
+           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
+           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
+           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1",
+           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
+           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_pooling",
+           "lp_pooling1", "max_pooling", "max_pooling1", "max_pooling2", "max_unpooling", "multiply", "negate",
+           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
+           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu",
+           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
            "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
            "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
            "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "value_scale_2d"]
+           "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -590,6 +592,58 @@ def reduce(input: _Operand, /, *, function: str | SupportsIndex, axes: Sequence[
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
+def average_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                    window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                    end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                    shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def average_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def average_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+                    out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def lp_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def lp_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def lp_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def lp_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+               out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def max_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def max_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
+                shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
            strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
            device: str | None = None) -> NDArray[_Element]: ...
@@ -665,6 +719,20 @@ def value_scale_2d(input: _Library, /, *, scale: _Number, bias: Sequence[_Number
 @overload
 def value_scale_2d(input: _Operand, /, *, scale: _Number, bias: Sequence[_Number], out: _Out,
                    device: str | None = None) -> _Out: ...
+
+@overload
+def upsample_2d(input: _Typed[_Element], /, *, scale_size: Sequence[SupportsIndex],
+                interpolation_mode: str | SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def upsample_2d(input: _NumPys, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def upsample_2d(input: _Library, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def upsample_2d(input: _Operand, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
+                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def gather(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
@@ -810,6 +878,32 @@ def shrink(input: _Library, /, *, bias: _Number, threshold: _Number, out: None =
 def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def max_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def max_pooling1(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
+                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                 end_padding: Sequence[SupportsIndex], out: Sequence[_Library | bool | None] | None = None,
+                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Library, _Library | None]: ...
+
+@overload
+def max_unpooling(input: _Typed[_Element], indices: _NumPys, /, *, out: None = None, shape: _Shape,
+                  device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_unpooling(input: _NumPys, indices: _NumPys, /, *, out: None = None, shape: _Shape,
+                  device: str | None = None) -> _Array: ...
+@overload
+def max_unpooling(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def max_unpooling(input: _Operand, indices: _Operand, /, *, out: _Out, shape: None = None,
+                  device: str | None = None) -> _Out: ...
+
+@overload
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
                     shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -848,6 +942,19 @@ def one_hot(indices: _Library | _Array | float, values: _Library | _Array | floa
 @overload
 def one_hot(indices: _Operand, values: _Operand, /, *, axis: SupportsIndex, out: _Out, shape: None = None,
             device: str | None = None) -> _Out: ...
+
+@overload
+def resample(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+             out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: None = None,
+             shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+             out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: _Out,
+             shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def bit_shift_left(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -978,6 +1085,20 @@ def scatter_nd(input: _Library | _Array | float, indices: _Library | _Array | fl
 @overload
 def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *, input_dimension_count: SupportsIndex,
                indices_dimension_count: SupportsIndex, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling2(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                 dilations: Sequence[SupportsIndex], out: Sequence[_Array | bool | None] | None = None,
+                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def max_pooling2(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
+                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                 end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
+                 device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
 @overload
 def slice1(input: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
@@ -1414,6 +1535,48 @@ def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_
                      device: str | None = None) -> _Out: ...
 
 @overload
+def lp_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def lp_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Array: ...
+@overload
+def lp_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def lp_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
+
+@overload
+def average_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], include_padding: bool,
+                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def average_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def average_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
+                     device: str | None = None) -> _Out: ...
+
+@overload
 def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,
           device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -1436,6 +1599,69 @@ def hard_swish(input: _Library, /, *, alpha: _Number, beta: _Number, out: None =
                device: str | None = None) -> _Library: ...
 @overload
 def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                     output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: DTypeLike, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Array: ...
+@overload
+def quantized_linear_average_pooling(input: _Library | _Array | float, input_scale: _Library | _Array | float,
+                                     input_zero_point: _Library | _Array | float | None,
+                                     output_scale: _Library | _Array | float, /,
+                                     output_zero_point: _Library | _Array | float | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
+                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Library: ...
+@overload
+def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
+                                     output_scale: _Operand, /, output_zero_point: _Operand | None = None, *,
+                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out,
+                                     dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], antialiased: bool,
+              out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample3(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def resample3(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def resample3(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
+              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
 
 @overload
 def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],

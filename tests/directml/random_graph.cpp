@@ -39,7 +39,8 @@ std::vector<const facts::Operator*> built_operators() {
   std::vector<const facts::Operator*> built;
   for (const facts::Operator& op : facts::operators()) {
     const Family* family = find_family(op);
-    if (family != nullptr && family->id != FamilyId::move && family->id != FamilyId::product) {
+    if (family != nullptr && family->id != FamilyId::move && family->id != FamilyId::product &&
+        family->id != FamilyId::pool) {
       built.push_back(&op);
     }
   }

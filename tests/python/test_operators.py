@@ -25,6 +25,9 @@ X = np.float32([-1.5, 0.25, 300, np.nan])
 Y = np.float32([-1.5, 0, 300, np.nan])
 # What is given to each operator in order to try it: inputs, attributes in Python's spelling, options.
 ONE, TWO = ((X,), {}, {}), ((X, Y), {}, {})
+WINDOWS = {"strides": [1, 1], "window_size": [2, 2], "start_padding": [0, 1], "end_padding": [0, 0]}
+DILATIONS = {"dilations": [1, 1]}
+SCALE, ZERO_POINT = np.float32(0.5).reshape(1, 1, 1, 1), np.uint8(1).reshape(1, 1, 1, 1)
 CASES = {
     "ELEMENT_WISE_IDENTITY": ONE, "ELEMENT_WISE_ABS": ONE, "ELEMENT_WISE_NEGATE": ONE, "ELEMENT_WISE_FLOOR": ONE,
     "ELEMENT_WISE_CEIL": ONE, "ELEMENT_WISE_ADD": TWO, "ELEMENT_WISE_SUBTRACT": TWO, "ELEMENT_WISE_MULTIPLY": TWO,
@@ -70,6 +73,15 @@ CASES = {
     "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
              {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
+    **{f"MAX_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more}, {}) for version, more in (
+        ("", {}), ("1", {}), ("2", DILATIONS))},
+    **{f"AVERAGE_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more, "include_padding": True}, {})
+       for version, more in (("", {}), ("1", DILATIONS))},
+    **{f"LP_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more, "p": 3}, {})
+       for version, more in (("", {}), ("1", DILATIONS))},
+    "MAX_UNPOOLING": ((X.reshape(1, 1, 2, 2), np.uint32([1, 9, 4, 1]).reshape(1, 1, 2, 2)), {}, {"shape": (1, 1, 2, 3)}),
+    "QUANTIZED_LINEAR_AVERAGE_POOLING": ((np.uint8([1, 2, 3, 4]).reshape(1, 1, 2, 2), *[SCALE, ZERO_POINT] * 2), {
+        **WINDOWS, **DILATIONS, "include_padding": False}, {}),
     "ARGMIN": ((X.reshape(2, 2),), {"axes": [1], "axis_direction": "increasing"}, {"shape": (2, 1), "dtype": "int64"}),
     "ARGMAX": ((X.reshape(2, 2),), {"axes": [0], "axis_direction": "decreasing"}, {"shape": (1, 2), "dtype": "int64"}),
     "TOP_K": ((X.reshape(2, 2),), {"axis": 1, "k": 1}, {"shape": ((2, 1), (2, 1)), "dtype": (X.dtype, "uint64")}),

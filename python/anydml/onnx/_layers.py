@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Layers of networks that reductions and arithmetic can make: pools, which reduce windows, and normalizations."""
-import math
+"""Layers of networks: pools, and normalizations, which reductions and arithmetic can make."""
 from functools import partial
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from ._rows import (Row, axes_of, axis_of, cast, check_choice, check_least, dispatch, fill, number, refuse, sizes_of,
-                    wrong)
-from ._shapes import copied
+from ._rows import Row, axes_of, axis_of, cast, check_choice, check_least, dispatch, number, refuse, sizes_of, wrong
 
 add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
                                    for name in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"))
@@ -19,29 +15,89 @@ def reduce(x, axes, function):
     return dispatch("REDUCE", x, Function=function, Axes=list(axes))
 
 
-def pool(function, empty, uses):
+def pool(function):
+    """AVERAGE, LP or MAX pooling."""
     def make(node):
-        if node.results[1:]:
-            refuse(node, "with Indices", "it gives the greatest elements alone")
-        if function == "LP" and node.attributes["p"] not in (1, 2):
-            refuse(node, f"with p {node.attributes['p']:g}", "p must be 1 or 2")
+        has_indices = len(node.results) > 1
+        if has_indices and node.attributes.get("storage_order"):
+            refuse(node, "with Indices and storage_order 1", "its indices count rows")
+        power = _power(node) if function == "LP" else 0
         _check_pool(node)
 
         def compute(x):
-            windows = _windows(node, x)
-            view, kernel = _view(x, windows, empty(x.dtype)), len(windows)
-            if 0 in view.shape:
-                return np.empty(view.shape[:-kernel], x.dtype)
-            axes = range(view.ndim - kernel, view.ndim)
-            if function == "AVERAGE":
-                result = _average(node, view, axes, windows, x.shape[2:])
-            else:
-                result = reduce(view, axes, f"L{int(node.attributes['p'])}" if function == "LP" else function)
-            return result.reshape(view.shape[:-kernel])
+            windows, counts_padding = _windows(node, x), 0
+            if node.attributes.get("count_include_pad"):
+                x, windows, counts_padding = _with_padding(x, windows)
+            more = {"AVERAGE": {"IncludePadding": counts_padding}, "LP": {"P": power}, "MAX": {}}[function]
+            kernel, dilations, strides, before, _, counts = map(list, zip(*windows))
+            shape = (*x.shape[:2], *counts)
+            if 0 in shape:
+                empty = np.empty(shape, x.dtype)
+                return (empty, np.empty(shape, np.int64)) if has_indices else empty
+            dilates = any(one > 1 for one in dilations)
+            name = f"{function}_POOLING" + ("" if not dilates and not has_indices else "2" if function == "MAX" else "1")
+            options = {"WindowSize": kernel, "Strides": strides, "StartPadding": before, "EndPadding": _ends(x, windows),
+                       **({"Dilations": dilations} if name[-1].isdigit() else {}), **more}
+            if has_indices:
+                return dispatch(name, x, **options, out=(None, True), dtype=(None, np.int64))
+            made = dispatch(name, x, **options)
+            return made[0] if isinstance(made, tuple) else made
 
         return compute
 
-    return Row(make, f"REDUCE FILL_VALUE_CONSTANT IDENTITY{uses}")
+    versions = (f"{function}_POOLING", f"{function}_POOLING{'2' if function == 'MAX' else '1'}")
+    return Row(make, " ".join((*versions, *(["PADDING1"] if function == "AVERAGE" else []))))
+
+
+def _power(node):
+    p = node.attributes["p"]
+    if p != int(p) or not 1 <= p < 2**32:
+        refuse(node, f"with p {p:g}", "p must be a whole number of 1 or more")
+    if p > 2 and node.kinds[0] == "double":
+        refuse(node, f"of double with p {p:g}", "p must be 1 or 2")
+    return int(p)
+
+
+def _ends(x, windows):
+    """The padding after the last element that the windows reach; there is none where they end before it."""
+    return [max(0, (count - 1) * stride + (kernel - 1) * dilation + 1 - before - size)
+            for (kernel, dilation, stride, before, _, count), size in zip(windows, x.shape[2:])]
+
+
+def _with_padding(x, windows):
+    """For averages that count padding. A window that ends after the padding, as with ceil_mode, does not count the
+    places beyond, so that then the padding becomes elements."""
+    if all(end <= window[4] for end, window in zip(_ends(x, windows), windows)):
+        return x, windows, 1
+    before, after = ([0, 0, *(window[i] for window in windows)] for i in (3, 4))
+    padded = dispatch("PADDING1", x, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=before, EndPadding=after,
+                      shape=tuple(size + b + a for size, b, a in zip(x.shape, before, after)))
+    return padded, [(*window[:3], 0, 0, window[5]) for window in windows], 0
+
+
+def max_unpool(node):
+    _check_pool(node)
+
+    def compute(x, indices, output_shape=None):
+        options, kernel = node.attributes, node.attributes["kernel_shape"]
+        strides, pads = options["strides"] or [1] * len(kernel), options["pads"] or [0] * 2 * len(kernel)
+        if len(kernel) != x.ndim - 2 or x.shape != indices.shape:
+            raise ValueError(f"kernel_shape is {list(kernel)}, the tensor has the sizes {list(x.shape)} and the indices "
+                             f"{list(indices.shape)}; expected the same sizes, and a number for each axis but two")
+        space = [(size - 1) * stride + k - before - after for size, stride, k, before, after in zip(
+            x.shape[2:], strides, kernel, pads, pads[len(kernel):])]
+        shape = (*x.shape[:2], *space)
+        wanted = shape if output_shape is None else tuple(sizes_of(output_shape, "output_shape"))
+        if min(shape) < 0 or len(wanted) != len(shape) or any(a < b for a, b in zip(wanted, shape)):
+            raise ValueError(f"output_shape is {list(wanted)}; expected {len(shape)} sizes that hold {list(shape)}")
+        made = dispatch("MAX_UNPOOLING", x, indices, shape=shape) if 0 not in shape else np.empty(shape, x.dtype)
+        if wanted == shape:
+            return made
+        # Indices count the elements of the smaller tensor, which is the beginning of the larger one.
+        return dispatch("PADDING1", made, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=[0] * len(shape),
+                        EndPadding=[a - b for a, b in zip(wanted, shape)], shape=wanted)
+
+    return compute
 
 
 def _check_pool(node):
@@ -87,46 +143,6 @@ def _windows(node, x):
                 count -= 1  # one that would begin after the tensor
         found.append((kernel[i], dilations[i], stride, before, after, max(0, count)))
     return found
-
-
-def _view(x, windows, empty):
-    """The windows of each axis, as axes of their own at the end."""
-    view = x
-    for axis, (kernel, dilation, stride, before, after, count) in enumerate(windows, 2):
-        extent = (kernel - 1) * dilation + 1
-        end = max(0, (count - 1) * stride + extent - before - view.shape[axis])  # past the last element
-        if before or end:
-            shape = list(view.shape)
-            shape[axis] += before + end
-            padded = fill(empty, shape, x.dtype)
-            copied(np.moveaxis(padded, axis, 0)[before:shape[axis] - end], np.moveaxis(view, axis, 0))
-            view = padded
-    for axis, (kernel, dilation, stride, _, _, count) in enumerate(windows, 2):
-        extent = (kernel - 1) * dilation + 1
-        if not count:
-            counts, kernels = ([window[i] for window in windows] for i in (-1, 0))
-            return np.empty((*x.shape[:2], *counts, *kernels), x.dtype)
-        view = sliding_window_view(view, extent, axis)[..., ::dilation]
-        view = np.moveaxis(np.moveaxis(view, axis, 0)[:(count - 1) * stride + 1:stride], 0, axis)
-    return view
-
-
-def _average(node, view, axes, windows, spatial):
-    counts = np.ones((), np.int64)  # of elements that count, for each window
-    for (kernel, dilation, stride, before, after, count), size in zip(windows, spatial):
-        places = np.arange(count)[:, None] * stride + np.arange(kernel) * dilation - before
-        includes = node.attributes.get("count_include_pad")
-        counts = counts[..., None] * ((places >= (-before if includes else 0)) & (
-            places < size + (after if includes else 0))).sum(1)
-    if (counts == view.size // math.prod(view.shape[:-len(windows)])).all():
-        return reduce(view, axes, "AVERAGE")
-    wide = np.dtype("f4") if view.dtype == np.float16 else view.dtype  # so that no sum is too large
-    counts = cast(counts.reshape(counts.shape + (1,) * len(windows)), wide)
-    return cast(divide(reduce(cast(view, wide), axes, "SUM"), counts), view.dtype)
-
-
-def least(dtype):
-    return -math.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
 
 
 def _by_channel(value, x, what):
@@ -198,13 +214,14 @@ def lp_normalization(node):
 
 
 def global_lp_pool(node):
-    if node.attributes["p"] not in (1, 2):
-        refuse(node, f"with p {node.attributes['p']:g}", "p must be 1 or 2")
+    p = _power(node)
 
     def compute(x):
         if x.ndim < 3 or x.size == 0:
             raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to pool")
-        return reduce(x, range(2, x.ndim), f"L{int(node.attributes['p'])}")
+        axes = x.ndim - 2
+        return dispatch("LP_POOLING", x, WindowSize=list(x.shape[2:]), Strides=[1] * axes, StartPadding=[0] * axes,
+                        EndPadding=[0] * axes, P=p)
 
     return compute
 

@@ -42,7 +42,7 @@ constexpr facts::Operator internal_operator(std::string_view name) {
 }
 constexpr facts::Operator kSum = internal_operator("POOL_SUM");
 
-constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::FLOAT64);
 constexpr TypeSet kBytes = type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kIndices =
     type_bit(DataType::UINT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT32) | type_bit(DataType::INT64);
@@ -110,6 +110,9 @@ Status check(const OpDesc& desc) {
   }
   if (kind == PoolKind::lp && number_of(desc, "P") == 0) {
     return invalid({desc.op->name, "P"}, "is 0; expected 1 or more");
+  }
+  if (kind == PoolKind::lp && number_of(desc, "P") > 2 && input.tensor.type == DataType::FLOAT64) {
+    return invalid(desc, input, "type is FLOAT64; expected FLOAT32 or FLOAT16 where P is above 2");
   }
   return kind == PoolKind::max && desc.output_count > 1 ? check_indices(desc, desc.tensors[2], input) : Status();
 }

@@ -88,15 +88,16 @@ Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses&
 
 template <class T>
 T pooled(const PoolStep& step, const Window& window, std::int64_t& index) {
-  if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f16>) {
+  if constexpr (is_float<T>) {
     if (step.function != PoolFunction::max) {
-      f32 sum = kNothing<f32>;
+      using Value = compute_t<T>;
+      Value sum = kNothing<Value>;
       for_each_tap(step, window.taps, window.plane, 0, [&](const std::byte* from, std::int64_t) {
-        sum += pool_lifted(step.function, widen(load<T>(from)));
+        sum += pool_lifted<Value>(step.function, widen(load<T>(from)));
       });
-      const f32 divisor =
-          step.counts_padding != 0 ? static_cast<f32>(window.places) : static_cast<f32>(window.elements);
-      return narrow<T>(pool_finished(step.function, sum, divisor));
+      const auto divisor =
+          step.counts_padding != 0 ? static_cast<Value>(window.places) : static_cast<Value>(window.elements);
+      return narrow<T>(pool_finished<Value>(step.function, sum, divisor));
     }
   }
   using Key = typename Ordered<T>::Key;

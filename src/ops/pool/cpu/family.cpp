@@ -24,8 +24,8 @@ constexpr std::int64_t kMostOfPiece = 512 << 10;
 constexpr std::int64_t kElementsOfPiece = 256;  // outputs that are computed element by element
 
 std::int64_t value_bytes(const PoolStep& step) {
-  return step.function == PoolFunction::max ? static_cast<std::int64_t>(element_size(step.type))
-                                            : static_cast<std::int64_t>(sizeof(f32));
+  const auto element = static_cast<std::int64_t>(element_size(step.type));
+  return step.function == PoolFunction::max ? element : std::max(element, static_cast<std::int64_t>(sizeof(f32)));
 }
 
 void set_phases(const PoolAxis& last, PoolCut& cut) {
@@ -69,7 +69,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
   cut.folded = take(row);
   cut.ready = take(cut.ready_length * value);
   cut.totals = take(outputs * value);
-  cut.divisors = take(outputs * static_cast<std::int64_t>(sizeof(f32)));
+  cut.divisors = take(outputs * value);
   cut.gathered = take(std::max(row, outputs * static_cast<std::int64_t>(sizeof(f64))));
   cut.numbers = take(outputs * static_cast<std::int64_t>(sizeof(u32)));
   cut.lines = take((cut.window_rows + outer * cut.kept_rows) * static_cast<std::int64_t>(sizeof(std::int64_t)));

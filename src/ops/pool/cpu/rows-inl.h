@@ -13,12 +13,13 @@ struct Unaligned {
 
 // ---- Accumulators ---------------------------------------------------------------------------------------------------
 
-// Sums of FLOAT32.
+// Sums of FLOAT32 or FLOAT64.
+template <class T>
 struct Sum {
-  using Value = f32;
+  using Value = compute_t<T>;
   static constexpr bool kIsMax = false;
-  static constexpr f32 kNeutral = kNothing<f32>;
-  static f32 combine(f32 a, f32 b) { return a + b; }
+  static constexpr Value kNeutral = kNothing<Value>;
+  static Value combine(Value a, Value b) { return a + b; }
 #if defined(HWY_NAMESPACE)
   template <class V>
   static HWY_INLINE V combine_vectors(V a, V b) {
@@ -132,13 +133,14 @@ void lift(PoolFunction function, const std::byte* from, std::int64_t count, type
       std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
     }
   } else {
-    const auto* elements = reinterpret_cast<const typename Unaligned<f32>::type*>(from);
+    using Value = typename Op::Value;
+    const auto* elements = reinterpret_cast<const typename Unaligned<Value>::type*>(from);
     if constexpr (std::is_same_v<T, f16>) {
       widen_halves(from, count, to);
       elements = to;
     }
     if (function == PoolFunction::l1) {
-      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = magnitude_of<f32>(elements[i]); }
+      ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = magnitude_of<Value>(elements[i]); }
     } else if (function == PoolFunction::l2) {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) { to[i] = elements[i] * elements[i]; }
     } else if constexpr (!std::is_same_v<T, f16>) {
@@ -149,7 +151,8 @@ void lift(PoolFunction function, const std::byte* from, std::int64_t count, type
 
 // And back to elements. totals may be overwritten.
 template <class T, class Op>
-void finish(PoolFunction function, typename Op::Value* totals, const f32* divisors, std::int64_t count, std::byte* to) {
+void finish(PoolFunction function, typename Op::Value* totals, const typename Op::Value* divisors, std::int64_t count,
+            std::byte* to) {
   if constexpr (Op::kIsMax) {
     using Value = typename Op::Value;
     if constexpr (std::is_integral_v<Value>) {
@@ -159,18 +162,19 @@ void finish(PoolFunction function, typename Op::Value* totals, const f32* diviso
       std::memcpy(to, totals, static_cast<std::size_t>(count) * sizeof(T));
     }
   } else {
-    auto* const elements = std::is_same_v<T, f16> ? totals : reinterpret_cast<typename Unaligned<f32>::type*>(to);
+    auto* const elements =
+        std::is_same_v<T, f16> ? totals : reinterpret_cast<typename Unaligned<typename Op::Value>::type*>(to);
     if (function == PoolFunction::average) {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
-        elements[i] = pool_finished(PoolFunction::average, totals[i], divisors[i]);
+        elements[i] = pool_finished<typename Op::Value>(PoolFunction::average, totals[i], divisors[i]);
       }
     } else if (function == PoolFunction::l2) {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
-        elements[i] = pool_finished(PoolFunction::l2, totals[i], divisors[i]);
+        elements[i] = pool_finished<typename Op::Value>(PoolFunction::l2, totals[i], divisors[i]);
       }
     } else {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
-        elements[i] = pool_finished(PoolFunction::sum, totals[i], divisors[i]);
+        elements[i] = pool_finished<typename Op::Value>(PoolFunction::sum, totals[i], divisors[i]);
       }
     }
     if constexpr (std::is_same_v<T, f16>) {
@@ -260,7 +264,7 @@ class Tile {
         folded_(reinterpret_cast<Value*>(scratch + cut.folded)),
         ready_(reinterpret_cast<Value*>(scratch + cut.ready)),
         totals_(reinterpret_cast<Value*>(scratch + cut.totals)),
-        divisors_(reinterpret_cast<f32*>(scratch + cut.divisors)),
+        divisors_(reinterpret_cast<Value*>(scratch + cut.divisors)),
         gathered_(scratch + cut.gathered),
         numbers_(reinterpret_cast<u32*>(scratch + cut.numbers)),
         lines_(reinterpret_cast<std::int64_t*>(scratch + cut.lines)),
@@ -500,11 +504,11 @@ class Tile {
       return;
     }
     divided_by_ = row_count_;
-    f32* to = divisors_;
+    Value* to = divisors_;
     for (std::int64_t i = 0; i < columns_; ++i) {
       const std::int64_t count = step_.counts_padding != 0 ? cut_.window_rows * last_.window
                                                            : row_count_ * pool_taps(last_, first_ + i).count();
-      std::fill(to, to + cut_.inner, static_cast<f32>(count));
+      std::fill(to, to + cut_.inner, static_cast<Value>(count));
       to += cut_.inner;
     }
   }
@@ -601,7 +605,7 @@ class Tile {
   Value* const folded_;
   Value* const ready_;
   Value* const totals_;
-  f32* const divisors_;
+  Value* const divisors_;
   std::byte* const gathered_;
   u32* const numbers_;
   std::int64_t* const lines_;
@@ -646,9 +650,9 @@ void run_units(const PoolStep& step, const PoolCut& cut, std::int64_t first, std
 
 template <class T>
 PoolRun find_run(const PoolStep& step) {
-  if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f16>) {
+  if constexpr (is_float<T>) {
     if (step.function != PoolFunction::max) {
-      return run_units<T, Sum>;
+      return run_units<T, Sum<T>>;
     }
   }
   if constexpr (kOrdersFloats<T>) {

@@ -12,15 +12,16 @@ namespace anydml::cuda {
 template <class T>
 struct PoolSum {
   using Element = T;
+  using Value = compute_t<T>;
   PoolFunction function;
-  f32 total = kNothing<f32>;
+  Value total = kNothing<Value>;
 
   __device__ explicit PoolSum(const PoolStep& step) : function(step.function) {}
   __device__ void take(bits_t<T> bits, std::int64_t) {
-    total += pool_lifted(function, widen(__builtin_bit_cast(T, bits)));
+    total += pool_lifted<Value>(function, widen(__builtin_bit_cast(T, bits)));
   }
-  [[nodiscard]] __device__ bits_t<T> result(f32 divisor) const {
-    return __builtin_bit_cast(bits_t<T>, narrow<T>(pool_finished(function, total, divisor)));
+  [[nodiscard]] __device__ bits_t<T> result(f64 divisor) const {
+    return __builtin_bit_cast(bits_t<T>, narrow<T>(pool_finished<Value>(function, total, static_cast<Value>(divisor))));
   }
   [[nodiscard]] __device__ std::int64_t index() const { return -1; }
 };
@@ -40,7 +41,7 @@ struct PoolGreatest {
     greatest = takes ? key : greatest;
     place = takes ? at : place;
   }
-  [[nodiscard]] __device__ bits_t<T> result(f32) const {
+  [[nodiscard]] __device__ bits_t<T> result(f64) const {
     return __builtin_bit_cast(bits_t<T>, Ordered<T>::element(greatest));
   }
   [[nodiscard]] __device__ std::int64_t index() const { return place; }
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
       }
     }
   }
-  const f32 divisor = step.counts_padding != 0 ? static_cast<f32>(places) : static_cast<f32>(elements);
+  const f64 divisor = step.counts_padding != 0 ? places : static_cast<f64>(elements);
   store_element<T>(launch.output + output, fold.result(divisor), launch.output_is_aligned);
   if (launch.indices != nullptr) {
     if (launch.indices_are_wide) {

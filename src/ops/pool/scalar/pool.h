@@ -6,8 +6,8 @@
 //   sum        their sum; of no element NaN
 //   l1, l2     the sum of their magnitudes, the root of the sum of their squares; of no element NaN
 //
-// Sums are FLOAT32, start from -0 and take the elements in row-major order of the window. FLOAT16 is widened before,
-// and the result is rounded once.
+// Sums are FLOAT32, or FLOAT64 of FLOAT64; they start from -0 and take the elements in row-major order of the window.
+// FLOAT16 is widened before, and the result is rounded once.
 #pragma once
 
 #include "ops/pool/step.h"
@@ -17,20 +17,18 @@
 
 namespace anydml {
 
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 pool_lifted(PoolFunction function, f32 x) {
+template <class Value>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Value pool_lifted(PoolFunction function, Value x) {
   return function == PoolFunction::l1 ? magnitude_of(x) : function == PoolFunction::l2 ? x * x : x;
 }
 
 // divisor: what the sum is divided by for an average; otherwise it says whether there was an element.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 pool_finished(PoolFunction function, f32 sum, f32 divisor) {
+template <class Value>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Value pool_finished(PoolFunction function, Value sum, Value divisor) {
   if (function == PoolFunction::average) {
     return sum / divisor;  // -0 / 0 is NaN
   }
-  return select(divisor == 0.0F, quiet_nan<f32>(), function == PoolFunction::l2 ? square_root(sum) : sum);
+  return select(divisor == 0, quiet_nan<Value>(), function == PoolFunction::l2 ? square_root(sum) : sum);
 }
-
-// Of an output beside an index: the greatest element of no element has an index that no tensor has.
-template <class Index>
-inline constexpr Index kNoPoolIndex = static_cast<Index>(~Index{0});
 
 }  // namespace anydml
