@@ -99,7 +99,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(10)) {
+    switch (below(11)) {
       case 0:
         return split(x);
       case 1:
@@ -115,6 +115,8 @@ class RandomNetwork {
         return reduce(x);
       case 7:
         return resample(x);
+      case 8:
+        return pool(x);
       default:
         return by_element(x);
     }
