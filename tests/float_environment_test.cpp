@@ -204,6 +204,7 @@ void check_all_operators() {
   }
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
+    const bool is_top_k = std::string_view(info.name).starts_with("TOP_K");
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
     if (info.is_built == 0 || ((info.types >> type & 1) == 0 && !is_choice)) {
       continue;  // those of integers alone know no modes
@@ -243,6 +244,9 @@ void check_all_operators() {
       outputs = {{type, 2, matrix_sizes, nullptr, out.data()}};
     } else if (is_row_wise) {
       outputs = {{type, 2, row_sizes, nullptr, out.data()}};
+    } else if (is_top_k) {
+      outputs = {{type, 2, reduced_sizes, nullptr, out.data()},
+                 {ANYDML_UINT32, 2, reduced_sizes, nullptr, places.data()}};
     } else if (is_reduce || is_arg) {
       outputs = {{is_arg ? uint32_t{ANYDML_UINT32} : uint32_t{type}, 2, reduced_sizes, nullptr, out.data()}};
     } else {
@@ -250,14 +254,15 @@ void check_all_operators() {
     }
     std::fill(out.begin(), out.end(), T{});
     std::vector<std::pair<const anydml_tensor*, const List*>> calls;
-    for (const anydml_tensor& output : outputs) {
+    for (const anydml_tensor& output : is_top_k ? std::span(outputs).first(1) : std::span(outputs)) {
       for (const List& list : choices) {
         calls.emplace_back(&output, &list);
       }
     }
     for (const auto& call : calls) {
       const auto run = [&, output = call.first, given = call.second] {
-        return anydml_run(nullptr, info.name, inputs, info.input_count, output, 1, given->data(), given->size());
+        return anydml_run(nullptr, info.name, inputs, info.input_count, output, is_top_k ? 2 : 1, given->data(),
+                          given->size());
       };
       std::vector<T> expected;
       for (const Modes& wanted : kModes) {
