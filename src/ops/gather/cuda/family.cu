@@ -246,7 +246,8 @@ class OneHotRun final : public PreparedStep {
 
 class NonzeroRun final : public PreparedStep {
  public:
-  explicit NonzeroRun(const NonzeroStep& step) : step_(step) {}
+  NonzeroRun(const NonzeroStep& step, bool has_count, bool has_coordinates)
+      : step_(step), has_count_(has_count), has_coordinates_(has_coordinates) {}
 
   [[nodiscard]] u64 workspace_bytes() const noexcept override { return u64{tiles()} * sizeof(u32); }
 
@@ -254,8 +255,8 @@ class NonzeroRun final : public PreparedStep {
                                    cudaStream_t stream) const noexcept override {
     NonzeroTask task{};
     task.input = bases[0];
-    task.total = bases[1];
-    task.coordinates = bases[2];
+    task.total = has_count_ ? bases[1] : nullptr;
+    task.coordinates = has_coordinates_ ? bases[2] : nullptr;
     task.counts = reinterpret_cast<u32*>(workspace);
     task.mask = step_.mask;
     task.count = static_cast<u32>(step_.count);
@@ -271,9 +272,9 @@ class NonzeroRun final : public PreparedStep {
     task.row_stride = step_.row_stride;
     task.column_stride = step_.column_stride;
     task.input_aligned = is_aligned(bases[0], steps, step_.element) ? 1 : 0;
-    task.total_aligned = is_aligned(bases[1], 0, sizeof(u32)) ? 1 : 0;
+    task.total_aligned = is_aligned(task.total, 0, sizeof(u32)) ? 1 : 0;
     const auto row_steps = static_cast<u64>(step_.row_stride) | static_cast<u64>(step_.column_stride);
-    task.coordinates_aligned = is_aligned(bases[2], row_steps, sizeof(u32)) ? 1 : 0;
+    task.coordinates_aligned = is_aligned(task.coordinates, row_steps, sizeof(u32)) ? 1 : 0;
     visit_element(step_.element, [&]<class T>(T) {
       if (task.tiles > 0) {
         count_nonzero<T><<<task.tiles, kGatherThreads, 0, stream>>>(task);
@@ -294,6 +295,8 @@ class NonzeroRun final : public PreparedStep {
   [[nodiscard]] u32 tiles() const { return parts_of(static_cast<u64>(step_.count), kNonzeroTile); }
 
   NonzeroStep step_;
+  bool has_count_;  // an output that nobody reads has no address
+  bool has_coordinates_;
 };
 
 template <class Parameters>
@@ -308,7 +311,8 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
     case GatherKind::one_hot:
       return std::make_unique<OneHotRun>(read<OneHotStep>(flat));
     case GatherKind::nonzero:
-      return std::make_unique<NonzeroRun>(read<NonzeroStep>(flat));
+      return std::make_unique<NonzeroRun>(read<NonzeroStep>(flat), has_address(flat.operands[1].slot),
+                                          has_address(flat.operands[2].slot));
     case GatherKind::gather:
     case GatherKind::scatter:
       break;
