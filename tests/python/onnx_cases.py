@@ -434,7 +434,7 @@ CASES = {
                                            ([numbers(dtype, (4, 3)), ints(5)], {"axes": [1]})],
     "Clip": of_clip, "Concat": of_concat,
     "Col2Im": lambda dtype, since: [([numbers(dtype, (2, 8, 6), 5, False), ints(3, 4), ints(2, 2)], {}),
-                                    ([numbers(dtype, (1, 4, 12), 5, False), ints(4, 5), ints(2, 2)], {
+                                    ([numbers(dtype, (1, 4, 8), 5, False), ints(4, 5), ints(2, 2)], {
                                         "pads": [0, 1, 1, 0], "strides": [2, 1], "dilations": [1, 2]})],
     "ConstantOfShape": lambda dtype, since: [([ints(*shape)], {"value": onnx.numpy_helper.from_array(
         numbers(dtype_of(kind), (1,)))}) for shape in ((2, 3), (0,), ()) for kind in KINDS] + [([ints(2)], {})],
@@ -470,6 +470,7 @@ CASES = {
     "ReverseSequence": lambda dtype, since: [([numbers(dtype, (4, 3, 2)), ints(*lengths)], options) for lengths, options in (
         ((4, 1, 3), {}), ((2, 4, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
     "Resize": of_resize, "Upsample": lambda dtype, since: [],  # the same
+        ((4, 1, 3), {}), ((2, 3, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
     "Shape": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in (
         [{}] if since < 15 else [{}, {"start": 1}, {"start": -2, "end": -1}])],
     "Shrink": lambda dtype, since: finite(of_one(lambd=1.5, bias=1.0))(dtype, since) if np.dtype(

@@ -55,9 +55,41 @@ inline MoveBlock with_long_rows(MoveBlock block) {
   return block;
 }
 
+// Two rows of which the units alternate at the destination: one pass writes its lines whole. False: they do not.
+template <class Unit>
+bool move_pairs(const MoveBlock& block) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
+  if (block.rows != 2) {
+    return false;
+  }
+  const auto unit_at = [](const std::byte* at) {
+    Unit unit;
+    std::memcpy(&unit, at, sizeof(unit));
+    return unit;
+  };
+  const std::byte* const from = block.from;
+  std::byte* const to = block.to;
+  if (block.to_row == kBytes && block.to_column == 2 * kBytes && block.from_column == kBytes) {
+    const std::byte* const second = from + block.from_row;
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < block.columns; ++i) {
+      const Unit units[] = {unit_at(from + i * kBytes), unit_at(second + i * kBytes)};
+      std::memcpy(to + 2 * i * kBytes, &units[0], sizeof(Unit));
+      std::memcpy(to + (2 * i + 1) * kBytes, &units[1], sizeof(Unit));
+    }
+    return true;
+  }
+  return false;
+}
+
 template <class Unit>
 void move_units(const MoveBlock& given) noexcept {
   const MoveBlock block = with_long_rows(given);
+  if constexpr (std::is_integral_v<Unit>) {
+    if (move_pairs<Unit>(block)) {
+      return;
+    }
+  }
   for (std::int64_t row = 0; row < block.rows; ++row) {
     move_row<Unit>(block, block.from + row * block.from_row, block.to + row * block.to_row);
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/small_sort.h"
 #include "ops/move/cpu/blocks.h"
 #include "ops/move/cpu/reversal.h"
 #include "ops/move/step.h"
@@ -24,6 +25,7 @@ constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads
 constexpr std::int64_t kPartsOfRest = 2;            // for each thread
 constexpr std::int64_t kPartsOfAll = 64;            // likewise, and no smaller
 constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer ones share few lines
+constexpr std::size_t kMostByRows = 16;             // copies that go row by row
 constexpr std::int64_t kLeastSquare = 16;           // bytes of a side that is worth transposing
 // The time that other things take, in bytes that are moved meanwhile.
 constexpr std::int64_t kCostOfTile = 256;
@@ -88,25 +90,63 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
+// A loop in which the destination goes on where the innermost one ends becomes the next one outside it, if there is
+// one: lines that are written whole and in order need not be read first, which is worth more than a source in order.
+void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
+  if (loops.size() < 3 || copy.run >= kLeastRow || copy.from == kFromConstant || loops.back().to != copy.run) {
+    return;
+  }
+  const std::int64_t whole = loops.back().size * copy.run;
+  const bool is_transposed = loops[loops.size() - 2].from == copy.run &&
+                             std::min(loops.back().size, loops[loops.size() - 2].size) * copy.run >= kLeastSquare;
+  const auto next = std::ranges::find(loops.first(loops.size() - 1), whole, &MoveLoop::to);
+  if (!is_transposed && next != loops.end() - 1) {
+    std::rotate(next, next + 1, loops.end() - 1);
+  }
+}
+
 // Copies of which the same tiles go one after another: parts of a JOIN or a SPLIT that interleave with each other in
 // memory, so that a cache line that they share is fetched once.
 struct Band {
   std::size_t first;
   std::size_t count;
+  bool by_rows;  // row by row of all copies, so that lines of the destination are written whole and in order
   std::int64_t tiles;
   std::int64_t tile_cost;
 };
 
+bool shares_memory(const ReadyCopy& a, const ReadyCopy& b) {
+  return a.to == b.to || (a.from == b.from && a.from != kFromConstant);
+}
+
+// The sizes of loops that begin at `a` and at `b`.
+bool same_sizes(std::span<const MoveLoop> a, std::span<const MoveLoop> b) {
+  return std::ranges::equal(a, b, [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
+}
+
+// Units beside rows, such as the edges that a padding adds to each of them: the loop over the units becomes that over
+// the rows, so that both go together.
+void stand_beside(const ReadyCopy& rows, ReadyCopy& units) {
+  if (!rows.has_rows() || units.shape != MoveShape::strided || !shares_memory(rows, units) || units.column.size == 1) {
+    return;
+  }
+  const std::uint32_t outer_rank = units.outer_rank + (units.row.size > 1 ? 1 : 0);
+  if (units.column.size != rows.row.size || !same_sizes({units.outer, outer_rank}, {rows.outer, rows.outer_rank})) {
+    return;
+  }
+  units.row = units.column;
+  units.column = kOnce;
+  units.outer_rank = outer_rank;
+}
+
 bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
-  const bool shares = a.to == b.to || (a.from == b.from && a.from != kFromConstant);
   const bool has_rows = a.has_rows();
   const auto fits = [&](const ReadyCopy& copy) {
-    return copy.has_rows() == has_rows && copy.shape != MoveShape::transposed && copy.width() <= kMostInterleaved &&
-           (has_rows ? copy.row.size : copy.column.size) > 1;
+    return (copy.has_rows() || copy.column.size == 1) == has_rows && copy.shape != MoveShape::transposed &&
+           copy.width() <= kMostInterleaved && (has_rows ? copy.row.size : copy.column.size) > 1;
   };
-  return shares && fits(a) && fits(b) && a.row.size == b.row.size && (has_rows || a.column.size == b.column.size) &&
-         std::equal(a.outer, a.outer + a.outer_rank, b.outer, b.outer + b.outer_rank,
-                    [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
+  return shares_memory(a, b) && fits(a) && fits(b) && a.row.size == b.row.size &&
+         (has_rows || a.column.size == b.column.size) && same_sizes({a.outer, a.outer_rank}, {b.outer, b.outer_rank});
 }
 
 // A pattern begins anew with each tile, so that a tile is whole patterns. Tiles across the source are narrow and high,
@@ -117,10 +157,14 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   for (const ReadyCopy& copy : copies) {
     width += copy.width();
   }
-  Band band{.first = first, .count = copies.size(), .tiles = 1, .tile_cost = 0};
+  Band band{.first = first, .count = copies.size(), .by_rows = false, .tiles = 1, .tile_cost = 0};
+  band.by_rows = copies.size() > 1 && copies.size() <= kMostByRows && copies.front().has_rows() &&
+                 std::ranges::all_of(copies, [](const ReadyCopy& copy) {
+                   return copy.from != kFromConstant || copy.width() <= std::int64_t{kPatternBytes};
+                 });
   for (ReadyCopy& copy : copies) {
     const bool is_transposed = copy.shape == MoveShape::transposed;
-    if (copy.has_rows()) {
+    if (copies.front().has_rows()) {
       copy.tile_columns = copies.size() > 1 ? copy.column.size : std::min(copy.column.size, kTileBytes);
       copy.tile_rows = std::clamp<std::int64_t>(kTileBytes / width, 1, copy.row.size);
     } else {
@@ -142,6 +186,73 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
     band.tiles *= loop.size;
   }
   return band;
+}
+
+// How far from its operands tile n of a copy begins.
+struct Offsets {
+  std::int64_t from;
+  std::int64_t to;
+};
+Offsets offsets_of(const ReadyCopy& copy, std::int64_t tile) {
+  Offsets offsets{.from = copy.from_offset, .to = copy.to_offset};
+  const auto add = [&offsets](std::int64_t index, const MoveLoop& loop) {
+    offsets.from += index * loop.from;
+    offsets.to += index * loop.to;
+  };
+  add(tile % copy.row_tiles * copy.tile_rows, copy.row);
+  std::int64_t rest = tile / copy.row_tiles;
+  for (std::uint32_t i = copy.outer_rank; i-- > 0; rest /= copy.outer[i].size) {
+    add(rest % copy.outer[i].size, copy.outer[i]);
+  }
+  return offsets;
+}
+
+// From the first byte to the last, which memcpy does not promise.
+void move_upwards(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kPart = 16;
+  if (bytes == 4) {
+    std::memcpy(to, from, 4);
+  } else if (bytes < kPart) {
+    std::memcpy(to, from, bytes);
+  } else {
+    for (std::size_t n = 0; n + kPart <= bytes; n += kPart) {
+      std::memcpy(to + n, from + n, kPart);
+    }
+    std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
+  }
+}
+
+// A tile of a band whose copies have whole rows or a unit beside each of them.
+void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* const* operands) {
+  struct Part {
+    const std::byte* from;
+    std::byte* to;
+    std::int64_t from_row;
+    std::int64_t to_row;
+    std::size_t bytes;
+  };
+  Part parts[kMostByRows];
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const ReadyCopy& copy = copies[i];
+    const Offsets offsets = offsets_of(copy, tile);
+    const std::byte* const from = copy.from == kFromConstant ? copy.pattern.data() : operands[copy.from];
+    parts[i] = {.from = from + offsets.from,
+                .to = operands[copy.to] + offsets.to,
+                .from_row = copy.row.from,
+                .to_row = copy.row.to,
+                .bytes = static_cast<std::size_t>(copy.width())};
+  }
+  // A row of the destination is written upwards: after a step back, lines would be read before they are written.
+  small_sort(parts, copies.size(), [](const Part& a, const Part& b) { return a.to < b.to; });
+  const ReadyCopy& one = copies.front();
+  const std::int64_t rows = std::min(one.tile_rows, one.row.size - tile % one.row_tiles * one.tile_rows);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (Part& part : std::span(parts, copies.size())) {
+      move_upwards(part.to, part.from, part.bytes);
+      part.from += part.from_row;
+      part.to += part.to_row;
+    }
+  }
 }
 
 // Calls the kernel for tiles [begin, end). Those that follow one another along a row, or as whole rows, go as one
@@ -218,9 +329,12 @@ void make_bands(ReadyTable& table) {
   for (std::size_t first = 0; first < table.copies.size();) {
     std::int64_t width = table.copies[first].width();
     std::size_t end = first + 1;
-    while (end < table.copies.size() && interleaves(table.copies[first], table.copies[end]) &&
-           width + table.copies[end].width() <= kTileBytes) {
-      width += table.copies[end++].width();
+    for (; end < table.copies.size(); ++end) {
+      stand_beside(table.copies[first], table.copies[end]);
+      if (!interleaves(table.copies[first], table.copies[end]) || width + table.copies[end].width() > kTileBytes) {
+        break;
+      }
+      width += table.copies[end].width();
     }
     table.bands.push_back(make_band(std::span(table.copies).subspan(first, end - first), first));
     first = end;
@@ -262,8 +376,9 @@ ReadyTable make_table(const Step& flat, const cpu::Machine& machine) {
   table.copies.reserve(given.copies().size());
   for (const MoveCopy& copy : given.copies()) {
     const auto own = given.loops(copy);
-    const MoveLoop* const first = table.loops.data() + table.loops.size();
+    MoveLoop* const first = table.loops.data() + table.loops.size();
     table.loops.insert(table.loops.end(), own.begin(), own.end());
+    bring_together({first, own.size()}, copy);
     table.copies.push_back(make_ready(copy, {first, own.size()}, machine.target));
   }
   make_bands(table);
@@ -281,6 +396,12 @@ class MoveRun final : public cpu::Prepared {
     for (; at.band <= end.band && at.band < table_.bands.size(); at = {.band = at.band + 1, .tile = 0}) {
       const Band& band = table_.bands[at.band];
       const std::int64_t until = at.band == end.band ? end.tile : band.tiles;
+      if (band.by_rows) {
+        for (std::int64_t tile = at.tile; tile < until; ++tile) {
+          run_rows(std::span(table_.copies).subspan(band.first, band.count), tile, operands);
+        }
+        continue;
+      }
       const std::int64_t together = band.count == 1 ? until - at.tile : 1;
       for (std::int64_t tile = at.tile; tile < until; tile += together) {
         for (const ReadyCopy& copy : std::span(table_.copies).subspan(band.first, band.count)) {
