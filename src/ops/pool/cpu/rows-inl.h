@@ -485,9 +485,9 @@ class Tile {
   // Where the results of a row go: to the output itself if its elements are the values.
   [[nodiscard]] Value* results() {
     if constexpr (Op::kIsMax && std::is_same_v<Value, T>) {
-      std::byte* const to = at_.output + output_ + output_row_ + first_ * last_.output_step;
-      if (at_.output != nullptr && writes_rows_ && can_read_directly(to)) {
-        return reinterpret_cast<Value*>(to);
+      if (at_.output != nullptr && writes_rows_) {
+        std::byte* const to = at_.output + output_ + output_row_ + first_ * last_.output_step;
+        return can_read_directly(to) ? reinterpret_cast<Value*>(to) : totals_;
       }
     }
     return totals_;
