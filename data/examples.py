@@ -243,6 +243,8 @@ EXAMPLES: dict[str, Example] = {
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
     "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": False}),
     "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": False}),
+    "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": 0}),
+    "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": 0}),
     "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),
     "LP_POOLING1": Example((_PLANE,), _pooled(14, 22), {**_DILATED, "P": 1}),
     "MAX_POOLING": Example((_PLANE,), _pooled(6, 8), _WINDOWS),
@@ -252,7 +254,7 @@ EXAMPLES: dict[str, Example] = {
     "QUANTIZED_LINEAR_AVERAGE_POOLING": Example(
         (u8(*range(10, 18)).shaped(1, 1, 2, 4), f32(0.5).shaped(1, 1, 1, 1), u8(10).shaped(1, 1, 1, 1),
          f32(0.25).shaped(1, 1, 1, 1), u8(1).shaped(1, 1, 1, 1)), u8(6, 10).shaped(1, 1, 1, 2),
-        {**_DILATED, "IncludePadding": False}),
+        {**_DILATED, "IncludePadding": 0}),
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
@@ -313,6 +315,9 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
              for output, tensor in zip(op.outputs, example.outputs)]
     if any(types):
         arguments.append(f"dtype={tuple(types) if _has_several(example) else json.dumps(types[0])}")
+    wanted = [True if output.tensor.optional else None for output in op.outputs]
+    if any(wanted):  # an optional output that is not asked for is absent
+        arguments.append(f"out={tuple(wanted)}")
     return before, f"anydml.{op.python}(", arguments
 
 

@@ -986,7 +986,7 @@ def average_pooling(input, /, *, strides, window_size, start_padding, end_paddin
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                        include_padding=false).tolist()
+    ...                        include_padding=0).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _run("AVERAGE_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
@@ -1468,7 +1468,7 @@ def max_pooling1(input, /, *, strides, window_size, start_padding, end_padding, 
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0])]
+    ...                                              end_padding=[0, 0], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _run("MAX_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
@@ -1754,7 +1754,7 @@ def max_pooling2(input, /, *, strides, window_size, start_padding, end_padding, 
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0], dilations=[1, 1])]
+    ...                                              end_padding=[0, 0], dilations=[1, 1], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _run("MAX_POOLING2", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
@@ -2406,7 +2406,7 @@ def average_pooling1(input, /, *, strides, window_size, start_padding, end_paddi
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                         dilations=[1, 1], include_padding=false).tolist()
+    ...                         dilations=[1, 1], include_padding=0).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _run("AVERAGE_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
@@ -2473,7 +2473,7 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     >>> output_zero_point = np.uint8([[[[1]]]])
     >>> anydml.quantized_linear_average_pooling(x, input_scale, input_zero_point, output_scale, output_zero_point,
     ...                                         strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=false).tolist()
+    ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=0).tolist()
     [[[[6, 10]]]]
     """
     return _run("QUANTIZED_LINEAR_AVERAGE_POOLING",

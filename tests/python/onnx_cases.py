@@ -425,6 +425,8 @@ CASES = {
     "LpNormalization": lambda dtype, since: [([np.abs(numbers(dtype, (3, 4), 5, False))], {"p": p, "axis": axis})
                                              for p in (1, 2) for axis in (-1, 0)],  # the reference takes no absolutes
     "LpPool": lambda dtype, since: of_windows(dtype, since, p=True), "MaxPool": of_windows,
+    "MaxUnpool": lambda dtype, since: [([numbers(dtype, (1, 1, 2, 2), 5, False), np.array([[[[5, 7], [13, 15]]]])],
+                                        {"kernel_shape": [2, 2], "strides": [2, 2]})],
     "MeanVarianceNormalization": lambda dtype, since: [  # ONNX's definition has constants of float
         ([numbers(dtype, (2, 3, 2, 4), 5, False)], {})] if dtype == np.float32 else [],
     "ArgMax": of_arg, "ArgMin": of_arg, "BitShift": of_bit_shift, "Cast": of_cast, "CastLike": of_cast_like,

@@ -73,6 +73,29 @@ struct Greatest {
 #endif
 };
 
+#if defined(HWY_NAMESPACE)
+// The whole vectors of few taps, whose addresses stay in registers; how many elements were done. The neutral value
+// would change nothing.
+template <class Op, int kCount>
+std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value* totals, std::int64_t columns) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<typename Op::Value> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const typename Op::Value* const first = taps[0];
+  const typename Op::Value* const second = taps[1];
+  const typename Op::Value* const third = taps[kCount - 1];
+  std::int64_t i = 0;
+  for (; i + lanes <= columns; i += lanes) {
+    auto a = Op::combine_vectors(hn::LoadU(d, first + i), hn::LoadU(d, second + i));
+    if constexpr (kCount == 3) {
+      a = Op::combine_vectors(a, hn::LoadU(d, third + i));
+    }
+    hn::StoreU(a, d, totals + i);
+  }
+  return i;
+}
+#endif
+
 // totals[i] = the combination of taps[0][i], taps[1][i], ... in this order, after totals[i] itself unless `begins`.
 template <class Op>
 void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begins, typename Op::Value* totals,
@@ -84,6 +107,9 @@ void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begin
   const hn::ScalableTag<Value> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto neutral = hn::Set(d, Op::kNeutral);
+  if (begins && (count == 2 || count == 3)) {
+    i = count == 2 ? fold_few<Op, 2>(taps, totals, columns) : fold_few<Op, 3>(taps, totals, columns);
+  }
   for (; i + 4 * lanes <= columns; i += 4 * lanes) {
     Value* const to = totals + i;
     auto a = begins ? neutral : hn::LoadU(d, to);
@@ -343,18 +369,19 @@ class Tile {
     const std::byte* from;   // where its column 0 is
     std::int64_t number;     // among the rows of a plane
     std::int64_t in_window;  // among the rows of a window
-    std::int64_t held_at;    // where it is held
+    std::int64_t held_at;    // where rows of its kind are held
+    std::int64_t height;     // its place along the last but one axis
   };
   InputRow next_row() {
-    InputRow row{.from = input_, .number = 0, .in_window = 0, .held_at = 0};
+    InputRow row{.from = input_, .number = 0, .in_window = 0, .held_at = 0, .height = 0};
     for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
       const PoolAxis& axis = step_.axes[i];
       const std::int64_t place = taps_[i].start + places_[i] * axis.dilation;
       row.from += place * axis.input_step;
       row.number = row.number * axis.input + place;
       const bool is_height = i + 2 == step_.rank;
-      row.held_at = is_height ? row.in_window * cut_.kept_rows + (cut_.kept_rows != 0 ? place % cut_.kept_rows : 0)
-                              : row.in_window * axis.window + places_[i];
+      row.height = place;
+      row.held_at = is_height ? row.in_window * cut_.kept_rows : row.in_window * axis.window + places_[i];
       row.in_window = row.in_window * axis.window + places_[i];
     }
     for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
@@ -419,7 +446,7 @@ class Tile {
 
   // Null: the row is there already. Either way it is at last_held_.
   Value* held_row(const InputRow& row) {
-    const std::int64_t at = cut_.kept_rows != 0 ? row.held_at : 0;
+    const std::int64_t at = cut_.kept_rows != 0 ? row.held_at + row.height % cut_.kept_rows : 0;
     Value* const to = held_ + at * cut_.ready_length;
     last_held_ = to;
     if (cut_.kept_rows != 0) {
@@ -455,7 +482,19 @@ class Tile {
     fill_padding(folded_);
   }
 
+  // Where the results of a row go: to the output itself if its elements are the values.
+  [[nodiscard]] Value* results() {
+    if constexpr (Op::kIsMax && std::is_same_v<Value, T>) {
+      if (at_.output != nullptr && writes_rows_) {
+        std::byte* const to = at_.output + output_ + output_row_ + first_ * last_.output_step;
+        return can_read_directly(to) ? reinterpret_cast<Value*>(to) : totals_;
+      }
+    }
+    return totals_;
+  }
+
   void fold_columns() {
+    Value* const to = results();
     const Value* row = folded_;
     if (!cut_.rests.empty()) {
       split(cut_, last_.stride, folded_, span_, ready_);
@@ -467,7 +506,7 @@ class Tile {
       for (std::size_t i = 0; i < some; ++i) {
         taps[i] = row + cut_.taps_at[tap + i];
       }
-      fold<Op>(taps, some, tap == 0, totals_, columns_ * cut_.inner);
+      fold<Op>(taps, some, tap == 0, to, columns_ * cut_.inner);
     }
   }
 
@@ -573,6 +612,9 @@ class Tile {
   }
 
   void hand_out(std::int64_t number) {
+    if (at_.indices == nullptr && results() != totals_) {
+      return;  // they are there
+    }
     const std::int64_t count = columns_ * cut_.inner;
     if (at_.output == nullptr) {
       const std::int64_t first = (plane_ * cut_.rows + number) * last_.output + first_;
