@@ -241,8 +241,6 @@ EXAMPLES: dict[str, Example] = {
         "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
     "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
-    "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": False}),
-    "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": False}),
     "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": 0}),
     "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": 0}),
     "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),

@@ -181,6 +181,10 @@ void check_all_operators() {
                                  {number("BlockSize", 1), named("Order", "DEPTH_COLUMN_ROW")},
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
+  // The first of each row, and their indices.
+  choices.push_back({number("Axis", 1), number("K", 1)});
+  choices.push_back({number("Axis", 1), number("K", 1), named("AxisDirection", "INCREASING")});
+  std::vector<uint32_t> chosen(kCount);
   std::vector<u64> indices(kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
     indices[i] = i ^ 1;
@@ -225,11 +229,11 @@ void check_all_operators() {
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
-    const anydml_tensor inputs[] = {is_product                           ? matrix
-                                    : is_move                            ? image
-                                    : is_reduce || is_arg || is_row_wise ? rows
-                                    : is_choice                          ? bytes
-                                                                         : first,
+    const anydml_tensor inputs[] = {is_product                                       ? matrix
+                                    : is_move                                        ? image
+                                    : is_reduce || is_arg || is_row_wise || is_top_k ? rows
+                                    : is_choice                                      ? bytes
+                                                                                     : first,
                                     is_product     ? other_matrix
                                     : is_unpooling ? places
                                     : is_choice    ? first
@@ -246,7 +250,7 @@ void check_all_operators() {
       outputs = {{type, 2, row_sizes, nullptr, out.data()}};
     } else if (is_top_k) {
       outputs = {{type, 2, reduced_sizes, nullptr, out.data()},
-                 {ANYDML_UINT32, 2, reduced_sizes, nullptr, places.data()}};
+                 {ANYDML_UINT32, 2, reduced_sizes, nullptr, chosen.data()}};
     } else if (is_reduce || is_arg) {
       outputs = {{is_arg ? uint32_t{ANYDML_UINT32} : uint32_t{type}, 2, reduced_sizes, nullptr, out.data()}};
     } else {

@@ -470,9 +470,8 @@ CASES = {
     "ReduceMean": reduction(empty=False), "ReduceMin": reduction(specials=True), "ReduceProd": reduction(),
     "ReduceSum": reduction(13), "ReduceSumSquare": reduction(), "Reshape": of_reshape,
     "ReverseSequence": lambda dtype, since: [([numbers(dtype, (4, 3, 2)), ints(*lengths)], options) for lengths, options in (
-        ((4, 1, 3), {}), ((2, 4, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
-    "Resize": of_resize, "Upsample": lambda dtype, since: [],  # the same
         ((4, 1, 3), {}), ((2, 3, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
+    "Resize": of_resize, "Upsample": lambda dtype, since: [],  # the same
     "Shape": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in (
         [{}] if since < 15 else [{}, {"start": 1}, {"start": -2, "end": -1}])],
     "Shrink": lambda dtype, since: finite(of_one(lambd=1.5, bias=1.0))(dtype, since) if np.dtype(
