@@ -294,9 +294,9 @@ struct Call {
     anydml_attribute attributes[6]{};
     attributes[0] = {"InterpolationMode", ANYDML_TEXT, 0, {.text = mode}};
     attributes[1] = {"RoundingDirection", ANYDML_TEXT, 0, {.text = "DECREASING"}};
-    attributes[2] = {"Scales", ANYDML_FLOAT64 | ANYDML_ARRAY, 1, {.f64s = &scale}};
-    attributes[3] = {"InputPixelOffsets", ANYDML_FLOAT64 | ANYDML_ARRAY, 1, {.f64s = &before}};
-    attributes[4] = {"OutputPixelOffsets", ANYDML_FLOAT64 | ANYDML_ARRAY, 1, {.f64s = &after}};
+    attributes[2] = {"Scales", uint32_t{ANYDML_FLOAT64} | ANYDML_ARRAY, 1, {.f64s = &scale}};
+    attributes[3] = {"InputPixelOffsets", uint32_t{ANYDML_FLOAT64} | ANYDML_ARRAY, 1, {.f64s = &before}};
+    attributes[4] = {"OutputPixelOffsets", uint32_t{ANYDML_FLOAT64} | ANYDML_ARRAY, 1, {.f64s = &after}};
     attributes[5] = {"Antialiased", ANYDML_INT64, 0, {.i64 = antialiased}};
     return anydml_run(nullptr, "RESAMPLE3", &from, 1, &to, 1, attributes, 6);
   }
