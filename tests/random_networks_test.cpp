@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs of operators that move elements, multiply matrices, normalise, reduce and resample, with element-wise
-// operators between them, in the C API: the same bits as the operators one by one. ANYDML_GRAPHS: how many;
-// ANYDML_GRAPH_SEED: from which on. A failure names the seed of its graph.
+// Random graphs of operators that move, gather, scatter and order elements, multiply matrices, normalise, reduce, pool
+// and resample, with element-wise operators between them, in the C API: the same bits as the operators one by one.
+// ANYDML_GRAPHS: how many; ANYDML_GRAPH_SEED: from which on. A failure names the seed of its graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -63,10 +63,27 @@ class RandomNetwork {
     return may_be_constant && one_in(3) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // One of the last values, more often than not.
+  // A FLOAT32 value: one of the last, more often than not.
   [[nodiscard]] std::size_t any_value() {
     const std::size_t count = twin_.count();
-    return one_in(3) ? below(count) : count - 1 - below(std::min<std::size_t>(count, 3));
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const std::size_t value = one_in(3) ? below(count) : count - 1 - below(std::min<std::size_t>(count, 3));
+      if (twin_[value].form.type == ANYDML_FLOAT32) {
+        return value;
+      }
+    }
+    return 0;  // an input
+  }
+
+  // Indices into `size` elements; a few of them lead outside.
+  [[nodiscard]] std::size_t add_indices(const Sizes& sizes, int64_t size) {
+    const Form form(ANYDML_INT32, sizes);
+    Bytes data(form.bytes());
+    for (std::size_t i = 0; i < data.size(); i += sizeof(int32_t)) {
+      const auto index = static_cast<int32_t>(one_in(50) ? random_() : below(static_cast<std::size_t>(size)));
+      std::memcpy(&data[i], &index, sizeof(index));
+    }
+    return one_in(2) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
   // A value with these sizes but for one axis, where any size will do; a new one if there is none.
@@ -99,7 +116,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(11)) {
+    switch (below(14)) {
       case 0:
         return split(x);
       case 1:
@@ -117,6 +134,12 @@ class RandomNetwork {
         return resample(x);
       case 8:
         return pool(x);
+      case 9:
+        return gather(x);
+      case 10:
+        return scatter(x);
+      case 11:
+        return order(x);
       default:
         return by_element(x);
     }
@@ -289,6 +312,46 @@ class RandomNetwork {
                                           : one_in(2) ? "MAX"
                                                       : "LOG_SUM_EXP"),
                                  axes_of(axes)}));
+  }
+
+  void gather(std::size_t x) {
+    Sizes sizes = twin_[x].form.sizes;
+    const std::size_t axis = below(sizes.size());
+    const int64_t size = sizes[axis];
+    sizes[axis] = some_size();
+    const std::size_t indices = add_indices(sizes, size);
+    note("GATHER_ELEMENTS", {x, indices});
+    static_cast<void>(twin_.run("GATHER_ELEMENTS", {x, indices}, Form(ANYDML_FLOAT32, sizes),
+                                {integer("Axis", static_cast<int64_t>(axis))}));
+  }
+
+  void scatter(std::size_t x) {
+    const Sizes& sizes = twin_[x].form.sizes;
+    const Form form(ANYDML_FLOAT32, sizes);
+    const std::size_t axis = below(sizes.size());
+    Sizes updated = form.sizes;
+    updated[axis] = some_size();
+    const std::size_t indices = add_indices(updated, form.sizes[axis]);
+    const std::size_t updates = value_like(updated, updated.size());
+    note("SCATTER_ELEMENTS", {x, indices, updates});
+    static_cast<void>(
+        twin_.run("SCATTER_ELEMENTS", {x, indices, updates}, form, {integer("Axis", static_cast<int64_t>(axis))}));
+  }
+
+  // The greatest or least of each row; sometimes they are found again by their indices.
+  void order(std::size_t x) {
+    Sizes sizes = twin_[x].form.sizes;
+    const std::size_t axis = below(sizes.size());
+    sizes[axis] = 1 + static_cast<int64_t>(below(static_cast<std::size_t>(sizes[axis])));
+    const anydml_attribute along = integer("Axis", static_cast<int64_t>(axis));
+    note("TOP_K1", {x});
+    const std::vector<std::size_t> found =
+        twin_.run("TOP_K1", {x}, std::vector<Form>{Form(ANYDML_FLOAT32, sizes), Form(ANYDML_UINT32, sizes)},
+                  {along, integer("K", sizes[axis]), integer("AxisDirection", one_in(2) ? 1 : 0)});
+    if (one_in(2)) {
+      note("GATHER_ELEMENTS", {x, found[1]});
+      static_cast<void>(twin_.run("GATHER_ELEMENTS", {x, found[1]}, Form(ANYDML_FLOAT32, sizes), {along}));
+    }
   }
 
   void pool(std::size_t x) {
