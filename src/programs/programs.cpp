@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/float_environment.h"
 #include "base/log.h"
 
 namespace anydml {
@@ -38,6 +39,8 @@ void log_once(std::string_view who, const BackendDeviceInfo& device, const char*
 
 Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                        std::string* text) {
+  // Families compute with floats too, and the caller may have set any rounding.
+  const DefaultFloatEnvironment modes;
   GraphPrograms programs;
   DeviceTraits traits = device.info->traits;
   for (;;) {

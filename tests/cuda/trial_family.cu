@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "../support/trial_step.h"
 #include "backend/cuda/family.h"
+#include "support/trial_step.h"
 
 namespace anydml {
 namespace test {

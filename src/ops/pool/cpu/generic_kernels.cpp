@@ -11,6 +11,7 @@ namespace anydml {
 namespace {
 
 #include "backend/cpu/halves-inl.h"
+#include "ops/pool/cpu/accumulators-inl.h"
 #include "ops/pool/cpu/rows-inl.h"
 
 }  // namespace

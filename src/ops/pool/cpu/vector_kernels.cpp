@@ -18,6 +18,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 #include "backend/cpu/halves-inl.h"
+#include "ops/pool/cpu/accumulators-inl.h"
 #include "ops/pool/cpu/rows-inl.h"
 
 }  // namespace
