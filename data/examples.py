@@ -378,6 +378,9 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     if one.kind == "operators":
         return (f'const anydml_operator {name} = {{"{value}", NULL, 0}};',
                 f'{{"{one.field}", ANYDML_OPERATOR, 0, {{.operators = &{name}}}}}')
+    if isinstance(value, list) and any(isinstance(number, float) for number in value):
+        return (f"const double {name}[] = {_c_list(value)};",
+                f'{{"{one.field}", ANYDML_FLOAT64 | ANYDML_ARRAY, {len(value)}, {{.f64s = {name}}}}}')
     if isinstance(value, list):
         return (f"const int64_t {name}[] = {_c_list(value)};",
                 f'{{"{one.field}", ANYDML_INT64 | ANYDML_ARRAY, {len(value)}, {{.i64s = {name}}}}}')
@@ -460,6 +463,9 @@ def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | 
     return [(one.field, tensor) for one, tensor in zip(fields, example.outputs)]
 
 
+_PAIRS = ("ScaleSize",)  # a DML_SIZE_2D, which models write as an object
+
+
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
     """`type_field` is the member that says of which type a DML_SCALAR_UNION is."""
     results = _results(op, example)
@@ -484,6 +490,8 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
+            if one.field in _PAIRS:
+                value = dict(zip(("Width", "Height"), value))
             text = f'{{ "Type": "{value}" }}' if one.kind == "operators" else json.dumps(value)
             members.append(f'"{one.field}": {text}')
 

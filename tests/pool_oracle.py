@@ -12,7 +12,7 @@ import numpy as np
 
 from move_oracle import lay_out
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
-from pool_reference import maximum, pool, quantized, unpool
+from pool_reference import maximum, pool_or_reduce, quantized, unpool
 
 CASES = 30  # of each operator and type
 # Sizes around the edges of vectors, tiles and pieces: those of the tensor, the window, the strides and the paddings.
@@ -121,11 +121,11 @@ class Checks:
             self.compare(name, [x], outputs, self.attributes(windows, dilated), [self.dtype, kind])
         elif name.startswith("LP"):
             p = int(self.random.choice([1, 2, 2] if self.dtype == np.float64 else [1, 2, 2, 3, 4, 7]))
-            answer = pool("LP", x, sizes, **where, end=end, p=p)
+            answer = pool_or_reduce("LP", x, sizes, **where, end=end, p=p)
             self.compare(name, [x], [answer], self.attributes(windows, dilated, P=p), [self.dtype])
         elif name.startswith("AVERAGE"):
             include = bool(self.random.integers(0, 2))
-            answer = pool("AVERAGE", x, sizes, **where, end=end, include=include)
+            answer = pool_or_reduce("AVERAGE", x, sizes, **where, end=end, include=include)
             self.compare(name, [x], [answer], self.attributes(windows, dilated, IncludePadding=int(include)), [self.dtype])
         else:
             self.quantized(name, x, sizes, windows)

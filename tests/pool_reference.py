@@ -30,18 +30,8 @@ def power(x, exponent):
     return np.power(x.astype(np.longdouble), np.longdouble(exponent)).astype(np.float32)
 
 
-def pool(function, x, sizes, window, strides, dilations, start, end, include=False, p=2):
+def pool(function, x, sizes, window, strides, dilations, start, include=False, p=2):
     """AVERAGE and LP: sums of FLOAT32, or FLOAT64, from -0, divided or with the root taken, and rounded to the type once."""
-    axes = list(range(2, x.ndim))
-    if x.size and is_global(x, sizes, window, start, end):
-        if function == "AVERAGE" or p <= 2:
-            name = "AVERAGE" if function == "AVERAGE" else f"L{p}"
-            by_fractions = x.dtype == np.float16 and name != "L2"
-            result = (reduce_halves if by_fractions else reduce_floats)(name, x, axes)
-        else:
-            sums = reduce_floats("SUM", power(np.abs(x.astype(np.float32)), p), axes)
-            result = power(sums, np.float32(1) / np.float32(p)).astype(x.dtype)
-        return result.reshape(*x.shape[:2], *sizes)
     wide = x.astype(np.float64 if x.dtype == np.float64 else np.float32)
     if function == "LP":
         wide = np.abs(wide) if p == 1 else wide * wide if p == 2 else power(np.abs(wide), p)
@@ -56,6 +46,21 @@ def pool(function, x, sizes, window, strides, dilations, start, end, include=Fal
         total = total if p == 1 else np.sqrt(total) if p == 2 else power(total, np.float32(1) / np.float32(p))
         total = np.where(count == 0, wide.dtype.type(np.nan), total)
     return total.astype(x.dtype)
+
+
+def pool_or_reduce(function, x, sizes, window, strides, dilations, start, end, include=False, p=2):
+    """A window that is the whole plane has the sums of REDUCE."""
+    axes = list(range(2, x.ndim))
+    if not x.size or not is_global(x, sizes, window, start, end):
+        return pool(function, x, sizes, window, strides, dilations, start, include, p)
+    if function == "AVERAGE" or p <= 2:
+        name = "AVERAGE" if function == "AVERAGE" else f"L{p}"
+        by_fractions = x.dtype == np.float16 and name != "L2"
+        result = (reduce_halves if by_fractions else reduce_floats)(name, x, axes)
+    else:
+        sums = reduce_floats("SUM", power(np.abs(x.astype(np.float32)), p), axes)
+        result = power(sums, np.float32(1) / np.float32(p)).astype(x.dtype)
+    return result.reshape(*x.shape[:2], *sizes)
 
 
 def maximum(x, sizes, window, strides, dilations, start):
@@ -88,7 +93,7 @@ def quantized(x, scale, zero, out_scale, out_zero, out_type, sizes, **windows):
     """(x - zero) * scale, their average, / out_scale to the nearest even integer, + out_zero, stopped at the limits."""
     wide = (x.astype(np.int32) - np.int32(zero)).astype(np.float32) * scale
     with np.errstate(all="ignore"):
-        quotient = pool("AVERAGE", wide, sizes, **windows) / out_scale
+        quotient = pool_or_reduce("AVERAGE", wide, sizes, **windows) / out_scale
     quotient = np.rint(np.clip(np.where(np.isnan(quotient), 0, quotient), -1024, 1024)).astype(np.int32)
     limits = np.iinfo(out_type)
     return np.clip(quotient + np.int32(out_zero), limits.min, limits.max).astype(out_type)
