@@ -19,11 +19,12 @@ constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microsec
 constexpr std::int64_t kMostOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;   // which are better gathered
 constexpr std::int64_t kLeastWidth = 64;  // columns of a tile that are worth a line
-constexpr std::int64_t kMostWidth = kMostScanLoad;
-constexpr std::int64_t kFewRows = 8;         // chains that keep a thread busy
-constexpr std::int64_t kStageColumns = 256;  // of rows that are loaded
+constexpr std::int64_t kMostWidth = 2048;
+constexpr std::int64_t kFewRows = 4;         // chains that keep a thread busy
+constexpr std::int64_t kStageColumns = 512;  // of rows that are loaded
+constexpr std::int64_t kMostBlocks = 16;     // of a group: elements that a cache holds
 
-static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostWidth <= kScanRows * kStageColumns);
+static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostScanLoad <= kScanRows * kStageColumns);
 
 // How a step is cut. A tile is some rows. Across: of the innermost kept loop. Shared: a tile along is one row, a unit
 // is a group of blocks of a tile, and some groups at a time are first added and then written, while a cache holds them.
@@ -54,21 +55,27 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   made.across = goes_across(step);
   const std::int64_t outer = made.across ? loops.outputs / columns : 1;
   const std::int64_t all = made.across ? columns : loops.outputs;
-  const std::int64_t most = made.across ? kMostWidth : kScanRows;
+  const bool is_staged = element_size(step.type) < sizeof(f32) ||
+                         loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
+  const std::int64_t most = !made.across ? kScanRows : is_staged ? kMostScanLoad : kMostWidth;
   const std::int64_t least = made.across ? kLeastWidth : kFewRows;
   std::int64_t width = std::min(all, most);
   while (width > least && outer * parts(all, width) < 2 * threads) {
     width = std::max(least, width / 2);
   }
   const std::int64_t tiles = outer * parts(all, width);
-  made.shared = blocks > 1 && (tiles < threads || (!made.across && all < kFewRows));
+  // Integers need no blocks: a row of them is one chain, which is quick.
+  const bool is_slow = is_float_type(step.type) && !made.across && all < kFewRows;
+  made.shared = blocks > 1 && (tiles < threads || is_slow);
   made.width = made.shared && !made.across ? 1 : width;
   made.tiles_of_loop = parts(all, made.width);
   made.tiles = outer * made.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
   made.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  made.group = made.across ? 1 : std::clamp<std::int64_t>(parts(parts(blocks, threads), 4) * 4, 4, kScanRows);
+  made.group = made.across ? 1
+                           : std::clamp<std::int64_t>(parts(parts(blocks, threads), kScanRows) * kScanRows, kScanRows,
+                                                      kMostBlocks);
   made.groups = parts(blocks, made.group);
   made.together = std::min(made.groups, parts(threads, made.tiles));
   return made;
@@ -130,8 +137,11 @@ class Scan final : public cpu::Prepared {
         kernels_(find_scan_kernels(step, target)),
         target_(target),
         wide_(static_cast<std::int64_t>(kernels_.wide_bytes)),
-        blocks_(parts(step.loops.count, kScanBlock)) {
+        block_(is_float_type(step.type) || cut.shared ? kScanBlock : std::max(kScanBlock, step.loops.count)),
+        blocks_(parts(step.loops.count, block_)) {
     const AxisLoop& inner = cut.across ? loops_.kept[loops_.kept_rank - 1] : step_.along();
+    const auto element = static_cast<std::int64_t>(element_size(step.type));
+    direct_ = kernels_.elements_along != nullptr && inner.input == element && inner.output == element;
     loads_ = kernels_.loads || inner.input != wide_;
     stores_ = kernels_.loads || inner.output != wide_;
   }
@@ -147,8 +157,13 @@ class Scan final : public cpu::Prepared {
     const auto number = static_cast<std::int64_t>(piece.number);
     if (!cut_.shared) {
       const std::int64_t first = number * cut_.tiles_of_piece;
+      RowPlaces row(loops_, loops_.kept_rank, cut_.across ? 0 : first * cut_.width);
       for (std::int64_t tile = first; tile < std::min(cut_.tiles, first + cut_.tiles_of_piece); ++tile) {
-        cut_.across ? scan_tile_across(at, tile) : scan_tile_along(at, tile);
+        if (cut_.across) {
+          scan_tile_across(at, tile);
+        } else {
+          scan_tile_along(at, row, std::min(cut_.width, loops_.outputs - tile * cut_.width));
+        }
       }
       return;
     }
@@ -192,7 +207,7 @@ class Scan final : public cpu::Prepared {
   };
 
   [[nodiscard]] std::int64_t columns_of(std::int64_t block) const {
-    return std::min(kScanBlock, loops_.count - block * kScanBlock);
+    return std::min(block_, loops_.count - block * block_);
   }
 
   // Chains along memory, where they are or through scratch memory. outputs: null where none is wanted.
@@ -200,6 +215,10 @@ class Scan final : public cpu::Prepared {
              std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     if (!loads_ && (!stores_ || outputs == nullptr)) {
       kernels_.along(inputs, outputs, chains, columns, sums, carries);
+      return;
+    }
+    if (direct_ && chains == kScanRows) {  // fewer are no vectors
+      kernels_.elements_along(inputs, outputs, chains, columns, sums, carries);
       return;
     }
     const std::byte* from[kScanRows];
@@ -232,6 +251,10 @@ class Scan final : public cpu::Prepared {
       kernels_.across(input, from, output, to, lines, width, sums, carries);
       return;
     }
+    if (direct_) {
+      kernels_.elements_across(input, from, output, to, lines, width, sums, carries);
+      return;
+    }
     const AxisLoop& column = loops_.kept[loops_.kept_rank - 1];
     const std::int64_t step = width * wide_;
     for (std::int64_t first = 0; first < lines; first += kScanLines) {
@@ -259,29 +282,30 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  void scan_tile_along(const Places& at, std::int64_t tile) const {
-    Numbers sums;
-    Numbers carries;
+  // As many rows as a kernel takes; `row` is then the one after them.
+  void scan_tile_along(const Places& at, RowPlaces& row, std::int64_t rows) const {
+    alignas(8) std::byte sums[kScanRows * sizeof(u64)];
+    alignas(8) std::byte carries[kScanRows * sizeof(u64)];
     const std::byte* inputs[kScanRows];
     std::byte* outputs[kScanRows];
-    const std::int64_t first = tile * cut_.width;
-    const std::int64_t rows = std::min(cut_.width, loops_.outputs - first);
-    RowPlaces row(loops_, loops_.kept_rank, first);
     for (std::int64_t i = 0; i < rows; ++i, row.next()) {
       inputs[i] = at.input + row.input();
       outputs[i] = at.output + row.output();
     }
-    kernels_.clear(carries.bytes, rows);
+    kernels_.clear(carries, rows);
     for (std::int64_t block = 0; block < blocks_; ++block) {
-      kernels_.clear(sums.bytes, rows);
-      along(inputs, outputs, rows, columns_of(block), sums.bytes, carries.bytes, at.scratch);
-      kernels_.carry_on(carries.bytes, sums.bytes, rows);
+      kernels_.clear(sums, rows);
+      along(inputs, outputs, rows, columns_of(block), sums, block == 0 ? nullptr : carries, at.scratch);
+      if (blocks_ == 1 && !first_is_zero(step_)) {
+        return;
+      }
+      kernels_.carry_on(carries, sums, rows);
       for (std::int64_t i = 0; i < rows; ++i) {
         if (block == 0 && first_is_zero(step_)) {
           set_first(outputs[i]);
         }
-        inputs[i] += kScanBlock * step_.along().input;
-        outputs[i] += kScanBlock * step_.along().output;
+        inputs[i] += block_ * step_.along().input;
+        outputs[i] += block_ * step_.along().output;
       }
     }
   }
@@ -303,9 +327,8 @@ class Scan final : public cpu::Prepared {
     kernels_.clear(carries.bytes, tile.width);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       kernels_.clear(sums.bytes, tile.width);
-      across(tile.input + block * kScanBlock * step_.along().input,
-             tile.output + block * kScanBlock * step_.along().output, columns_of(block), tile.width, sums.bytes,
-             carries.bytes, at.scratch);
+      across(tile.input + block * block_ * step_.along().input, tile.output + block * block_ * step_.along().output,
+             columns_of(block), tile.width, sums.bytes, block == 0 ? nullptr : carries.bytes, at.scratch);
       kernels_.carry_on(carries.bytes, sums.bytes, tile.width);
     }
     set_first_of(tile);
@@ -329,25 +352,27 @@ class Scan final : public cpu::Prepared {
         std::memcpy(turns + (unit.turn + 1) % 2 * wide_, carry, kernels_.wide_bytes);
       }
     }
-    const std::byte* inputs[kScanRows];
-    std::byte* outputs[kScanRows];
-    for (std::int64_t i = 0; i < chains; ++i) {
-      const std::int64_t first = (unit.block + i) * kScanBlock;
-      inputs[i] = at.input + row.input() + first * step_.along().input;
-      outputs[i] = at.output + row.output() + first * step_.along().output;
-    }
+    const std::byte* const input = at.input + row.input();
+    std::byte* const output = at.output + row.output();
     kernels_.clear(sums.bytes, chains);
-    // The last block of a row may be shorter than the others.
-    const std::int64_t whole = unit.block + chains == blocks_ ? chains - 1 : chains;
-    along(inputs, writes ? outputs : nullptr, whole, kScanBlock, sums.bytes, carries.bytes, at.scratch);
-    if (whole < chains) {
-      along(inputs + whole, writes ? outputs + whole : nullptr, 1, columns_of(blocks_ - 1), sums.bytes + whole * wide_,
-            carries.bytes + whole * wide_, at.scratch);
+    for (std::int64_t i = 0; i < chains;) {
+      // The last block of a row may be shorter than the others, and is taken by itself.
+      const std::int64_t block = unit.block + i;
+      const std::int64_t some = block + 1 == blocks_ ? 1 : std::min({kScanRows, chains - i, blocks_ - 1 - block});
+      const std::byte* inputs[kScanRows];
+      std::byte* outputs[kScanRows];
+      for (std::int64_t k = 0; k < some; ++k) {
+        inputs[k] = input + (block + k) * block_ * step_.along().input;
+        outputs[k] = output + (block + k) * block_ * step_.along().output;
+      }
+      along(inputs, writes ? outputs : nullptr, some, columns_of(block), sums.bytes + i * wide_,
+            carries.bytes + i * wide_, at.scratch);
+      i += some;
     }
     if (!writes) {
       std::memcpy(totals + unit.block * wide_, sums.bytes, static_cast<std::size_t>(chains * wide_));
     } else if (unit.block == 0 && first_is_zero(step_)) {
-      set_first(outputs[0]);
+      set_first(output);
     }
   }
 
@@ -358,7 +383,7 @@ class Scan final : public cpu::Prepared {
     const Tile tile = tile_across(at, unit.tile);
     const auto place = [&](std::int64_t block) { return at.totals + (block * loops_.outputs + tile.row) * wide_; };
     const auto bytes = static_cast<std::size_t>(tile.width * wide_);
-    const std::int64_t first = unit.block * kScanBlock;
+    const std::int64_t first = unit.block * block_;
     kernels_.clear(sums.bytes, tile.width);
     if (writes) {
       unit.turn == 0 ? kernels_.clear(carries.bytes, tile.width)
@@ -388,9 +413,11 @@ class Scan final : public cpu::Prepared {
   ScanKernels kernels_;
   cpu::Target target_;
   std::int64_t wide_;    // bytes of a number
+  std::int64_t block_;   // elements of a block
   std::int64_t blocks_;  // of a row
   bool loads_ = false;   // numbers are not where and as kernels take them
   bool stores_ = false;  // the same of results
+  bool direct_ = false;  // some kernels take elements as they are
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {

@@ -73,25 +73,58 @@ void store_elements(const std::byte* from, std::int64_t count, std::byte* to, st
   }
 }
 
+// A way to go through chains: whether outputs are written, whether they are of the elements before, and whether a carry
+// is not an identity.
+struct ScanMode {
+  bool stores;
+  bool is_exclusive;
+  bool carries;
+};
+inline constexpr ScanMode kTotals{.stores = false, .is_exclusive = false, .carries = false};
+
+// One element as a number, and back.
+template <class T>
+inline scan_t<T> load_number(const std::byte* from, std::int64_t i) {
+  T element;
+  std::memcpy(&element, from + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  if constexpr (std::is_same_v<T, f16>) {
+    return widen(element);
+  } else {
+    return element;
+  }
+}
+template <class T>
+inline void store_number(scan_t<T> number, std::byte* to, std::int64_t i) {
+  T element;
+  if constexpr (std::is_same_v<T, f16>) {
+    element = narrow<f16>(number);
+  } else {
+    element = number;
+  }
+  std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
+}
+
 // kRows chains side by side, so that one need not wait for another.
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores, std::size_t kRows>
-void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t first, std::int64_t end, C* sums,
-               const C* carries) {
-  const Elements<C>* from[kRows];
-  Elements<C>* to[kRows];
+template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kRows>
+void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t first, std::int64_t end,
+               scan_t<T>* sums, const scan_t<T>* carries) {
+  using C = scan_t<T>;
+  const std::byte* from[kRows];
+  std::byte* to[kRows];
   C own[kRows];
   C carry[kRows];
   for (std::size_t row = 0; row < kRows; ++row) {
-    from[row] = reinterpret_cast<const Elements<C>*>(inputs[row]);
-    to[row] = kStores ? reinterpret_cast<Elements<C>*>(outputs[row]) : nullptr;
+    from[row] = inputs[row];
+    to[row] = kMode.stores ? outputs[row] : nullptr;
     own[row] = sums[row];
-    carry[row] = carries[row];
+    carry[row] = kMode.carries ? carries[row] : kScanIdentity<C, kFunction>;
   }
   for (std::int64_t i = first; i < end; ++i) {
     for (std::size_t row = 0; row < kRows; ++row) {
-      const C next = scanned<kFunction>(own[row], static_cast<C>(from[row][i]));
-      if (kStores) {
-        to[row][i] = scanned<kFunction>(carry[row], kExclusive ? own[row] : next);
+      const C next = scanned<kFunction>(own[row], load_number<T>(from[row], i));
+      if constexpr (kMode.stores) {
+        const C result = kMode.is_exclusive ? own[row] : next;
+        store_number<T>(kMode.carries ? scanned<kFunction>(carry[row], result) : result, to[row], i);
       }
       own[row] = next;
     }
@@ -101,18 +134,18 @@ void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::i
   }
 }
 
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores>
+template <class T, ScanFunction kFunction, ScanMode kMode>
 void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t first,
-                   std::int64_t end, C* sums, const C* carries) {
-  constexpr std::int64_t kSome = 4;
+                   std::int64_t end, scan_t<T>* sums, const scan_t<T>* carries) {
+  constexpr std::int64_t kSome = std::is_same_v<T, u64> ? 2 : 4;
   std::int64_t row = 0;
   for (; first < end && row + kSome <= rows; row += kSome) {
-    scan_rows<C, kFunction, kExclusive, kStores, kSome>(inputs + row, kStores ? outputs + row : nullptr, first, end,
-                                                        sums + row, carries + row);
+    scan_rows<T, kFunction, kMode, kSome>(inputs + row, kMode.stores ? outputs + row : nullptr, first, end, sums + row,
+                                          kMode.carries ? carries + row : nullptr);
   }
   for (; first < end && row < rows; ++row) {
-    scan_rows<C, kFunction, kExclusive, kStores, 1>(inputs + row, kStores ? outputs + row : nullptr, first, end,
-                                                    sums + row, carries + row);
+    scan_rows<T, kFunction, kMode, 1>(inputs + row, kMode.stores ? outputs + row : nullptr, first, end, sums + row,
+                                      kMode.carries ? carries + row : nullptr);
   }
 }
 
@@ -121,9 +154,9 @@ void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, st
 // transposes them, so that a vector has the next number of each row.
 template <class C>
 inline constexpr std::size_t kSide = 16 / sizeof(C);
-// Vectors have no product of 64-bit integers.
-template <class C, ScanFunction kFunction>
-inline constexpr bool kHasVectors = !(std::is_same_v<C, u64> && kFunction == ScanFunction::product);
+// Chains of 64-bit integers are as quick one by one, and vectors have no product of them.
+template <class C>
+inline constexpr bool kHasVectors = !std::is_same_v<C, u64>;
 
 template <class V, std::size_t kCount>
 HWY_INLINE void transpose(V (&vectors)[kCount]) {
@@ -149,91 +182,124 @@ HWY_INLINE V scanned_vector(V before, V next) {
   }
 }
 
-// kSide rows, from one column on. squares: how many times kSide columns.
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores>
-HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t column,
-                             std::int64_t squares, C* sums, const C* carries) {
+// A vector of elements as they lie in memory, from FLOAT16 too.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> load_vector(D d, const std::byte* from) {
+  if constexpr (std::is_same_v<T, f16>) {
+    const hn::Rebind<hwy::float16_t, D> d_half;
+    const hn::Repartition<std::uint8_t, decltype(d_half)> d_bytes;
+    const auto bytes = hn::LoadU(d_bytes, reinterpret_cast<const std::uint8_t*>(from));
+    return hn::PromoteTo(d, hn::BitCast(d_half, bytes));
+  } else {
+    const hn::Repartition<std::uint8_t, D> d_bytes;
+    return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const std::uint8_t*>(from)));
+  }
+}
+template <class T, class D>
+HWY_INLINE void store_vector(D, hn::Vec<D> vector, std::byte* to) {
+  if constexpr (std::is_same_v<T, f16>) {
+    const hn::Rebind<hwy::float16_t, D> d_half;
+    const hn::Repartition<std::uint8_t, decltype(d_half)> d_bytes;
+    hn::StoreU(hn::BitCast(d_bytes, hn::DemoteTo(d_half, vector)), d_bytes, reinterpret_cast<std::uint8_t*>(to));
+  } else {
+    const hn::Repartition<std::uint8_t, D> d_bytes;
+    hn::StoreU(hn::BitCast(d_bytes, vector), d_bytes, reinterpret_cast<std::uint8_t*>(to));
+  }
+}
+
+// kSide rows and kSquares times as many columns, from a byte on. All of a row is loaded at once, and stored at once:
+// rows that are a power of two apart drive each other out of the nearest cache.
+template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kSquares>
+HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t at,
+                             scan_t<T>* sums, const scan_t<T>* carries) {
+  using C = scan_t<T>;
   constexpr std::size_t kCount = kSide<C>;
+  constexpr std::size_t kBytes = kCount * sizeof(T);
   const hn::FixedTag<C, kCount> d;
-  const hn::Repartition<std::uint8_t, decltype(d)> d_bytes;
   using V = hn::Vec<decltype(d)>;
-  V sum = hn::LoadU(d, sums);
-  const V carry = hn::LoadU(d, carries);
-  std::int64_t at = column * static_cast<std::int64_t>(sizeof(C));
-  for (std::int64_t square = 0; square < squares; ++square, at += 16) {
-    V vectors[kCount];
-    for (std::size_t i = 0; i < kCount; ++i) {
-      vectors[i] = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const std::uint8_t*>(inputs[i] + at)));
+  V vectors[kSquares][kCount];
+  for (std::size_t row = 0; row < kCount; ++row) {
+    for (std::size_t square = 0; square < kSquares; ++square) {
+      vectors[square][row] = load_vector<T>(d, inputs[row] + at + square * kBytes);
     }
-    transpose(vectors);
+  }
+  V sum = hn::LoadU(d, sums);
+  const V carry = kMode.carries ? hn::LoadU(d, carries) : hn::Zero(d);
+  for (std::size_t square = 0; square < kSquares; ++square) {
+    transpose(vectors[square]);
     for (std::size_t i = 0; i < kCount; ++i) {
-      const V next = scanned_vector<kFunction>(sum, vectors[i]);
-      vectors[i] = scanned_vector<kFunction>(carry, kExclusive ? sum : next);
+      const V next = scanned_vector<kFunction>(sum, vectors[square][i]);
+      if constexpr (kMode.stores) {
+        const V result = kMode.is_exclusive ? sum : next;
+        vectors[square][i] = kMode.carries ? scanned_vector<kFunction>(carry, result) : result;
+      }
       sum = next;
     }
-    if constexpr (kStores) {
-      transpose(vectors);
-      for (std::size_t i = 0; i < kCount; ++i) {
-        hn::StoreU(hn::BitCast(d_bytes, vectors[i]), d_bytes, reinterpret_cast<std::uint8_t*>(outputs[i] + at));
-      }
+    if constexpr (kMode.stores) {
+      transpose(vectors[square]);
     }
   }
   hn::StoreU(sum, d, sums);
-}
-
-// A cache line of each row at a time: rows that are a power of two apart drive each other out of the nearest cache.
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores>
-void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
-                  C* sums, const C* carries) {
-  constexpr auto kRows = static_cast<std::int64_t>(kSide<C>);
-  constexpr std::int64_t kSquares = 4;  // of 16 bytes
-  constexpr std::int64_t kAhead = 512;  // bytes
-  const std::int64_t whole = columns - columns % kRows;
-  for (std::int64_t column = 0; column < whole; column += kRows * kSquares) {
-    const std::int64_t squares = std::min(kSquares, (whole - column) / kRows);
-    for (std::int64_t row = 0; row < rows; row += kRows) {
-      for (std::int64_t i = row; i < row + kRows; ++i) {
-        // A hint, so that the address may lie beyond the tensor.
-        const std::int64_t ahead = column * static_cast<std::int64_t>(sizeof(C)) + kAhead;
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(inputs[i]) +
-                                                         static_cast<std::uintptr_t>(ahead)));
-      }
-      scan_squares<C, kFunction, kExclusive, kStores>(inputs + row, kStores ? outputs + row : nullptr, column, squares,
-                                                      sums + row, carries + row);
+  for (std::size_t row = 0; kMode.stores && row < kCount; ++row) {
+    for (std::size_t square = 0; square < kSquares; ++square) {
+      store_vector<T>(d, vectors[square][row], outputs[row] + at + square * kBytes);
     }
   }
-  scan_all_rows<C, kFunction, kExclusive, kStores>(inputs, outputs, rows, whole, columns, sums, carries);
+}
+
+template <class T, ScanFunction kFunction, ScanMode kMode>
+void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
+                  scan_t<T>* sums, const scan_t<T>* carries) {
+  constexpr auto kRows = static_cast<std::int64_t>(kSide<scan_t<T>>);
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t kSquares = 4;
+  std::int64_t column = 0;
+  for (; column + kSquares * kRows <= columns; column += kSquares * kRows) {
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      scan_squares<T, kFunction, kMode, kSquares>(inputs + row, kMode.stores ? outputs + row : nullptr, column * kBytes,
+                                                  sums + row, kMode.carries ? carries + row : nullptr);
+    }
+  }
+  for (; column + kRows <= columns; column += kRows) {
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      scan_squares<T, kFunction, kMode, 1>(inputs + row, kMode.stores ? outputs + row : nullptr, column * kBytes,
+                                           sums + row, kMode.carries ? carries + row : nullptr);
+    }
+  }
+  scan_all_rows<T, kFunction, kMode>(inputs, outputs, rows, column, columns, sums, carries);
 }
 #endif
 
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores>
+template <class T, ScanFunction kFunction, ScanMode kMode>
 void scan_along(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
-                C* sums, const C* carries) {
+                scan_t<T>* sums, const scan_t<T>* carries) {
   std::int64_t row = 0;
 #if ANYDML_SCAN_VECTORS
-  if constexpr (kHasVectors<C, kFunction>) {
-    row = rows - rows % static_cast<std::int64_t>(kSide<C>);
-    scan_vectors<C, kFunction, kExclusive, kStores>(inputs, outputs, row, columns, sums, carries);
+  if constexpr (kHasVectors<scan_t<T>>) {
+    row = rows - rows % static_cast<std::int64_t>(kSide<scan_t<T>>);
+    scan_vectors<T, kFunction, kMode>(inputs, outputs, row, columns, sums, carries);
   }
 #endif
-  scan_all_rows<C, kFunction, kExclusive, kStores>(inputs + row, kStores ? outputs + row : nullptr, rows - row, 0,
-                                                   columns, sums + row, carries + row);
+  scan_all_rows<T, kFunction, kMode>(inputs + row, kMode.stores ? outputs + row : nullptr, rows - row, 0, columns,
+                                     sums + row, kMode.carries ? carries + row : nullptr);
 }
 
-template <class C, ScanFunction kFunction, bool kExclusive>
+template <class T, ScanFunction kFunction, bool kExclusive>
 void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
            std::byte* sums, const std::byte* carries) noexcept {
-  auto* const own = reinterpret_cast<C*>(sums);
-  const auto* const carry = reinterpret_cast<const C*>(carries);
+  auto* const own = reinterpret_cast<scan_t<T>*>(sums);
+  const auto* const carry = reinterpret_cast<const scan_t<T>*>(carries);
   if (outputs == nullptr) {
-    scan_along<C, kFunction, false, false>(inputs, nullptr, rows, columns, own, carry);
+    scan_along<T, kFunction, kTotals>(inputs, nullptr, rows, columns, own, nullptr);
+  } else if (carries == nullptr) {
+    scan_along<T, kFunction, ScanMode{true, kExclusive, false}>(inputs, outputs, rows, columns, own, nullptr);
   } else {
-    scan_along<C, kFunction, kExclusive, true>(inputs, outputs, rows, columns, own, carry);
+    scan_along<T, kFunction, ScanMode{true, kExclusive, true}>(inputs, outputs, rows, columns, own, carry);
   }
 }
 
 // kLines lines, of which the first is here.
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores, std::size_t kLines>
+template <class C, ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                 std::int64_t width, C* sums, const C* carries) {
   const Elements<C>* from[kLines];
@@ -241,15 +307,16 @@ void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* outp
   for (std::size_t line = 0; line < kLines; ++line) {
     from[line] = reinterpret_cast<const Elements<C>*>(input + static_cast<std::int64_t>(line) * input_step);
     to[line] =
-        kStores ? reinterpret_cast<Elements<C>*>(output + static_cast<std::int64_t>(line) * output_step) : nullptr;
+        kMode.stores ? reinterpret_cast<Elements<C>*>(output + static_cast<std::int64_t>(line) * output_step) : nullptr;
   }
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < width; ++i) {
     C own = sums[i];
     for (std::size_t line = 0; line < kLines; ++line) {
       const C next = scanned<kFunction>(own, static_cast<C>(from[line][i]));
-      if (kStores) {
-        to[line][i] = scanned<kFunction>(carries[i], kExclusive ? own : next);
+      if constexpr (kMode.stores) {
+        const C result = kMode.is_exclusive ? own : next;
+        to[line][i] = kMode.carries ? scanned<kFunction>(carries[i], result) : result;
       }
       own = next;
     }
@@ -257,32 +324,85 @@ void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* outp
   }
 }
 
-template <class C, ScanFunction kFunction, bool kExclusive, bool kStores>
+#if ANYDML_SCAN_VECTORS
+// The same of FLOAT16.
+template <ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
+void scan_half_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
+                     std::int64_t width, f32* sums, const f32* carries) {
+  const hn::ScalableTag<f32> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    V own = hn::LoadU(d, sums + i);
+    const V carry = kMode.carries ? hn::LoadU(d, carries + i) : hn::Zero(d);
+    for (std::size_t line = 0; line < kLines; ++line) {
+      const auto number = static_cast<std::int64_t>(line);
+      const V next = scanned_vector<kFunction>(own, load_vector<f16>(d, input + number * input_step + 2 * i));
+      if constexpr (kMode.stores) {
+        const V result = kMode.is_exclusive ? own : next;
+        store_vector<f16>(d, kMode.carries ? scanned_vector<kFunction>(carry, result) : result,
+                          output + number * output_step + 2 * i);
+      }
+      own = next;
+    }
+    hn::StoreU(own, d, sums + i);
+  }
+  for (; i < width; ++i) {
+    const std::byte* from[1] = {input + 2 * i};
+    std::byte* to[1] = {kMode.stores ? output + 2 * i : nullptr};
+    for (std::size_t line = 0; line < kLines; ++line) {
+      scan_rows<f16, kFunction, kMode, 1>(from, kMode.stores ? to : nullptr, 0, 1, sums + i,
+                                          kMode.carries ? carries + i : nullptr);
+      from[0] += input_step;
+      to[0] = kMode.stores ? to[0] + output_step : nullptr;
+    }
+  }
+}
+#endif
+
+template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
+void scan_some_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
+                     std::int64_t width, scan_t<T>* sums, const scan_t<T>* carries) {
+#if ANYDML_SCAN_VECTORS
+  if constexpr (std::is_same_v<T, f16>) {
+    scan_half_lines<kFunction, kMode, kLines>(input, input_step, output, output_step, width, sums, carries);
+    return;
+  }
+#endif
+  scan_lines<scan_t<T>, kFunction, kMode, kLines>(input, input_step, output, output_step, width, sums, carries);
+}
+
+template <class T, ScanFunction kFunction, ScanMode kMode>
 void scan_across(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
-                 std::int64_t lines, std::int64_t width, C* sums, const C* carries) {
+                 std::int64_t lines, std::int64_t width, scan_t<T>* sums, const scan_t<T>* carries) {
   constexpr std::int64_t kSome = 4;
   std::int64_t line = 0;
   for (; line + kSome <= lines; line += kSome) {
-    scan_lines<C, kFunction, kExclusive, kStores, kSome>(input + line * input_step, input_step,
-                                                         kStores ? output + line * output_step : nullptr, output_step,
-                                                         width, sums, carries);
+    scan_some_lines<T, kFunction, kMode, kSome>(input + line * input_step, input_step,
+                                                kMode.stores ? output + line * output_step : nullptr, output_step,
+                                                width, sums, carries);
   }
   for (; line < lines; ++line) {
-    scan_lines<C, kFunction, kExclusive, kStores, 1>(input + line * input_step, input_step,
-                                                     kStores ? output + line * output_step : nullptr, output_step,
-                                                     width, sums, carries);
+    scan_some_lines<T, kFunction, kMode, 1>(input + line * input_step, input_step,
+                                            kMode.stores ? output + line * output_step : nullptr, output_step, width,
+                                            sums, carries);
   }
 }
 
-template <class C, ScanFunction kFunction, bool kExclusive>
+template <class T, ScanFunction kFunction, bool kExclusive>
 void across(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
             std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept {
-  auto* const own = reinterpret_cast<C*>(sums);
-  const auto* const carry = reinterpret_cast<const C*>(carries);
+  auto* const own = reinterpret_cast<scan_t<T>*>(sums);
+  const auto* const carry = reinterpret_cast<const scan_t<T>*>(carries);
   if (output == nullptr) {
-    scan_across<C, kFunction, false, false>(input, input_step, nullptr, 0, lines, width, own, carry);
+    scan_across<T, kFunction, kTotals>(input, input_step, nullptr, 0, lines, width, own, nullptr);
+  } else if (carries == nullptr) {
+    scan_across<T, kFunction, ScanMode{true, kExclusive, false}>(input, input_step, output, output_step, lines, width,
+                                                                 own, nullptr);
   } else {
-    scan_across<C, kFunction, kExclusive, true>(input, input_step, output, output_step, lines, width, own, carry);
+    scan_across<T, kFunction, ScanMode{true, kExclusive, true}>(input, input_step, output, output_step, lines, width,
+                                                                own, carry);
   }
 }
 
@@ -313,9 +433,16 @@ void carry_along(std::byte* carry, const std::byte* totals, std::int64_t count, 
   *reinterpret_cast<C*>(carry) = own;
 }
 
-template <class C, ScanFunction kFunction>
+template <class T, ScanFunction kFunction>
 void set_chains(ScanKernels& kernels, bool is_exclusive) {
+  using C = scan_t<T>;
   kernels.wide_bytes = sizeof(C);
+#if ANYDML_SCAN_VECTORS
+  if constexpr (std::is_same_v<T, f16>) {
+    kernels.elements_along = is_exclusive ? along<f16, kFunction, true> : along<f16, kFunction, false>;
+    kernels.elements_across = is_exclusive ? across<f16, kFunction, true> : across<f16, kFunction, false>;
+  }
+#endif
   kernels.along = is_exclusive ? along<C, kFunction, true> : along<C, kFunction, false>;
   kernels.across = is_exclusive ? across<C, kFunction, true> : across<C, kFunction, false>;
   kernels.clear = clear<C, kFunction>;
@@ -331,9 +458,9 @@ ScanKernels kernels_of(const ScanStep& step) {
   kernels.load = load_elements<T>;
   kernels.store = store_elements<T>;
   if (step.function == ScanFunction::product) {
-    set_chains<C, ScanFunction::product>(kernels, step.is_exclusive != 0);
+    set_chains<T, ScanFunction::product>(kernels, step.is_exclusive != 0);
   } else {
-    set_chains<C, ScanFunction::sum>(kernels, step.is_exclusive != 0);
+    set_chains<T, ScanFunction::sum>(kernels, step.is_exclusive != 0);
   }
   return kernels;
 }

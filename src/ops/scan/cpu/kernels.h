@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kScanRows = 16;       // chains of a kernel along rows, at most
+inline constexpr std::int64_t kScanRows = 4;        // chains of a kernel along rows, at most
 inline constexpr std::int64_t kMostScanLoad = 512;  // elements that are loaded or stored at a time
 inline constexpr std::int64_t kScanLines = 4;       // of a kernel across rows, where lines are staged
 
@@ -23,12 +23,18 @@ struct ScanKernels {
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept;
   void (*store)(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept;
   // Each row is a chain whose numbers lie beside each other. sums: what the chains have come to, and come to. outputs
-  // is null where no output is wanted; otherwise it may be the inputs.
+  // is null where no output is wanted; otherwise it may be the inputs. carries: null where they are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
+  // The same over elements as they are, where a kernel takes those too; otherwise null. Rows: a multiple of kScanRows.
+  void (*elements_along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows,
+                         std::int64_t columns, std::byte* sums, const std::byte* carries) noexcept;
   // The same for chains whose numbers lie in lines: a line has the next number of each.
   void (*across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                  std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
+  // And over elements as they are; otherwise null.
+  void (*elements_across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
+                          std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
   // From identities on.
   void (*clear)(std::byte* sums, std::int64_t count) noexcept;
   // Each carry goes on by its own total.
