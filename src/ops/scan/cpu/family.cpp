@@ -20,6 +20,8 @@ constexpr std::int64_t kMostOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;   // which are better gathered
 constexpr std::int64_t kLeastWidth = 64;  // columns of a tile that are worth a line
 constexpr std::int64_t kMostWidth = 2048;
+constexpr std::int64_t kMostRows = 64;       // of a tile along
+constexpr std::int64_t kShortRows = 4096;    // elements of such a tile
 constexpr std::int64_t kFewRows = 4;         // chains that keep a thread busy
 constexpr std::int64_t kStageColumns = 512;  // of rows that are loaded
 constexpr std::int64_t kMostBlocks = 16;     // of a group: elements that a cache holds
@@ -57,7 +59,8 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const std::int64_t all = made.across ? columns : loops.outputs;
   const bool is_staged = element_size(step.type) < sizeof(f32) ||
                          loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
-  const std::int64_t most = !made.across ? kScanRows : is_staged ? kMostScanLoad : kMostWidth;
+  const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMostRows);
+  const std::int64_t most = !made.across ? rows : is_staged ? kMostScanLoad : kMostWidth;
   const std::int64_t least = made.across ? kLeastWidth : kFewRows;
   std::int64_t width = std::min(all, most);
   while (width > least && outer * parts(all, width) < 2 * threads) {
@@ -217,10 +220,20 @@ class Scan final : public cpu::Prepared {
       kernels_.along(inputs, outputs, chains, columns, sums, carries);
       return;
     }
-    if (direct_ && chains == kScanRows) {  // fewer are no vectors
-      kernels_.elements_along(inputs, outputs, chains, columns, sums, carries);
-      return;
+    std::int64_t first = 0;
+    if (direct_) {  // but for those that are too few for a vector
+      first = chains - chains % kScanRows;
+      kernels_.elements_along(inputs, outputs, first, columns, sums, carries);
     }
+    for (; first < chains; first += kScanRows) {
+      staged(inputs + first, outputs == nullptr ? nullptr : outputs + first, std::min(kScanRows, chains - first),
+             columns, sums + first * wide_, carries == nullptr ? nullptr : carries + first * wide_, scratch);
+    }
+  }
+
+  // Up to kScanRows of them through scratch memory.
+  void staged(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t chains, std::int64_t columns,
+              std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     const std::byte* from[kScanRows];
     std::byte* to[kScanRows];
     for (std::int64_t first = 0; first < columns; first += kStageColumns) {
@@ -284,10 +297,10 @@ class Scan final : public cpu::Prepared {
 
   // As many rows as a kernel takes; `row` is then the one after them.
   void scan_tile_along(const Places& at, RowPlaces& row, std::int64_t rows) const {
-    alignas(8) std::byte sums[kScanRows * sizeof(u64)];
-    alignas(8) std::byte carries[kScanRows * sizeof(u64)];
-    const std::byte* inputs[kScanRows];
-    std::byte* outputs[kScanRows];
+    alignas(8) std::byte sums[kMostRows * sizeof(u64)];
+    alignas(8) std::byte carries[kMostRows * sizeof(u64)];
+    const std::byte* inputs[kMostRows];
+    std::byte* outputs[kMostRows];
     for (std::int64_t i = 0; i < rows; ++i, row.next()) {
       inputs[i] = at.input + row.input();
       outputs[i] = at.output + row.output();

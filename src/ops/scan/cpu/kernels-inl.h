@@ -137,13 +137,13 @@ void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::i
 template <class T, ScanFunction kFunction, ScanMode kMode>
 void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t first,
                    std::int64_t end, scan_t<T>* sums, const scan_t<T>* carries) {
-  constexpr std::int64_t kSome = std::is_same_v<T, u64> ? 2 : 4;
+  constexpr std::int64_t kSome = !std::is_same_v<T, u64> ? 4 : kFunction == ScanFunction::product ? 2 : 1;
   std::int64_t row = 0;
   for (; first < end && row + kSome <= rows; row += kSome) {
     scan_rows<T, kFunction, kMode, kSome>(inputs + row, kMode.stores ? outputs + row : nullptr, first, end, sums + row,
                                           kMode.carries ? carries + row : nullptr);
   }
-  for (; first < end && row < rows; ++row) {
+  for (; first < end && kSome > 1 && row < rows; ++row) {
     scan_rows<T, kFunction, kMode, 1>(inputs + row, kMode.stores ? outputs + row : nullptr, first, end, sums + row,
                                       kMode.carries ? carries + row : nullptr);
   }
@@ -247,26 +247,21 @@ HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* o
   }
 }
 
+// kSide rows. More at once would be more streams than caches follow.
 template <class T, ScanFunction kFunction, ScanMode kMode>
-void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
-                  scan_t<T>* sums, const scan_t<T>* carries) {
+HWY_INLINE void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t columns,
+                             scan_t<T>* sums, const scan_t<T>* carries) {
   constexpr auto kRows = static_cast<std::int64_t>(kSide<scan_t<T>>);
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kSquares = 4;
   std::int64_t column = 0;
   for (; column + kSquares * kRows <= columns; column += kSquares * kRows) {
-    for (std::int64_t row = 0; row < rows; row += kRows) {
-      scan_squares<T, kFunction, kMode, kSquares>(inputs + row, kMode.stores ? outputs + row : nullptr, column * kBytes,
-                                                  sums + row, kMode.carries ? carries + row : nullptr);
-    }
+    scan_squares<T, kFunction, kMode, kSquares>(inputs, outputs, column * kBytes, sums, carries);
   }
   for (; column + kRows <= columns; column += kRows) {
-    for (std::int64_t row = 0; row < rows; row += kRows) {
-      scan_squares<T, kFunction, kMode, 1>(inputs + row, kMode.stores ? outputs + row : nullptr, column * kBytes,
-                                           sums + row, kMode.carries ? carries + row : nullptr);
-    }
+    scan_squares<T, kFunction, kMode, 1>(inputs, outputs, column * kBytes, sums, carries);
   }
-  scan_all_rows<T, kFunction, kMode>(inputs, outputs, rows, column, columns, sums, carries);
+  scan_all_rows<T, kFunction, kMode>(inputs, outputs, kRows, column, columns, sums, carries);
 }
 #endif
 
@@ -276,8 +271,11 @@ void scan_along(const std::byte* const* inputs, std::byte* const* outputs, std::
   std::int64_t row = 0;
 #if ANYDML_SCAN_VECTORS
   if constexpr (kHasVectors<scan_t<T>>) {
-    row = rows - rows % static_cast<std::int64_t>(kSide<scan_t<T>>);
-    scan_vectors<T, kFunction, kMode>(inputs, outputs, row, columns, sums, carries);
+    constexpr auto kRows = static_cast<std::int64_t>(kSide<scan_t<T>>);
+    for (; row + kRows <= rows; row += kRows) {
+      scan_vectors<T, kFunction, kMode>(inputs + row, kMode.stores ? outputs + row : nullptr, columns, sums + row,
+                                        kMode.carries ? carries + row : nullptr);
+    }
   }
 #endif
   scan_all_rows<T, kFunction, kMode>(inputs + row, kMode.stores ? outputs + row : nullptr, rows - row, 0, columns,
