@@ -251,7 +251,8 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
-            text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
+            text = f'anydml.Operator("{value}")' if one.kind == "operators" else (
+                repr(value) if isinstance(value, bool) else json.dumps(value))
             arguments.append(f"{one.name}={text}")
     if any(output.shaped == "no" for output in op.outputs):
         sizes = tuple(tensor.sizes for tensor in example.outputs)
@@ -325,7 +326,8 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     if isinstance(value, list):
         return (f"const int64_t {name}[] = {_c_list(value)};",
                 f'{{"{one.field}", ANYDML_INT64 | ANYDML_ARRAY, {len(value)}, {{.i64s = {name}}}}}')
-    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
+    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value:d}}}}}' if isinstance(
+        value, bool) else f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
 
 
 def _each(name: str, tensors: Tensor | None | tuple[Tensor, ...]) -> list[tuple[str, Tensor | None]]:

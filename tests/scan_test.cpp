@@ -173,7 +173,7 @@ struct TypeNames {
     return std::string(type_name(kDataTypeOf<T>));
   }
 };
-using Types = testing::Types<f32, f16, f64, u8, i16, u32, i32, u64, i64>;
+using Types = testing::Types<f32, f16, f64, u8, i16, i32, u64>;
 TYPED_TEST_SUITE(Scan, Types, TypeNames);
 
 Mode draw_mode(Random& random) {
@@ -184,7 +184,7 @@ Mode draw_mode(Random& random) {
 TYPED_TEST(Scan, HasTheBitsOfTheDefinitionAtEveryEdge) {
   Random random(kSeed);
   std::vector<Case> cases = {{{1}, 0}, {{1, 1, 1}, 1}, {{4096, 1}, 1}};
-  for (const i64 size : {2, 3, 5, 16, 17, 63, 65, 255, 257, 4095, 4096, 4097, 8192, 9001}) {
+  for (const i64 size : {2, 3, 5, 16, 17, 63, 65, 255, 257, 4095, 4096, 4097, 9001}) {
     if (kSanitized && size != 5 && size != 257 && size != 4097) {
       continue;
     }
@@ -208,7 +208,7 @@ TYPED_TEST(Scan, HasTheBitsOfTheDefinitionAtEveryEdge) {
 
 TYPED_TEST(Scan, HasTheBitsOfTheDefinitionInAnyShape) {
   Random random(kSeed + 1);
-  for (int n = 0; n < (kSanitized ? 15 : 100); ++n) {
+  for (int n = 0; n < (kSanitized ? 15 : 60); ++n) {
     const std::vector<i64> sizes = random_sizes(random, 8, n % 8 == 0 ? 20'000 : 2000);
     if (!sizes.empty()) {
       check<TypeParam>({sizes, static_cast<std::size_t>(random() % sizes.size())}, draw_mode(random), Lie::anyhow,
@@ -223,9 +223,9 @@ TYPED_TEST(Scan, HasTheBitsOfTheDefinitionInAnyShape) {
 // Many pieces, which threads share; few long rows, which are computed in blocks, some at a time.
 TYPED_TEST(Scan, HasTheBitsOfTheDefinitionOfLargeTensors) {
   Random random(kSeed + 2);
-  for (const Case& of : {Case{{1'000'003}, 0}, Case{{3, 150'001}, 1}, Case{{70'001, 9}, 0}, Case{{600, 300}, 1},
-                         Case{{300, 1100}, 0}, Case{{40'000, 5}, 1}}) {
-    if (kSanitized && of.sizes[0] != 3 && of.sizes[0] != 300) {
+  for (const Case& of : {Case{{500'003}, 0}, Case{{3, 70'001}, 1}, Case{{40'001, 9}, 0}, Case{{300, 300}, 1},
+                         Case{{300, 700}, 0}, Case{{10'000, 5}, 1}}) {
+    if (kSanitized && of.sizes[0] != 3 && of.sizes[0] != 10'000) {
       continue;
     }
     check<TypeParam>(of, draw_mode(random), Lie::packed, random);

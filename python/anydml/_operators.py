@@ -1435,7 +1435,7 @@ def cumulative_summation(input, /, *, axis, axis_direction, has_exclusive_sum, o
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=false).tolist()
+    >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=False).tolist()
     [[1.0, 6.0, 9.0], [2.0, 4.0, 13.0]]
     """
     return _run("CUMULATIVE_SUMMATION", input, Axis=axis, AxisDirection=axis_direction,
@@ -1758,7 +1758,7 @@ def cumulative_product(input, /, *, axis, axis_direction, has_exclusive_product,
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.cumulative_product(x, axis=1, axis_direction="DECREASING", has_exclusive_product=true).tolist()
+    >>> anydml.cumulative_product(x, axis=1, axis_direction="DECREASING", has_exclusive_product=True).tolist()
     [[15.0, 3.0, 1.0], [18.0, 9.0, 1.0]]
     """
     return _run("CUMULATIVE_PRODUCT", input, Axis=axis, AxisDirection=axis_direction,
