@@ -24,7 +24,7 @@ constexpr std::int64_t kMostRows = 64;       // of a tile along
 constexpr std::int64_t kShortRows = 4096;    // elements of such a tile
 constexpr std::int64_t kFewRows = 4;         // chains that keep a thread busy
 constexpr std::int64_t kStageColumns = 512;  // of rows that are loaded
-constexpr std::int64_t kMostBlocks = 16;     // of a group: elements that a cache holds
+constexpr std::int64_t kMostBlocks = 32;     // of a group: elements that a cache holds
 
 static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostScanLoad <= kScanRows * kStageColumns);
 
@@ -37,6 +37,7 @@ struct ScanCut {
   std::int64_t tiles_of_loop;  // across: tiles in the innermost kept loop
   std::int64_t tiles;
   std::int64_t tiles_of_piece;  // where rows are not shared
+  std::int64_t block;           // elements of a block
   std::int64_t group;           // blocks of a group
   std::int64_t groups;          // of a tile
   std::int64_t together;        // groups of a tile at a time
@@ -67,19 +68,25 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
     width = std::max(least, width / 2);
   }
   const std::int64_t tiles = outer * parts(all, width);
-  // Integers need no blocks: a row of them is one chain, which is quick.
+  // Integers may be combined in any order, so that their blocks have any length, and a chain of them is quick.
   const bool is_slow = is_float_type(step.type) && !made.across && all < kFewRows;
   made.shared = blocks > 1 && (tiles < threads || is_slow);
+  made.block = is_float_type(step.type) || (made.shared && made.across) ? kScanBlock
+               : made.shared                                            ? kScanBlock * kMostBlocks
+                                                                        : std::max(kScanBlock, loops.count);
   made.width = made.shared && !made.across ? 1 : width;
   made.tiles_of_loop = parts(all, made.width);
   made.tiles = outer * made.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
   made.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  made.group = made.across ? 1
-                           : std::clamp<std::int64_t>(parts(parts(blocks, threads), kScanRows) * kScanRows, kScanRows,
-                                                      kMostBlocks);
-  made.groups = parts(blocks, made.group);
+  if (!made.across && is_float_type(step.type)) {
+    const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
+    made.group = std::clamp(wanted_blocks, kScanRows, kMostBlocks);
+  } else {
+    made.group = 1;
+  }
+  made.groups = parts(parts(loops.count, made.block), made.group);
   made.together = std::min(made.groups, parts(threads, made.tiles));
   return made;
 }
@@ -140,7 +147,7 @@ class Scan final : public cpu::Prepared {
         kernels_(find_scan_kernels(step, target)),
         target_(target),
         wide_(static_cast<std::int64_t>(kernels_.wide_bytes)),
-        block_(is_float_type(step.type) || cut.shared ? kScanBlock : std::max(kScanBlock, step.loops.count)),
+        block_(cut.block),
         blocks_(parts(step.loops.count, block_)) {
     const AxisLoop& inner = cut.across ? loops_.kept[loops_.kept_rank - 1] : step_.along();
     const auto element = static_cast<std::int64_t>(element_size(step.type));
@@ -367,7 +374,13 @@ class Scan final : public cpu::Prepared {
     }
     const std::byte* const input = at.input + row.input();
     std::byte* const output = at.output + row.output();
-    kernels_.clear(sums.bytes, chains);
+    // A chain of integers goes on from its carry.
+    const bool goes_on = writes && !is_float_type(step_.type);
+    if (goes_on) {
+      std::memcpy(sums.bytes, carries.bytes, static_cast<std::size_t>(chains * wide_));
+    } else {
+      kernels_.clear(sums.bytes, chains);
+    }
     for (std::int64_t i = 0; i < chains;) {
       // The last block of a row may be shorter than the others, and is taken by itself.
       const std::int64_t block = unit.block + i;
@@ -379,7 +392,7 @@ class Scan final : public cpu::Prepared {
         outputs[k] = output + (block + k) * block_ * step_.along().output;
       }
       along(inputs, writes ? outputs : nullptr, some, columns_of(block), sums.bytes + i * wide_,
-            carries.bytes + i * wide_, at.scratch);
+            goes_on ? nullptr : carries.bytes + i * wide_, at.scratch);
       i += some;
     }
     if (!writes) {
