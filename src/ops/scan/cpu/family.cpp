@@ -20,11 +20,11 @@ constexpr std::int64_t kMostOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;   // which are better gathered
 constexpr std::int64_t kLeastWidth = 64;  // columns of a tile that are worth a line
 constexpr std::int64_t kMostWidth = 2048;
-constexpr std::int64_t kMostRows = 64;       // of a tile along
-constexpr std::int64_t kShortRows = 4096;    // elements of such a tile
-constexpr std::int64_t kFewRows = 4;         // chains that keep a thread busy
-constexpr std::int64_t kStageColumns = 512;  // of rows that are loaded
-constexpr std::int64_t kMostBlocks = 32;     // of a group: elements that a cache holds
+constexpr std::int64_t kMostRows = 64;           // of a tile along
+constexpr std::int64_t kShortRows = 4096;        // elements of such a tile
+constexpr std::int64_t kFewRows = 4;             // chains that keep a thread busy
+constexpr std::int64_t kStageColumns = 512;      // of rows that are loaded
+constexpr std::int64_t kGroupBytes = 512 << 10;  // of a group, in the second-level cache
 
 static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostScanLoad <= kScanRows * kStageColumns);
 
@@ -68,11 +68,14 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
     width = std::max(least, width / 2);
   }
   const std::int64_t tiles = outer * parts(all, width);
-  // Integers may be combined in any order, so that their blocks have any length, and a chain of them is quick.
-  const bool is_slow = is_float_type(step.type) && !made.across && all < kFewRows;
-  made.shared = blocks > 1 && (tiles < threads || is_slow);
+  // Sharing reads everything twice. Integers may be combined in any order, so that their blocks have any length, and
+  // one chain of them is as quick as two threads that share it; a chain of floats is slower than that.
+  const bool is_float = is_float_type(step.type);
+  const bool is_slow = is_float && !made.across && all < kFewRows;
+  made.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
+  const std::int64_t most_blocks = kGroupBytes / kScanBlock / static_cast<std::int64_t>(element_size(step.type));
   made.block = is_float_type(step.type) || (made.shared && made.across) ? kScanBlock
-               : made.shared                                            ? kScanBlock * kMostBlocks
+               : made.shared                                            ? kScanBlock * most_blocks
                                                                         : std::max(kScanBlock, loops.count);
   made.width = made.shared && !made.across ? 1 : width;
   made.tiles_of_loop = parts(all, made.width);
@@ -82,7 +85,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   made.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
   if (!made.across && is_float_type(step.type)) {
     const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
-    made.group = std::clamp(wanted_blocks, kScanRows, kMostBlocks);
+    made.group = std::clamp(wanted_blocks, kScanRows, most_blocks);
   } else {
     made.group = 1;
   }

@@ -109,6 +109,15 @@ template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kRows>
 void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t first, std::int64_t end,
                scan_t<T>* sums, const scan_t<T>* carries) {
   using C = scan_t<T>;
+  if constexpr (!kMode.stores && !is_float<C> && kRows == 1) {  // of which the compiler makes vectors
+    const auto* const numbers = reinterpret_cast<const Elements<C>*>(inputs[0]);
+    C total = sums[0];
+    for (std::int64_t i = first; i < end; ++i) {
+      total = scanned<kFunction>(total, static_cast<C>(numbers[i]));
+    }
+    sums[0] = total;
+    return;
+  }
   const std::byte* from[kRows];
   std::byte* to[kRows];
   C own[kRows];
