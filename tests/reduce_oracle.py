@@ -91,7 +91,7 @@ def check_dynamic(library, random):
                     x = numbers(random, dtype, shape, "any" if kind == "any" else "everyday")
                     x = {"above": np.abs(x) + dtype(3), "below": -np.abs(x) - dtype(3), "zeros": x * 0,
                          "small": x * np.finfo(dtype).tiny}.get(kind, x)
-                    for layout in list(layouts(x))[:4]:
+                    for layout in list(layouts(x))[:4 if x.size < 2000 else 2]:
                         single = [1] * x.ndim
                         out = [np.full(shape, 77, to), np.full(single, 77, np.float32), np.full(single, 77, to)]
                         library.run("DYNAMIC_QUANTIZE_LINEAR", [layout], out)
