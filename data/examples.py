@@ -260,6 +260,11 @@ EXAMPLES: dict[str, Example] = {
     "TOP_K1": Example((_SQUARE,), (f32(1, 3, 2, 2).shaped(2, 2), u32(0, 2, 0, 1).shaped(2, 2)),
                       {"Axis": 1, "K": 2, "AxisDirection": "INCREASING"}),
     "ARGMAX": Example((_SQUARE,), u32(1, 2).shaped(2, 1), {"Axes": [1], "AxisDirection": "INCREASING"}),
+    "CUMULATIVE_SUMMATION": Example((_SQUARE,), f32(1, 6, 9, 2, 4, 13).shaped(2, 3),
+                                    {"Axis": 1, "AxisDirection": "INCREASING", "HasExclusiveSum": False}),
+    "CUMULATIVE_PRODUCT": Example((_SQUARE,), f32(15, 3, 1, 18, 9, 1).shaped(2, 3),
+                                  {"Axis": 1, "AxisDirection": "DECREASING", "HasExclusiveProduct": True}),
+    "DYNAMIC_QUANTIZE_LINEAR": Example((f32(-1, 0, 0.5, 1.55),), (u8(0, 100, 150, 255), _single(0.01), u8(100))),
     "ACTIVATION_SOFTMAX": Example((_ROWS,), _single(0.25, 0.25, 0.5, 1, 0, 0).shaped(2, 3)),
     "ACTIVATION_SOFTMAX1": Example((_ROWS,), _single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
@@ -304,7 +309,8 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
-            text = f'anydml.Operator("{value}")' if one.kind == "operators" else json.dumps(value)
+            text = f'anydml.Operator("{value}")' if one.kind == "operators" else (
+                repr(value) if isinstance(value, bool) else json.dumps(value))
             arguments.append(f"{one.name}={text}")
     if any(output.shaped == "no" for output in op.outputs):
         sizes = tuple(tensor.sizes for tensor in example.outputs)
@@ -384,7 +390,8 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     if isinstance(value, list):
         return (f"const int64_t {name}[] = {_c_list(value)};",
                 f'{{"{one.field}", ANYDML_INT64 | ANYDML_ARRAY, {len(value)}, {{.i64s = {name}}}}}')
-    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
+    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value:d}}}}}' if isinstance(
+        value, bool) else f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
 
 
 def _each(name: str, tensors: Tensor | None | tuple[Tensor, ...]) -> list[tuple[str, Tensor | None]]:

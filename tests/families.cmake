@@ -52,6 +52,7 @@ anydml_family_test(fold_test NO_RACES LIBRARIES anydml::anydml)
 anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_resample
   anydml_resample_cpu)
 anydml_family_test(pool_test NO_RACES LIBRARIES anydml::anydml anydml_scalar)
+anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
@@ -83,3 +84,4 @@ if(NOT ANYDML_SANITIZE)
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
 endif()
 anydml_oracle(resample)
+anydml_oracle(scan)

@@ -116,7 +116,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
         return split(x);
       case 1:
@@ -140,6 +140,8 @@ class RandomNetwork {
         return scatter(x);
       case 11:
         return order(x);
+      case 12:
+        return scan(x);
       default:
         return by_element(x);
     }
@@ -298,6 +300,18 @@ class RandomNetwork {
     const Sizes axes = random_axes(form.sizes.size());
     note("ACTIVATION_SOFTMAX1", {x});
     static_cast<void>(twin_.run("ACTIVATION_SOFTMAX1", {x}, form, {axes_of(axes)}));
+  }
+
+  void scan(std::size_t x) {
+    const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
+    if (form.sizes.empty()) {
+      return;
+    }
+    note("CUMULATIVE_SUMMATION", {x});
+    static_cast<void>(twin_.run("CUMULATIVE_SUMMATION", {x}, form,
+                                {integer("Axis", static_cast<int64_t>(below(form.sizes.size()))),
+                                 integer("AxisDirection", static_cast<int64_t>(below(2))),
+                                 integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
   }
 
   void reduce(std::size_t x) {

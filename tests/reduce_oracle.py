@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds REDUCE, ARGMAX and ARGMIN against the NumPy program of docs/numerics.md, bit for bit.
+"""Holds REDUCE, ARGMAX, ARGMIN and DYNAMIC_QUANTIZE_LINEAR against the NumPy programs of docs/numerics.md, bit for bit.
 
 usage: reduce_oracle.py LIBANYDML
 """
@@ -69,6 +69,40 @@ def check(library, function, x, axes, out_type, last=None):
     return x.size
 
 
+def dynamic_quantize(x, dtype):
+    """As ONNX's definition has it, each step rounded; a NaN that is to be an integer is 0."""
+    x = x.astype(np.float32)
+    least, most = np.float32(np.iinfo(dtype).min), np.float32(np.iinfo(dtype).max)
+    low, high = np.minimum(x.min(), np.float32(0)), np.maximum(x.max(), np.float32(0))
+    scale = (high - low) / (most - least)
+    zero = np.rint(np.clip(least - low / scale, least, most))
+    zero = np.float32(0) if np.isnan(zero) else zero
+    quotient = np.rint(x / scale)
+    quotient = np.clip(np.where(np.isnan(quotient), np.float32(0), quotient), -1024, 1024)
+    return np.clip(quotient + zero, least, most).astype(dtype), scale, zero.astype(dtype)
+
+
+def check_dynamic(library, random):
+    compared = 0
+    for dtype in (np.float32, np.float16):
+        for to in (np.uint8, np.int8):
+            for shape in ((1,), (7,), (3, 5, 1), (4, 5, 6, 7), (2, 3, 2, 2, 3, 2, 2, 3), (300, 65), (9001,)):
+                for kind in ("everyday", "any", "above", "below", "zeros", "small"):
+                    x = numbers(random, dtype, shape, "any" if kind == "any" else "everyday")
+                    x = {"above": np.abs(x) + dtype(3), "below": -np.abs(x) - dtype(3), "zeros": x * 0,
+                         "small": x * np.finfo(dtype).tiny}.get(kind, x)
+                    for layout in list(layouts(x))[:4 if x.size < 2000 else 2]:
+                        single = [1] * x.ndim
+                        out = [np.full(shape, 77, to), np.full(single, 77, np.float32), np.full(single, 77, to)]
+                        library.run("DYNAMIC_QUANTIZE_LINEAR", [layout], out)
+                        for made, wanted in zip(out, dynamic_quantize(layout, to)):
+                            if count_different(made, np.asarray(wanted, made.dtype).reshape(made.shape)).any():
+                                sys.exit(f"DYNAMIC_QUANTIZE_LINEAR of {x.dtype} {shape}, {kind}, to {np.dtype(to)}: "
+                                         f"{made.reshape(-1)[:5]}, expected {np.asarray(wanted).reshape(-1)[:5]}")
+                        compared += x.size
+    return compared
+
+
 def errors(library, random):
     """How far sums of FLOAT32 are from exact ones, beside NumPy's own: for people, and a bound."""
     print("  the largest error of a sum, in units of eps * sum|x|:")
@@ -115,6 +149,7 @@ def main(path):
                         else:
                             compared += check(library, function, layout, axes, dtype)
         print(f"  {name:8} {compared:9} elements reduced, none different")
+    print(f"  {check_dynamic(library, random)} elements quantized, none different")
     errors(library, random)
 
 

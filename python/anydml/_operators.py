@@ -8,22 +8,23 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
            "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
-           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
-           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_pooling",
-           "lp_pooling1", "max_pooling", "max_pooling1", "max_pooling2", "max_unpooling", "multiply", "negate",
-           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
-           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu",
-           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product", "cumulative_summation",
+           "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1",
+           "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity", "element_wise_if",
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
+           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
+           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
+           "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
+           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
+           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
+           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
+           "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1659,6 +1660,26 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
                 shape=shape, device=device)
 
 
+def cumulative_summation(input, /, *, axis, axis_direction, has_exclusive_sum, out=None, device=None):
+    """DirectML's CUMULATIVE_SUMMATION: out[i] = sum(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
+    first = 0.
+
+    Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
+    ``axis``: a whole number, 0 or more.
+    ``axis_direction``: 'INCREASING' or 'DECREASING'.
+    ``has_exclusive_sum``: true or false.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=False).tolist()
+    [[1.0, 6.0, 9.0], [2.0, 4.0, 13.0]]
+    """
+    return _run("CUMULATIVE_SUMMATION", input, Axis=axis, AxisDirection=axis_direction,
+                HasExclusiveSum=has_exclusive_sum, out=out, device=device)
+
+
 def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=None):
     """DirectML's REVERSE_SUBSEQUENCES: first len elements along Axis reversed, the rest copied.
 
@@ -2149,6 +2170,26 @@ def difference_square(a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_DIFFERENCE_SQUARE", a, b, out=out, device=device)
 
 
+def cumulative_product(input, /, *, axis, axis_direction, has_exclusive_product, out=None, device=None):
+    """DirectML's CUMULATIVE_PRODUCT: out[i] = prod(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
+    first = 1.
+
+    Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
+    ``axis``: a whole number, 0 or more.
+    ``axis_direction``: 'INCREASING' or 'DECREASING'.
+    ``has_exclusive_product``: true or false.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
+    >>> anydml.cumulative_product(x, axis=1, axis_direction="DECREASING", has_exclusive_product=True).tolist()
+    [[15.0, 3.0, 1.0], [18.0, 9.0, 1.0]]
+    """
+    return _run("CUMULATIVE_PRODUCT", input, Axis=axis, AxisDirection=axis_direction,
+                HasExclusiveProduct=has_exclusive_product, out=out, device=device)
+
+
 def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /, output_zero_point=None, *,
                          out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_QUANTIZED_LINEAR_ADD: v = (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale; out =
@@ -2178,6 +2219,25 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
     return _run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
                 a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
                 dtype=dtype, device=device)
+
+
+def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, device=None):
+    """DirectML's DYNAMIC_QUANTIZE_LINEAR: OutputScale = (max(input) - min(input)) / (Max - Min); OutputZeroPoint = Min
+    - min(input) / OutputScale; out = clamp(round(input / OutputScale) + OutputZeroPoint, Min, Max); UINT8: Min 0
+    Max 255; INT8: Min -128 Max 127.
+
+    Types in DirectML: ``input`` float16 and float32.
+    The result ``output`` has the type ``dtype``: int8 and uint8.
+    The result ``output_scale`` has the type float32.
+    The result ``output_zero_point`` has the type ``dtype``: int8 and uint8.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([-1, 0, 0.5, 1.55])
+    >>> [one.tolist() for one in anydml.dynamic_quantize_linear(x, dtype=('uint8', None, 'uint8'))]
+    [[0, 100, 150, 255], [0.009999999776482582], [100]]
+    """
+    return _run("DYNAMIC_QUANTIZE_LINEAR", input, out=out, dtype=dtype, shape=shape, device=device)
 
 
 def clip1(input, /, *, min, max, scale=None, bias=None, out=None, device=None):

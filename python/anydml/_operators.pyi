@@ -12,22 +12,23 @@ from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
            "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
-           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log", "log_softmax",
-           "log_softmax1", "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
-           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_pooling",
-           "lp_pooling1", "max_pooling", "max_pooling1", "max_pooling2", "max_unpooling", "multiply", "negate",
-           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
-           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu",
-           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product", "cumulative_summation",
+           "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1",
+           "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity", "element_wise_if",
+           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
+           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
+           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
+           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
+           "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
+           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
+           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
+           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
+           "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -1026,6 +1027,19 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out
                         shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
+def cumulative_summation(input: _Typed[_Element], /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def cumulative_summation(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def cumulative_summation(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def cumulative_summation(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                         has_exclusive_sum: bool, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def reverse_subsequences(input: _Typed[_Element], sequence_lengths: _NumPys, /, *, axis: SupportsIndex,
                          out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
@@ -1372,6 +1386,20 @@ def difference_square(a: _Library | _Array | float, b: _Library | _Array | float
 def difference_square(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                       has_exclusive_product: bool, out: None = None,
+                       device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def cumulative_product(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                       has_exclusive_product: bool, out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def cumulative_product(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                       has_exclusive_product: bool, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def cumulative_product(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
+                       has_exclusive_product: bool, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, b_scale: _NumPys,
                          b_zero_point: _NumPys | None, output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
                          out: None = None, dtype: None = None, device: str | None = None) -> NDArray[_Element]: ...
@@ -1397,6 +1425,17 @@ def quantized_linear_add(a: _Operand, a_scale: _Operand, a_zero_point: _Operand 
                          b_zero_point: _Operand | None, output_scale: _Operand, /,
                          output_zero_point: _Operand | None = None, *, out: _Out, dtype: None = None,
                          device: str | None = None) -> _Out: ...
+
+@overload
+def dynamic_quantize_linear(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
+                            dtype: Sequence[DTypeLike | None] | None = None,
+                            shape: Sequence[_Shape | None] | None = None,
+                            device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
+                            dtype: Sequence[DTypeLike | None] | None = None,
+                            shape: Sequence[_Shape | None] | None = None,
+                            device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
 def clip1(input: _Typed[_Element], /, *, min: _Number, max: _Number, scale: _Number | None = None,

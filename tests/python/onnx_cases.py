@@ -366,6 +366,16 @@ def of_matmul(dtype, since):
             for pair in shapes]
 
 
+def of_scan(dtype, since):
+    """Of small whole numbers: the reference rounds float16 at every step."""
+    rows = []
+    for shape, axis in (((6,), 0), ((3, 4), -1), ((2, 3, 4), 1), ((2, 3, 4), -3)):
+        x = np.random.default_rng(len(shape)).integers(0, 4, shape).astype(dtype)
+        place = np.array(axis, np.int32 if axis < 0 else np.int64)
+        rows += [([x, place], {"exclusive": exclusive, "reverse": reverse}) for exclusive in (0, 1) for reverse in (0, 1)]
+    return rows
+
+
 def ordinary(**attributes):
     """Where the reference's own formula overflows, or loses a small result."""
     return lambda dtype, since: [([numbers(dtype, shape, specials=False)], attributes) for shape in SHAPES[1:]]
@@ -440,6 +450,7 @@ CASES = {
                                         "pads": [0, 1, 1, 0], "strides": [2, 1], "dilations": [1, 2]})],
     "ConstantOfShape": lambda dtype, since: [([ints(*shape)], {"value": onnx.numpy_helper.from_array(
         numbers(dtype_of(kind), (1,)))}) for shape in ((2, 3), (0,), ()) for kind in KINDS] + [([ints(2)], {})],
+    "CumProd": of_scan, "CumSum": of_scan,
     "DepthToSpace": lambda dtype, since: [([numbers(dtype, (2, 8, 2, 3))], {"blocksize": 2, **mode}) for mode in (
         [{}] if since < 11 else [{"mode": "DCR"}, {"mode": "CRD"}])],
     "DequantizeLinear": of_dequantize, "Div": of_divisor,

@@ -112,6 +112,9 @@ _NODES = {
     # over axes
     "ArgMax": reductions.extreme_index("ARGMAX"),
     "ArgMin": reductions.extreme_index("ARGMIN"),
+    "CumProd": reductions.scan("CUMULATIVE_PRODUCT", "HasExclusiveProduct"),
+    "CumSum": reductions.scan("CUMULATIVE_SUMMATION", "HasExclusiveSum"),
+    "DynamicQuantizeLinear": Row(reductions.dynamic_quantize, "DYNAMIC_QUANTIZE_LINEAR"),
     "GlobalAveragePool": reductions.global_pool("AVERAGE"),
     "GlobalMaxPool": reductions.global_pool("MAX"),
     "Hardmax": Row(reductions.along_rows("ACTIVATION_HARDMAX", reductions.hardmax_by_index),
@@ -185,7 +188,6 @@ _NODES = {
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table
     "CenterCropPad": Row(None, check=layers.crop_checks),
-    "DynamicQuantizeLinear": Row(None),
     "GroupNormalization": Row(None, check=layers.group_checks),
     "LayerNormalization": Row(None, check=layers.axis_checks),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ._rows import Row, axes_of, axis_of, cast, dispatch, fill, listed, number, sequence
+from ._rows import Row, axes_of, axis_of, cast, check_choice, dispatch, fill, listed, number, sequence
 
 # What is left of no elements at all, as ONNX says; of the mean it says nothing, and NumPy's NaN is taken.
 EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan, "LOG_SUM": -math.inf,
@@ -134,6 +134,35 @@ def along_rows(name, make_others=None):
         return compute
 
     return make
+
+
+def scan(name, exclusive):
+    """CumSum or CumProd. exclusive: the operator's field. The axis is an input."""
+    def make(node):
+        check_choice(node, "exclusive", (0, 1))
+        check_choice(node, "reverse", (0, 1))
+        options = {exclusive: bool(node.attributes["exclusive"]),
+                   "AxisDirection": "DECREASING" if node.attributes["reverse"] else "INCREASING"}
+
+        def compute(x, axis):
+            given = listed(axis, "axis")
+            if len(given) != 1:
+                raise ValueError(f"axis is {given}; expected one number")
+            return dispatch(name, x, Axis=axis_of(given[0], x.ndim), **options)
+
+        return compute
+
+    return Row(make, name)
+
+
+def dynamic_quantize(node):
+    def compute(x):
+        if x.size == 0:
+            raise ValueError(f"x has the shape {list(x.shape)}; expected an element to quantize")
+        y, scale, zero_point = dispatch("DYNAMIC_QUANTIZE_LINEAR", x.reshape(-1), dtype=(np.uint8, np.float32, np.uint8))
+        return y.reshape(x.shape), scale.reshape(()), zero_point.reshape(())
+
+    return compute
 
 
 def hardmax_by_index(node):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that reduce axes: REDUCE, ARGMIN and ARGMAX.
+// The family of operators that reduce axes: REDUCE, ARGMIN and ARGMAX, and DYNAMIC_QUANTIZE_LINEAR, which consists of
+// reductions and of operators by element.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
+#include "ops/reduce/dynamic_quantize.h"
 #include "ops/reduce/step.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
@@ -116,6 +118,9 @@ Status check_sizes(const OpDesc& desc) {
 }
 
 Status check(const OpDesc& desc) {
+  if (desc.op->name == kDynamicQuantize) {
+    return check_dynamic_quantize(desc);
+  }
   const std::string_view function = function_name(desc);
   if (function.empty()) {
     return invalid({desc.op->name, "Function"}, format_text("is {}; expected a value of DML_REDUCE_FUNCTION",
@@ -202,6 +207,9 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
 // overflows. An infinite greatest is clamped to the nearest finite number: then no difference is of two infinities.
 // Everything between is FLOAT32.
 Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+  if (desc.op->name == kDynamicQuantize) {
+    return dynamic_quantize_parts(desc);
+  }
   const std::string_view function = function_name(desc);
   PartList list(desc);
   if (!is_composed(function)) {
@@ -256,8 +264,12 @@ extern const Family reduce_family;
 const Family reduce_family = {
     .id = FamilyId::reduce,
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
-    .types = [](const facts::Operator& op,
-                std::size_t position) { return position == 0 || op.name == "REDUCE" ? all_types() : kIndexTypes; },
+    .types =
+        [](const facts::Operator& op, std::size_t position) {
+          return op.name == kDynamicQuantize            ? dynamic_quantize_types(position)
+                 : position == 0 || op.name == "REDUCE" ? all_types()
+                                                        : kIndexTypes;
+        },
     .by_element = false,
     .check = check,
     .lower = lower,

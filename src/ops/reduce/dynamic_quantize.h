@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// DYNAMIC_QUANTIZE_LINEAR: scale and zero point follow from the least and the greatest element, and each element is
+// quantized by them. It belongs to the reductions because its first half is one, and it is nothing but other operators.
+#pragma once
+
+#include "ops/family.h"
+#include "ops/parts.h"
+
+namespace anydml {
+
+inline constexpr std::string_view kDynamicQuantize = "DYNAMIC_QUANTIZE_LINEAR";
+
+[[nodiscard]] TypeSet dynamic_quantize_types(std::size_t position);
+[[nodiscard]] Status check_dynamic_quantize(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> dynamic_quantize_parts(const OpDesc& desc);
+
+}  // namespace anydml

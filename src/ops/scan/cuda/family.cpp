@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// From a step that scans rows to kernels. Where rows are enough for the whole machine, a chain is a row, and elements
+// are read once. Otherwise a chain is a block of a row: the totals of all blocks come first, then the carries before
+// them, then the outputs.
+#include "backend/cuda/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ops/scan/cuda/launch.h"
+#include "ops/scan/scalar/scan.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::int64_t kMostRows = 0xffffffff;    // kernels number them in 32 bits
+constexpr std::int64_t kMostGroups = 0x7fffffff;  // of blocks of threads, in a launch
+constexpr u64 kVector = 16;                       // bytes
+
+[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
+
+// How many groups of chains there are, and what a chain is.
+struct ScanShape {
+  bool across;
+  bool in_blocks;
+  std::int64_t blocks;         // of a row
+  std::int64_t tiles_of_loop;  // across: groups in the innermost kept loop
+  std::int64_t groups;
+};
+
+ScanShape shape_of(const ScanStep& step, const Machine& machine) {
+  const AxisLoops& loops = step.loops;
+  const AxisLoop& column = loops.kept[loops.kept_rank - 1];
+  ScanShape made{};
+  made.blocks = parts_of(loops.count, kScanBlock);
+  made.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
+  made.tiles_of_loop = parts_of(column.size, kScanChains);
+  const std::int64_t groups =
+      made.across ? loops.outputs / column.size * made.tiles_of_loop : parts_of(loops.outputs, kScanChains);
+  // Blocks cost another reading of the input: half a pass more, which fewer groups than this do too.
+  made.in_blocks = made.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(machine.multiprocessors);
+  if (!made.in_blocks) {
+    made.groups = groups;
+  } else if (made.across) {
+    made.groups = groups * made.blocks;
+  } else {
+    made.groups = parts_of(loops.outputs * made.blocks, kScanChains);
+  }
+  return made;
+}
+
+class ScanRun final : public PreparedStep {
+ public:
+  ScanRun(const ScanStep& step, const ScanShape& shape) : function_(step.function), type_(step.type), shape_(shape) {
+    const AxisLoops& loops = step.loops;
+    input_offset_ = loops.input_offset;
+    output_offset_ = loops.output_offset;
+    launch_.count = static_cast<u64>(loops.count);
+    launch_.rows = static_cast<u32>(loops.outputs);
+    launch_.chains_of_row = shape.in_blocks ? static_cast<u32>(shape.blocks) : 1;
+    launch_.tiles_of_loop = static_cast<u32>(shape.tiles_of_loop);
+    launch_.kept_rank = loops.kept_rank;
+    launch_.along_input = step.along().input;
+    launch_.along_output = step.along().output;
+    launch_.is_exclusive = step.is_exclusive != 0;
+    launch_.first_is_zero = first_is_zero(step);
+    for (u32 i = 0; i < loops.kept_rank; ++i) {
+      launch_.kept_sizes[i] = make_divisor(static_cast<u32>(loops.kept[i].size));
+      launch_.kept_input[i] = loops.kept[i].input;
+      launch_.kept_output[i] = loops.kept[i].output;
+    }
+    const auto size = static_cast<std::int64_t>(element_size(type_));
+    const auto side = [&](std::int64_t AxisLoop::*stride) {
+      Side made{};
+      for (u32 i = 0; i < loops.kept_rank; ++i) {
+        // Across, the columns of a vector lie beside each other.
+        const bool is_column = shape.across && i + 1 == loops.kept_rank;
+        made.low |= static_cast<u64>(loops.kept[i].*stride);
+        made.rows_low |= is_column || loops.kept[i].size == 1 ? 0 : static_cast<u64>(loops.kept[i].*stride);
+      }
+      const std::int64_t along = step.along().*stride;
+      made.low |= static_cast<u64>(along);
+      made.rows_low |= shape.across ? static_cast<u64>(along) : 0;
+      made.is_contiguous = (shape.across ? loops.kept[loops.kept_rank - 1].*stride : along) == size;
+      return made;
+    };
+    input_ = side(&AxisLoop::input);
+    output_ = side(&AxisLoop::output);
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    ScanLaunch launch = launch_;
+    launch.input = bases[0] + input_offset_;
+    launch.output = bases[1] + output_offset_;
+    launch.totals = shape_.in_blocks ? bases[2] : nullptr;
+    const u64 size = element_size(type_);
+    const auto from = reinterpret_cast<std::uintptr_t>(launch.input);
+    const auto to = reinterpret_cast<std::uintptr_t>(launch.output);
+    launch.input_is_aligned = (from | input_.low) % size == 0;
+    launch.output_is_aligned = (to | output_.low) % size == 0;
+    launch.input_has_vectors = input_.is_contiguous && (from | input_.rows_low) % kVector == 0;
+    launch.output_has_vectors = output_.is_contiguous && (to | output_.rows_low) % kVector == 0;
+    if (shape_.in_blocks) {
+      ScanLaunch totals = launch;
+      totals.output = nullptr;
+      if (const cudaError_t error = start(totals, stream); error != cudaSuccess) {
+        return error;
+      }
+      const cudaError_t error =
+          function_ == ScanFunction::sum ? carry_sums(type_, launch, stream) : carry_products(type_, launch, stream);
+      if (error != cudaSuccess) {
+        return error;
+      }
+    }
+    return start(launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "rows %s%s", shape_.across ? "across" : "along",
+                  shape_.in_blocks ? " in blocks" : "");
+  }
+
+ private:
+  // The strides of one tensor, of which the lowest bits count.
+  struct Side {
+    u64 low;             // all of them together
+    u64 rows_low;        // those between vectors
+    bool is_contiguous;  // the elements of vectors
+  };
+
+  [[nodiscard]] cudaError_t start(const ScanLaunch& launch, cudaStream_t stream) const noexcept {
+    const auto groups = static_cast<u32>(shape_.groups);
+    return function_ == ScanFunction::sum ? start_sums(type_, shape_.across, groups, launch, stream)
+                                          : start_products(type_, shape_.across, groups, launch, stream);
+  }
+
+  ScanFunction function_;
+  DataType type_;
+  ScanShape shape_;
+  ScanLaunch launch_{};
+  std::int64_t input_offset_ = 0;
+  std::int64_t output_offset_ = 0;
+  Side input_{};
+  Side output_{};
+};
+
+}  // namespace
+
+extern const Family scan_family;
+const Family scan_family = {
+    .prepare = [](const Step& flat, const Machine& machine, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
+      ScanStep step;
+      std::memcpy(&step, flat.parameters.data(), sizeof(step));
+      const ScanShape shape = shape_of(step, machine);
+      if (step.loops.outputs > kMostRows || shape.blocks > kMostRows || shape.groups > kMostGroups) {
+        *why = "the CUDA backend scans up to 4,294,967,295 rows, and up to 68,719,476,704 chains of 4,096 elements";
+        return nullptr;
+      }
+      return std::make_unique<ScanRun>(step, shape);
+    },
+};
+
+}  // namespace anydml::cuda

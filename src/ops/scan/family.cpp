@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The family of operators that scan an axis: CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT. No operator of it joins
+// others yet: the kernels read and write elements in the order of several rows at a time.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "ops/arguments.h"
+#include "ops/scan/scalar/scan.h"
+#include "ops/scan/step.h"
+
+namespace anydml {
+namespace {
+
+struct ScanEntry {
+  std::string_view name;
+  ScanFunction function;
+};
+
+constexpr ScanEntry kEntries[] = {
+#define ANYDML_SCAN_ENTRY(op, function) {#op, ScanFunction::function},
+#include "ops/scan/scan.def"
+};
+
+const ScanEntry* find_entry(std::string_view name) {
+  const auto* const found = std::ranges::find(kEntries, name, &ScanEntry::name);
+  return found == std::end(kEntries) ? nullptr : found;
+}
+
+u64 number_of(const OpDesc& desc, std::string_view field) {
+  const schema::Argument* const argument = find_argument(desc, field);
+  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
+}
+
+bool is_exclusive(const OpDesc& desc, ScanFunction function) {
+  return number_of(desc, function == ScanFunction::sum ? "HasExclusiveSum" : "HasExclusiveProduct") != 0;
+}
+
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const ScanFunction function = find_entry(desc.op->name)->function;
+  ScanStep step{.function = function,
+                .type = tensors[0].tensor.type,
+                .is_exclusive = is_exclusive(desc, function) ? 1U : 0U,
+                .unused = 0,
+                .loops = split_axes(tensors[0].tensor, tensors[1].tensor, 1U << number_of(desc, "Axis"))};
+  if (number_of(desc, "AxisDirection") != 0) {
+    AxisLoop& along = step.loops.reduced[0];
+    step.loops.input_offset += (along.size - 1) * along.input;
+    step.loops.output_offset += (along.size - 1) * along.output;
+    along.input = -along.input;
+    along.output = -along.output;
+  }
+  // Room for the totals of all blocks, and for two carries of each row: where threads share a row, blocks are added
+  // first and written afterwards.
+  const std::int64_t blocks = (step.loops.count + kScanBlock - 1) / kScanBlock;
+  const auto bytes = static_cast<std::uint64_t>(blocks == 1 ? 0 : step.loops.outputs * (blocks + 2)) * sizeof(u64);
+  const Operand operands[] = {tensors[0].operand(),
+                              tensors[1].operand(),
+                              {.slot = bytes == 0 ? kAbsentSlot : plan.temporary_slot(),
+                               .type = DataType::UINT8,
+                               .offset = bytes == 0 ? 0 : plan.take_temporary(bytes)}};
+  plan.add(static_cast<std::uint32_t>(FamilyId::scan), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+}  // namespace
+
+extern const Family scan_family;
+const Family scan_family = {
+    .id = FamilyId::scan,
+    .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
+    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
+    .by_element = false,
+    // The rules of the documents ask for one type, the same sizes, and an axis that there is.
+    .check = [](const OpDesc&) -> Status { return {}; },
+    .lower = lower,
+    .lower_together = nullptr,
+    .joins = nullptr,
+    .parts = nullptr,
+    // A piece of work reads its elements before it writes them, and nobody else reads those that it writes.
+    .in_place = [](const OpDesc&, std::size_t) { return true; },
+};
+
+}  // namespace anydml

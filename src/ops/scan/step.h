@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step that scans rows: one step for an operator, from the input to the output. A direction of
+// decreasing indices has become strides the other way round, so that kernels go in one direction alone.
+#pragma once
+
+#include <cstdint>
+
+#include "base/element.h"
+#include "plan/axis_loops.h"
+
+namespace anydml {
+
+enum class ScanFunction : std::uint32_t { sum, product };
+
+struct ScanStep {
+  ScanFunction function;
+  DataType type;  // of the input and of the output
+  std::uint32_t is_exclusive;
+  std::uint32_t unused;
+  AxisLoops loops;  // rows lie along the one reduced loop; the kept ones number them
+
+  [[nodiscard]] const AxisLoop& along() const { return loops.reduced[0]; }
+};
+
+}  // namespace anydml

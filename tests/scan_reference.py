@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT to the bit, in NumPy; docs/numerics.md shows the first function."""
+import numpy as np
+
+
+def scan(op, x, identity):
+    """The running results along the last axis: in order within blocks of 4,096, each after the carry of those before."""
+    made = np.empty_like(x)
+    carry = np.full(x.shape[:-1] + (1,), identity, x.dtype)
+    for first in range(0, x.shape[-1], 4096):
+        local = op.accumulate(x[..., first:first + 4096], axis=-1, dtype=x.dtype)
+        made[..., first:first + 4096] = op(carry, local)
+        carry = op(carry, local[..., -1:])
+    return made
+
+
+def cumulative(function, x, axis, decreasing=False, exclusive=False):
+    """function: "SUMMATION" or "PRODUCT"."""
+    op, identity = (np.add, -0.0) if function == "SUMMATION" else (np.multiply, 1)
+    if x.dtype.kind != "f":
+        identity = int(identity)
+    rows = np.moveaxis(x, axis, -1)
+    rows = rows[..., ::-1] if decreasing else rows
+    made = scan(op, rows.astype(np.float32) if x.dtype == np.float16 else rows, identity)
+    if exclusive:
+        first = np.full(made.shape[:-1] + (1,), 0 if function == "SUMMATION" else 1, made.dtype)
+        made = np.concatenate([first, made], axis=-1)[..., :made.shape[-1]]
+    made = made[..., ::-1] if decreasing else made
+    return np.moveaxis(made.astype(x.dtype), -1, axis)
