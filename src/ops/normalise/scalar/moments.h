@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Mean and variance normalisation, for kernels on every device. All is FLOAT32; FLOAT16 is widened before and rounded
+// after. The sums have the order of fold_order.h.
+//
+//   mean      the sum of x, divided by their number; +0 where the mean is not used
+//   d         x - mean
+//   variance  the sum of d * d, divided by their number
+//   result    fma(d, Scale / sqrt(variance + Epsilon), Bias), or fma(d, Scale, Bias) where the variance is not used
+//
+// A scale that is absent is 1, and a bias that is absent -0, which changes no sum.
+#pragma once
+
+#include "ops/normalise/scalar/sum.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+inline constexpr f32 kNoScale = 1;
+inline constexpr f32 kNoBias = kNothing<f32>;
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 square_of_difference(f32 x, f32 mean) {
+  const f32 difference = x - mean;
+  return difference * difference;
+}
+
+// The divisor of the scale.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 root_of_variance(f32 variance, f32 epsilon) {
+  return square_root(variance + epsilon);
+}
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 normalised(f32 x, f32 mean, f32 factor, f32 bias) {
+  return fused(x - mean, factor, bias);
+}
+
+}  // namespace anydml
