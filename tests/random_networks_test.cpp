@@ -99,7 +99,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(9)) {
+    switch (below(10)) {
       case 0:
         return split(x);
       case 1:
@@ -113,6 +113,8 @@ class RandomNetwork {
         return softmax(x);
       case 6:
         return reduce(x);
+      case 7:
+        return normalise(x);
       default:
         return by_element(x);
     }
@@ -252,6 +254,35 @@ class RandomNetwork {
     const Sizes axes = random_axes(form.sizes.size());
     note("ACTIVATION_SOFTMAX1", {x});
     static_cast<void>(twin_.run("ACTIVATION_SOFTMAX1", {x}, form, {axes_of(axes)}));
+  }
+
+  // By the mean and variance of rows, or by given ones; a fused activation now and then.
+  void normalise(std::size_t x) {
+    const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
+    const std::size_t rank = form.sizes.size();
+    Sizes channels(rank, 1);
+    channels[rank / 2] = form.sizes[rank / 2];
+    const bool is_batch = one_in(2);
+    std::vector<std::size_t> inputs = {x};
+    for (int i = 0; i < (is_batch ? 4 : 2); ++i) {
+      inputs.push_back(value_like(channels, rank));
+    }
+    const Sizes axes = random_axes(rank);
+    anydml_operator relu = {"ACTIVATION_RELU", nullptr, 0};
+    std::vector<anydml_attribute> attributes = {number("Epsilon", 0.5)};
+    if (is_batch) {
+      attributes.push_back(integer("Spatial", 1));
+    } else {
+      attributes.push_back(axes_of(axes));
+      attributes.push_back(integer("NormalizeVariance", 1));
+    }
+    if (one_in(3)) {
+      attributes.push_back({"FusedActivation", ANYDML_OPERATOR, 0, {}});
+      attributes.back().value.operators = &relu;
+    }
+    const char* const name = is_batch ? "BATCH_NORMALIZATION" : "MEAN_VARIANCE_NORMALIZATION1";
+    note(name, inputs);
+    static_cast<void>(twin_.run(name, inputs, form, attributes));
   }
 
   void reduce(std::size_t x) {

@@ -12,20 +12,22 @@ __version__: str
 # Without the names that Python itself has. What follows the version is made by data/generate_python.py.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
            "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add", "add1",
-           "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "bit_and", "bit_count", "bit_not", "bit_or",
-           "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad",
-           "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space", "depth_to_space1", "dequantize_linear",
-           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu", "gemm", "hard_sigmoid",
-           "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear", "log",
-           "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "multiply", "negate", "padding", "padding1", "parameterized_relu",
-           "parametric_softplus", "quantize_linear", "quantized_linear_add", "recip", "reduce", "relu", "relu_grad",
-           "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile"]
+           "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "batch_normalization", "bit_and",
+           "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "depth_to_space",
+           "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "gelu",
+           "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu",
+           "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization",
+           "mean_variance_normalization", "mean_variance_normalization1", "mean_variance_normalization2", "multiply",
+           "negate", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "recip", "reduce", "relu", "relu_grad", "scaled_elu", "scaled_tanh", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile"]
 
 class _Adapter(TypedDict):
     name: str

@@ -48,8 +48,12 @@ class PartList {
   void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
                          std::uint32_t output);
 
+  // From here on parts see a value as this tensor, which reads the same memory.
+  void see(std::uint32_t value, const TensorDesc& tensor) { values_[value] = tensor; }
+
   // An operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as the
-  // process; the family finds its parameters in OpDesc::internal. The number of the first result. `prepares`: as in
+  // process; the family finds its parameters in OpDesc::internal. Where the family works by element,
+  // inputs whose size is 1 are broadcast to the first result. The number of the first result. `prepares`: as in
   // OpDesc.
   std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                              std::span<const TensorDesc> results, std::span<const std::byte> parameters,

@@ -2,8 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _layers as layers, _products as products
-from . import _reductions as reductions, _shapes as shapes
+from . import _elements as elements, _functions as functions, _layers as layers, _normalizations as normalizations
+from . import _products as products, _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import Row, row, short
 
@@ -131,15 +131,23 @@ _NODES = {
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE", lambda dtype: 0, " CAST DIVIDE"),
-    "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "BatchNormalization": Row(normalizations.batch_normalization,
+                              "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
     "GlobalLpPool": Row(layers.global_lp_pool, "REDUCE"),
-    "InstanceNormalization": Row(layers.instance_normalization,
-                                 "REDUCE DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
-    "LpNormalization": Row(layers.lp_normalization, "REDUCE DIVIDE LOGICAL_EQUALS IF"),
+    "GroupNormalization": Row(normalizations.group_normalization, "MEAN_VARIANCE_NORMALIZATION1",
+                              check=normalizations.group_checks),
+    "InstanceNormalization": Row(normalizations.instance_normalization, "MEAN_VARIANCE_NORMALIZATION1 REDUCE "
+                                 "DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
+    "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
+                              check=normalizations.axis_checks),
+    "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP", lambda dtype: 0, ""),
     "MaxPool": layers.pool("MAX", layers.least, ""),
-    "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
-                                     "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "MeanVarianceNormalization": Row(normalizations.mean_variance_normalization,
+                                     "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
+                            check=normalizations.axis_checks),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
@@ -169,10 +177,7 @@ _NODES = {
     # as ONNX defines them by others of this table
     "CenterCropPad": Row(None, check=layers.crop_checks),
     "DynamicQuantizeLinear": Row(None),
-    "GroupNormalization": Row(None, check=layers.group_checks),
-    "LayerNormalization": Row(None, check=layers.axis_checks),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
-    "RMSNormalization": Row(None, check=layers.axis_checks),
 }
 # What needs an operator that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

@@ -17,12 +17,8 @@ ANYDML_FLATTEN f32 square_block(const Elements* x, f32 mean, std::int64_t count,
     return sum;
   }
   alignas(64) f32 lanes[kReduceLanes];
-  std::int64_t used = 1;
-  while (used < count && used < kReduceLanes) {
-    used *= 2;
-  }
-  for (std::int64_t i = 0; i < used; ++i) {
-    lanes[i] = kNothing<f32>;
+  for (f32& lane : lanes) {
+    lane = kNothing<f32>;
   }
   std::int64_t first = 0;
   for (; first + kReduceLanes <= count; first += kReduceLanes) {
@@ -33,12 +29,7 @@ ANYDML_FLATTEN f32 square_block(const Elements* x, f32 mean, std::int64_t count,
   for (std::int64_t i = 0; first + i < count; ++i) {
     lanes[i] += square_of_difference(x[first + i], mean);
   }
-  for (std::int64_t half = used / 2; half > 0; half /= 2) {
-    for (std::int64_t i = 0; i < half; ++i) {
-      lanes[i] += lanes[i + half];
-    }
-  }
-  return lanes[0];
+  return fold_lanes<kReduceLanes / 2>(lanes);
 }
 
 // Results beside each other. A scale or a bias that is one number has the step 0.
@@ -52,6 +43,24 @@ ANYDML_FLATTEN void finish_run(const Elements* x, f32 mean, f32 root, const Elem
     const f32 factor = kScales ? scale[i] / root : one_factor;
     to[i] = normalised(x[i], mean, factor, kBiases ? bias[i] : one_bias);
   }
+}
+
+// The same where all scales and the root are ordinary numbers.
+ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
+                                    std::int64_t count, Elements* to) {
+  const f32 inverse = 1.0F / root;
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = normalised(x[i], mean, ordinary_quotient(scale[i], root, inverse), bias[i]);
+  }
+}
+
+ANYDML_FLATTEN bool are_ordinary(const f32* values, std::int64_t count) {
+  u32 others = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    others |= is_ordinary(values[i]) ? 0U : 1U;
+  }
+  return others == 0;
 }
 
 inline void finish_any(const Elements* x, f32 mean, f32 root, const Elements* scale, bool scales, const Elements* bias,
@@ -124,7 +133,8 @@ struct MomentRows {
   Coefficients<T> bias;
   const f32* shared_scale;  // of all rows, packed; null: of each row where it is
   const f32* shared_bias;
-  f32 count;  // of the elements of a row
+  bool is_ordinary;  // the shared scale
+  f32 count;         // of the elements of a row
   bool has_room;
   f32* made;
   f32* scales;
@@ -137,6 +147,10 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& affine, const Elem
                     std::int64_t count, f32 mean, f32 root, Elements* to) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
   if (all.shared_scale != nullptr) {
+    if (all.is_ordinary && is_ordinary(root)) {
+      finish_ordinary(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, to);
+      return;
+    }
     finish_any(x, mean, root, all.shared_scale + first, true, all.shared_bias + first, true, count, to);
     return;
   }
@@ -221,6 +235,7 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
                     .bias = Coefficients<T>(step.affine, tensors.bias, false),
                     .shared_scale = nullptr,
                     .shared_bias = nullptr,
+                    .is_ordinary = false,
                     .count = static_cast<f32>(step.loops.count),
                     .has_room = cut.has_room,
                     .made = scratch,
@@ -233,6 +248,7 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
     pack_coefficients(step.affine, all.bias, all.biases);
     all.shared_scale = all.scales;
     all.shared_bias = all.biases;
+    all.is_ordinary = are_ordinary(all.scales, step.loops.count);
   }
   LoopWalk row = rows.walk(first);
   LoopWalk affine(step.affine.kept, step.affine.kept_rank, first);

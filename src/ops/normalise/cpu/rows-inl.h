@@ -12,7 +12,20 @@ using Elements = typename Unaligned<f32>::type;
 
 inline constexpr std::int64_t kHalvesTogether = 256;
 
-// Of at most a block. Lanes beyond the next power of two would be empty and change nothing.
+// Lanes by halves. Those that are empty are -0 and change nothing.
+template <std::int64_t kHalf>
+inline f32 fold_lanes(f32* lanes) {
+  for (std::int64_t i = 0; i < kHalf; ++i) {
+    lanes[i] += lanes[i + kHalf];
+  }
+  if constexpr (kHalf == 1) {
+    return lanes[0];
+  } else {
+    return fold_lanes<kHalf / 2>(lanes);
+  }
+}
+
+// Of at most a block.
 ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lanes) {
   if (!has_lanes) {
     f32 sum = kNothing<f32>;
@@ -22,12 +35,8 @@ ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lan
     return sum;
   }
   alignas(64) f32 lanes[kReduceLanes];
-  std::int64_t used = 1;
-  while (used < count && used < kReduceLanes) {
-    used *= 2;
-  }
-  for (std::int64_t i = 0; i < used; ++i) {
-    lanes[i] = kNothing<f32>;
+  for (f32& lane : lanes) {
+    lane = kNothing<f32>;
   }
   std::int64_t first = 0;
   for (; first + kReduceLanes <= count; first += kReduceLanes) {
@@ -38,12 +47,7 @@ ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lan
   for (std::int64_t i = 0; first + i < count; ++i) {
     lanes[i] += x[first + i];
   }
-  for (std::int64_t half = used / 2; half > 0; half /= 2) {
-    for (std::int64_t i = 0; i < half; ++i) {
-      lanes[i] += lanes[i + half];
-    }
-  }
-  return lanes[0];
+  return fold_lanes<kReduceLanes / 2>(lanes);
 }
 
 // Elements in memory to FLOAT32 that lie beside each other, and back.

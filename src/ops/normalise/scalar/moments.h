@@ -28,6 +28,22 @@ inline constexpr f32 kNoBias = kNothing<f32>;
   return square_root(variance + epsilon);
 }
 
+// +0, and numbers that are far from overflow and from subnormal ones.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_ordinary(f32 x) {
+  const f32 magnitude = magnitude_of(x);
+  return (magnitude >= 0x1p-60F && magnitude <= 0x1p60F) || to_bits(x) == 0;
+}
+
+// a / b of two ordinary numbers, b above 0, for whoever divides many numbers by one: four times as fast as a division.
+// inverse: 1 / b, rounded. The first product is within two units of the last place of the quotient. Adding the inverse
+// of its remainder leaves one of the two numbers next to the quotient, whose own remainder is exact. With an inverse
+// that is off by less than 2^-24 of itself, adding that rounds as a division does (Markstein).
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 ordinary_quotient(f32 a, f32 b, f32 inverse) {
+  const f32 near = a * inverse;
+  const f32 next = fused(fused(-near, b, a), inverse, near);
+  return fused(fused(-next, b, a), inverse, next);
+}
+
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 normalised(f32 x, f32 mean, f32 factor, f32 bias) {
   return fused(x - mean, factor, bias);
 }
