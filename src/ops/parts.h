@@ -39,6 +39,11 @@ class PartList {
   // sizes of `like`. sources: in the order of its inputs; kNoValue for one that is absent.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
+  // The same for one whose result is this tensor.
+  std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
+                       const std::vector<PartAttribute>& attributes) {
+    return add_part(op, sources, result, attributes);
+  }
   // The same for one whose result is this output of the whole.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});

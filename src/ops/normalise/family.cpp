@@ -73,8 +73,8 @@ const Family normalise_family = {
     .lower_together = nullptr,
     .joins = nullptr,
     .parts =
-        [](const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
-          return is_composed(*desc.op) ? parts_of_composed(desc) : Result<OpParts>(OpParts());
+        [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
+          return is_composed(*desc.op) ? parts_of_composed(desc, device) : Result<OpParts>(OpParts());
         },
 };
 

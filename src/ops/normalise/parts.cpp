@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "ops/arguments.h"
 #include "ops/normalise/step.h"
@@ -70,21 +71,87 @@ MomentParameters moments_of(const OpDesc& desc) {
       .epsilon = number_of(desc, "Epsilon").as<f32>()};
 }
 
-Result<OpParts> parts_of_moments(const OpDesc& desc) {
+u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
+
+// One thread, or one block of a GPU's threads, has a row. Where most would have none, reductions share the blocks of a
+// row between them, and BATCH_NORMALIZATION does the rest: it is what follows mean and variance.
+bool has_few_rows(const OpDesc& desc, const MomentParameters& parameters, const DeviceTraits& device) {
+  constexpr std::int64_t kLongRow = 1 << 16;
+  const TensorDesc& input = desc.tensors[0].tensor;
+  std::int64_t rows = 1;
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    ((parameters.axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
+  }
+  return count >= kLongRow && 2 * rows <= device.threads;
+}
+
+// The value of the moments in FLOAT32, or the output itself.
+std::uint32_t add_by_reductions(const OpDesc& desc, const MomentParameters& parameters, const TensorDesc& result,
+                                PartList& list) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  TensorDesc reduced = input;
+  TensorDesc one = input;
+  std::vector<Scalar> axes;
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    one.sizes[i] = 1;
+    if ((parameters.axes >> i & 1) != 0) {
+      reduced.sizes[i] = 1;
+      axes.emplace_back(u64{i});
+    }
+  }
+  const auto wide = [&](std::uint32_t value) {
+    return list.tensor(value).type == DataType::FLOAT32
+               ? value
+               : list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value));
+  };
+  const auto average_of = [&](std::uint32_t value) {
+    return list.add("REDUCE", {value}, DataType::FLOAT32, reduced,
+                    {{.field = "Function", .numbers = {Scalar(average())}}, {.field = "Axes", .numbers = axes}});
+  };
+  const auto constant = [&](f64 value) {
+    return list.add("FILL_VALUE_CONSTANT", {}, DataType::FLOAT32, one,
+                    {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(DataType::FLOAT32))}},
+                     {.field = "Value", .numbers = {Scalar(value)}}});
+  };
+  const auto given = [&](std::uint32_t tensor, f64 absent) {
+    return desc.tensors[tensor].present ? wide(tensor) : constant(absent);
+  };
+  const std::uint32_t x = wide(0);
+  const std::uint32_t mean = parameters.uses_mean != 0 ? average_of(x) : constant(0);
+  const std::uint32_t variance =
+      parameters.uses_variance != 0
+          ? average_of(list.add("ELEMENT_WISE_DIFFERENCE_SQUARE", {x, mean}, DataType::FLOAT32, input))
+          : constant(1);
+  const f64 epsilon = parameters.uses_variance != 0 ? parameters.epsilon : 0;
+  return list.add_as(
+      "BATCH_NORMALIZATION", {x, mean, variance, given(kScale, 1), given(kBias, -0.0)}, result,
+      {{.field = "Spatial", .numbers = {Scalar(u64{1})}}, {.field = "Epsilon", .numbers = {Scalar(epsilon)}}});
+}
+
+Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device) {
   PartList list(desc);
   const MomentParameters parameters = moments_of(desc);
   const schema::Described* fused = fused_activation(desc);
+  const bool by_reductions = has_few_rows(desc, parameters, device);
+  const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
   TensorDesc result = desc.output().tensor;
-  if (fused != nullptr && !set_packed_strides(result)) {
+  result.type = by_reductions ? DataType::FLOAT32 : result.type;
+  if ((fused != nullptr || (by_reductions && is_half)) && !set_packed_strides(result)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
   }
   const auto present = [&](std::size_t input) {
     return desc.tensors[input].present ? static_cast<std::uint32_t>(input) : kNoValue;
   };
-  const std::uint32_t value = list.add_internal(kMoments, {0, present(kScale), present(kBias)}, std::span(&result, 1),
+  std::uint32_t value = by_reductions
+                            ? add_by_reductions(desc, parameters, result, list)
+                            : list.add_internal(kMoments, {0, present(kScale), present(kBias)}, std::span(&result, 1),
                                                 std::as_bytes(std::span(&parameters, 1)));
-  if (fused != nullptr) {
+  if (by_reductions && is_half && fused == nullptr) {
+    list.add_output("CAST", {value}, 0);
+  } else if (fused != nullptr) {
+    value = by_reductions && is_half ? list.add("CAST", {value}, DataType::FLOAT16, result) : value;
     list.add_nested_output(*fused, {value}, 0);
   } else {
     list.set_output(0, value);
@@ -224,11 +291,11 @@ Status check_composed(const OpDesc& desc) {
   return check_fused_activation(desc);
 }
 
-Result<OpParts> parts_of_composed(const OpDesc& desc) {
+Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device) {
   if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION") {
     return parts_of_local_response(desc);
   }
-  return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc);
+  return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
 }
 
 bool is_internal(const OpDesc& desc) { return desc.op == &kMoments || desc.op == &kWindowSquares; }

@@ -10,7 +10,7 @@
 namespace anydml {
 
 [[nodiscard]] Status check_composed(const OpDesc& desc);
-[[nodiscard]] Result<OpParts> parts_of_composed(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device);
 
 // An operator that only the family knows, and that a composed one consists of.
 [[nodiscard]] bool is_internal(const OpDesc& desc);

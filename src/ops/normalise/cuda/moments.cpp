@@ -78,7 +78,8 @@ class MomentRun final : public PreparedStep {
     launch.bias_reading = reading_of(launch.bias, launch.is_plain, &AxisLoop::output);
     launch.affine_is_aligned = is_aligned(launch.scale, &AxisLoop::input) && is_aligned(launch.bias, &AxisLoop::output);
     const auto blocks = static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock);
-    const bool fits = launch.is_plain && blocks <= kMostWarpsOfRow;
+    launch.reads_pairs = launch.scale_reading != Reading::any && launch.bias_reading != Reading::any;
+    const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMostWarpsOfRow;
     launch.warps_of_row = fits ? blocks : blocks == 1 ? 1 : kMomentThreads / 32;
     const MomentKernel kernel = !has_lanes_ ? MomentKernel::chains
                                 : fits      ? MomentKernel::registers

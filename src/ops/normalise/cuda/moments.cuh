@@ -108,29 +108,25 @@ struct MomentRow {
     return normalised(x, mean, own_factor, own_bias);
   }
 
+  // Of a row that has one factor and one bias.
+  [[nodiscard]] __device__ Pair results(const Pair& x) const {
+    return {normalised(x.a, mean, factor, one_bias), normalised(x.b, mean, factor, one_bias)};
+  }
+  // Of two elements whose scales and biases lie in pairs, or are one for the row.
   [[nodiscard]] __device__ Pair results(u32 i, const Pair& x) const {
     Pair factors{factor, factor};
     Pair biases{one_bias, one_bias};
-    if (launch.scale_reading == Reading::pairs) {
+    if (launch.scale_reading != Reading::one) {
       const Pair loaded = load_pair<T>(scale + u64{i} * sizeof(T));
       factors = {loaded.a / root, loaded.b / root};
     }
-    if (launch.bias_reading == Reading::pairs) {
+    if (launch.bias_reading != Reading::one) {
       biases = load_pair<T>(bias + u64{i} * sizeof(T));
     }
-    if (launch.scale_reading == Reading::any || launch.bias_reading == Reading::any) {
-      const TwoOffsets a = offsets_at(i, launch.reduced_affine);
-      const TwoOffsets b = offsets_at(i + 1, launch.reduced_affine);
-      if (launch.scale_reading == Reading::any) {
-        factors = {load_one<T>(scale + a.first, launch.affine_is_aligned) / root,
-                   load_one<T>(scale + b.first, launch.affine_is_aligned) / root};
-      }
-      if (launch.bias_reading == Reading::any) {
-        biases = {load_one<T>(bias + a.second, launch.affine_is_aligned),
-                  load_one<T>(bias + b.second, launch.affine_is_aligned)};
-      }
-    }
     return {normalised(x.a, mean, factors.a, biases.a), normalised(x.b, mean, factors.b, biases.b)};
+  }
+  [[nodiscard]] __device__ bool has_one_factor() const {
+    return launch.scale_reading == Reading::one && launch.bias_reading == Reading::one;
   }
 };
 
@@ -207,6 +203,16 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
     row.root = root_of_variance(total / launch.divisor, launch.epsilon);
   }
   row.set_factor();
+  if (row.has_one_factor()) {
+#pragma unroll
+    for (u32 k = 0; k < kSteps; ++k) {
+      const u32 i = begin + k * kStepElements;
+      if (i < launch.count) {
+        store_pair<T>(row.to + u64{i} * sizeof(T), row.results(x[k]));
+      }
+    }
+    return;
+  }
 #pragma unroll
   for (u32 k = 0; k < kSteps; ++k) {
     const u32 i = begin + k * kStepElements;
@@ -289,7 +295,9 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_memory(const __grid
 #pragma unroll 4
     for (u64 i = 2 * thread; i < launch.count; i += 2 * threads) {
       const Pair x = load_pair<T>(row.from + i * sizeof(T));
-      store_pair<T>(row.to + i * sizeof(T), row.results(static_cast<u32>(i), x));
+      const u32 at = static_cast<u32>(i);
+      store_pair<T>(row.to + i * sizeof(T),
+                    launch.reads_pairs ? row.results(at, x) : Pair{row.result(at, x.a), row.result(at + 1, x.b)});
     }
     return;
   }

@@ -41,7 +41,8 @@ struct MomentLaunch {
   bool input_is_aligned;
   bool output_is_aligned;
   bool affine_is_aligned;
-  bool is_plain;  // rows of the input and of the output are contiguous, and of pairs that are aligned
+  bool is_plain;     // rows of the input and of the output are contiguous, and of pairs that are aligned
+  bool reads_pairs;  // neither the scale nor the bias is read in any other way
   Reading scale_reading;
   Reading bias_reading;
   DeviceLoops kept;         // of the input and of the output
@@ -50,8 +51,8 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// registers: rows that are plain and short enough; memory: any others whose sums have lanes; chains: the rest, a thread
-// for each row.
+// registers: rows that are plain and short enough, with scales and biases that are one or in pairs; memory: any others
+// whose sums have lanes; chains: the rest, a thread for each row.
 enum class MomentKernel : u32 { registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
