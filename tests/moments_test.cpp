@@ -362,7 +362,7 @@ TEST_F(Messages, NameTheFieldThatIsWrong) {
   refuses(moments(one, tensor(other)), "ScaleTensor");
   refuses(run("MEAN_VARIANCE_NORMALIZATION", {tensor(row), none, none}, tensor(row),
               {number("CrossChannel", 1), number("NormalizeVariance", 1), number("Epsilon", 0)}),
-          "InputTensor has 1 dimension; expected a batch and channels");
+          "InputTensor: has 1 dimension; expected a batch and channels");
   refuses(run("LP_NORMALIZATION", {tensor(square)}, tensor(square),
               {number("Axis", 2), number("Epsilon", 0), number("P", 2)}),
           "Axis");

@@ -39,6 +39,7 @@ ANYDML_FLATTEN void finish_run(const Elements* x, f32 mean, f32 root, const Elem
   const f32 one_factor = scale[0] / root;
   const f32 one_bias = bias[0];
   ANYDML_INDEPENDENT
+#pragma GCC unroll 4
   for (std::int64_t i = 0; i < count; ++i) {
     const f32 factor = kScales ? scale[i] / root : one_factor;
     to[i] = normalised(x[i], mean, factor, kBiases ? bias[i] : one_bias);
@@ -50,6 +51,7 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
                                     std::int64_t count, Elements* to) {
   const f32 inverse = 1.0F / root;
   ANYDML_INDEPENDENT
+#pragma GCC unroll 4
   for (std::int64_t i = 0; i < count; ++i) {
     to[i] = normalised(x[i], mean, ordinary_quotient(scale[i], root, inverse), bias[i]);
   }
