@@ -46,14 +46,73 @@ ANYDML_FLATTEN void finish_run(const Elements* x, f32 mean, f32 root, const Elem
   }
 }
 
-// The same where all scales and the root are ordinary numbers.
+#if defined(HWY_NAMESPACE)
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<f32>;
+using FloatVector = hn::Vec<Floats>;
+
+HWY_INLINE FloatVector load_floats(const Elements* from) {
+  const hn::Repartition<u8, Floats> d_bytes;
+  return hn::BitCast(Floats(), hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from)));
+}
+template <class T>
+HWY_INLINE void store_floats(FloatVector values, std::byte* to) {
+  if constexpr (std::is_same_v<T, f16>) {
+    const hn::Rebind<hwy::float16_t, Floats> d_half;
+    const hn::Repartition<u8, decltype(d_half)> d_bytes;
+    hn::StoreU(hn::BitCast(d_bytes, hn::DemoteTo(d_half, values)), d_bytes, reinterpret_cast<u8*>(to));
+  } else {
+    const hn::Repartition<u8, Floats> d_bytes;
+    hn::StoreU(hn::BitCast(d_bytes, values), d_bytes, reinterpret_cast<u8*>(to));
+  }
+}
+#endif
+
+// The same where all scales and the root are ordinary numbers, to elements that lie beside each other. Each result is a
+// long chain of operations: those of four vectors are mixed, which compilers do not do by themselves.
+template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
-                                    std::int64_t count, Elements* to) {
-  const f32 inverse = 1.0F / root;
-  ANYDML_INDEPENDENT
-#pragma GCC unroll 4
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = normalised(x[i], mean, ordinary_quotient(scale[i], root, inverse), bias[i]);
+                                    std::int64_t count, std::byte* to) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  const OrdinaryDivisor by(root);
+  std::int64_t first = 0;
+#if defined(HWY_NAMESPACE)
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const FloatVector means = hn::Set(d, mean);
+  const FloatVector roots = hn::Set(d, root);
+  const FloatVector inverses = hn::Set(d, by.inverse);
+  const FloatVector rests = hn::Set(d, by.rest_of_inverse);
+  for (; first + 4 * lanes <= count; first += 4 * lanes) {
+    const f32* const own_scale = scale + first;
+    const f32* const own_bias = bias + first;
+    const Elements* const own = x + first;
+    std::byte* const place = to + first * kBytes;
+    const FloatVector a = hn::LoadU(d, own_scale);
+    const FloatVector b = hn::LoadU(d, own_scale + lanes);
+    const FloatVector c = hn::LoadU(d, own_scale + 2 * lanes);
+    const FloatVector e = hn::LoadU(d, own_scale + 3 * lanes);
+    const FloatVector near_a = hn::MulAdd(a, inverses, hn::Mul(a, rests));
+    const FloatVector near_b = hn::MulAdd(b, inverses, hn::Mul(b, rests));
+    const FloatVector near_c = hn::MulAdd(c, inverses, hn::Mul(c, rests));
+    const FloatVector near_e = hn::MulAdd(e, inverses, hn::Mul(e, rests));
+    const FloatVector of_a = hn::MulAdd(hn::NegMulAdd(near_a, roots, a), inverses, near_a);
+    const FloatVector of_b = hn::MulAdd(hn::NegMulAdd(near_b, roots, b), inverses, near_b);
+    const FloatVector of_c = hn::MulAdd(hn::NegMulAdd(near_c, roots, c), inverses, near_c);
+    const FloatVector of_e = hn::MulAdd(hn::NegMulAdd(near_e, roots, e), inverses, near_e);
+    const FloatVector x_a = hn::Sub(load_floats(own), means);
+    const FloatVector x_b = hn::Sub(load_floats(own + lanes), means);
+    const FloatVector x_c = hn::Sub(load_floats(own + 2 * lanes), means);
+    const FloatVector x_e = hn::Sub(load_floats(own + 3 * lanes), means);
+    store_floats<T>(hn::MulAdd(x_a, of_a, hn::LoadU(d, own_bias)), place);
+    store_floats<T>(hn::MulAdd(x_b, of_b, hn::LoadU(d, own_bias + lanes)), place + lanes * kBytes);
+    store_floats<T>(hn::MulAdd(x_c, of_c, hn::LoadU(d, own_bias + 2 * lanes)), place + 2 * lanes * kBytes);
+    store_floats<T>(hn::MulAdd(x_e, of_e, hn::LoadU(d, own_bias + 3 * lanes)), place + 3 * lanes * kBytes);
+  }
+#endif
+  for (; first < count; ++first) {
+    const T result = narrow<T>(normalised(x[first], mean, by.quotient(scale[first]), bias[first]));
+    std::memcpy(to + first * kBytes, &result, sizeof(T));
   }
 }
 
@@ -145,15 +204,18 @@ struct MomentRows {
 };
 
 template <class T>
-void finish_stretch(const MomentRows<T>& all, const LoopWalk& affine, const Elements* x, std::int64_t first,
-                    std::int64_t count, f32 mean, f32 root, Elements* to) {
+void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& affine, const Elements* x,
+                    std::int64_t first, std::int64_t count, f32 mean, f32 root) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
+  std::byte* const packed = all.rows.packed_output(row, first);
+  if (all.shared_scale != nullptr && packed != nullptr && all.is_ordinary && is_ordinary(root)) {
+    finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
+    return;
+  }
+  Elements* to = all.rows.place(row, first, all.made);
   if (all.shared_scale != nullptr) {
-    if (all.is_ordinary && is_ordinary(root)) {
-      finish_ordinary(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, to);
-      return;
-    }
     finish_any(x, mean, root, all.shared_scale + first, true, all.shared_bias + first, true, count, to);
+    all.rows.store(row, first, count, all.made);
     return;
   }
   const std::int64_t scale_step = all.scale.stride(inner);
@@ -170,6 +232,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& affine, const Elem
     x += length;
     to += length;
   }
+  all.rows.store(row, first, count, all.made);
 }
 
 template <class T>
@@ -205,8 +268,7 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     f32* const own = all.held + step * first;
     const Elements* const x = is_held ? own : all.rows.load(row, first, count, own);
-    finish_stretch(all, affine, x, first, count, mean, root, all.rows.place(row, first, all.made));
-    all.rows.store(row, first, count, all.made);
+    finish_stretch(all, row, affine, x, first, count, mean, root);
   }
 }
 

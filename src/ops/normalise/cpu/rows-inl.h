@@ -139,6 +139,12 @@ class AlongRows {
       buffer += runs.length();
     }
   }
+  // Where the results of a stretch lie if they lie beside each other; null otherwise.
+  [[nodiscard]] std::byte* packed_output(const LoopWalk& row, std::int64_t first) const {
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+    return loops_.reduced_rank == 1 && loops_.reduced[0].output == kBytes ? output_ + row.output() + first * kBytes
+                                                                          : nullptr;
+  }
   [[nodiscard]] bool reads() const { return reads_; }
   [[nodiscard]] bool writes() const { return writes_; }
   [[nodiscard]] LoopWalk walk(std::int64_t row) const { return {loops_.kept, loops_.kept_rank, row}; }
