@@ -253,7 +253,7 @@ def _told(node, row, kinds, schema, opset, fixed):
             raise TypeError(f"{label(node)}: the inputs must have one type, and have "
                             f"{', '.join(dict.fromkeys(several))}")
     attributes, named = _attributes(node, schema)
-    results = row.result(named, given) if row.result else [] if row.make is None else [
+    results = row.result(named, given)[:len(node.output)] if row.result else [] if row.make is None else [
         bound[formal.type_str][0] if formal.type_str in bound else _only(formal.types)
         for formal in _formal_outputs(node, schema)]
     for kind, formal in zip(results, schema.outputs):

@@ -140,6 +140,7 @@ _NODES = {
                                  "DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
     "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
+                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # also mean and deviation
                               check=normalizations.axis_checks),
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP", lambda dtype: 0, ""),
