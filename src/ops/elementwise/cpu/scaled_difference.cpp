@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SCALED_DIFFERENCE with a mean, a scale and a bias that are one element for a whole row, as those of images are: they
 // stay in registers. Once for each target. All other layouts have the kernels of any entry.
+#include <algorithm>
 #include <cstring>
 
 #include "ops/elementwise/cpu/entry_files.h"
@@ -32,9 +33,53 @@ struct WithNumbers {
   [[nodiscard]] T operator()(T x) const { return narrow<T>(compute(widen(x))); }
 };
 
+using Wide = hn::ScalableTag<f32>;
+using Halves = hn::Rebind<hwy::float16_t, Wide>;
+
+// Rows of FLOAT16, from register to register: the loops of any definition convert whole stretches in between.
+void run_half_rows(const RowBlock& block) noexcept {
+  const WithNumbers<f16>& numbers = *static_cast<const WithNumbers<f16>*>(block.scalar);
+  const Wide d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto mean = hn::Set(d, numbers.mean);
+  const auto scale = hn::Set(d, numbers.scale);
+  const auto bias = hn::Set(d, numbers.bias);
+  const auto one = [&](const std::byte* from, std::byte* to) HWY_ATTR {
+    const hn::Rebind<u16, Wide> d_bits;
+    const auto x = hn::PromoteTo(d, hn::BitCast(Halves(), load_bytes(d_bits, from)));
+    const auto y = hn::MulAdd(hn::Sub(x, mean), scale, bias);
+    store_bytes(d_bits, hn::BitCast(d_bits, hn::DemoteTo(Halves(), y)), to);
+  };
+  RowCursor<1> row(block);
+  do {
+    std::size_t i = 0;
+    for (; i + 4 * lanes <= block.columns; i += 4 * lanes) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        one(row.inputs[0] + 2 * (i + k * lanes), row.output + 2 * (i + k * lanes));
+      }
+    }
+    for (; i < block.columns; i += lanes) {
+      const std::size_t part = std::min(lanes, block.columns - i);
+      alignas(64) std::byte some[HWY_MAX_BYTES] = {};
+      std::memcpy(some, row.inputs[0] + 2 * i, 2 * part);
+      one(some, some);
+      std::memcpy(row.output + 2 * i, some, 2 * part);
+    }
+  } while (row.next());
+}
+
+template <class T>
+constexpr TiledRow row_with_numbers() {
+  TiledRow row = tiled_row<WithNumbers<T>>();
+  if constexpr (std::is_same_v<T, f16>) {
+    row.plain = run_half_rows;
+  }
+  return row;
+}
+
 template <class T>
 void scaled_kernel(const KernelArguments& arguments) noexcept {
-  static constexpr TiledRow kRow = tiled_row<WithNumbers<T>>();
+  static constexpr TiledRow kRow = row_with_numbers<T>();
   bool one_each_row = true;
   bool one_for_all = true;
   for (std::size_t i = 1; i < 4; ++i) {
