@@ -85,7 +85,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   NormaliseStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads);
+  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
   NormaliseRun run = vector_normalise_run(machine.target, step, made.across);
   if (run == nullptr) {
     run = generic_normalise_run(step, made.across);
@@ -95,7 +95,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 }  // namespace
 
-NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads) {
+NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
   const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
   NormaliseCut made{};
   made.across = goes_across(loops, type);
@@ -104,7 +104,7 @@ NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t thread
   made.units = loops.outputs / columns * made.tiles;
   const std::int64_t elements = loops.count * made.width;
   made.has_room = elements <= kMostRoom;
-  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), least, kMostOfPiece);
   made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
   return made;
 }

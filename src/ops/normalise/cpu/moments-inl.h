@@ -272,14 +272,22 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   }
 }
 
-// The scale or the bias of all rows as FLOAT32, packed.
+// The scale or the bias of all rows as FLOAT32, packed: where it lies, or in the buffer. Null: neither is possible.
 template <class T>
-void pack_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* to) {
-  const LoopWalk row(loops.kept, loops.kept_rank, 0);
+const f32* shared_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* buffer) {
+  const std::byte* const memory = of.at(LoopWalk(loops.kept, loops.kept_rank, 0));
   const std::int64_t step = of.stride(loops.reduced[loops.reduced_rank - 1]);
+  if (std::is_same_v<T, f32> && loops.reduced_rank == 1 && step == sizeof(f32) &&
+      reinterpret_cast<std::uintptr_t>(memory) % alignof(f32) == 0) {
+    return reinterpret_cast<const f32*>(memory);
+  }
+  if (loops.count > kNormaliseStage) {
+    return nullptr;
+  }
+  f32* to = buffer;
   for (RowRuns runs(loops, 0, loops.count); !runs.done(); runs.next()) {
-    const std::byte* const from = of.at(row) == nullptr ? nullptr : of.at(row) + of.offset(runs);
-    const Elements* const found = of.load(from, step, runs.length(), to);
+    const Elements* const found =
+        of.load(memory == nullptr ? nullptr : memory + of.offset(runs), step, runs.length(), to);
     if (step == 0) {
       std::fill_n(to, runs.length(), static_cast<f32>(found[0]));
     } else if (found != to) {
@@ -287,6 +295,7 @@ void pack_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* t
     }
     to += runs.length();
   }
+  return buffer;
 }
 
 template <class T>
@@ -306,13 +315,14 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
                     .scales = scratch + kPaddedStage,
                     .biases = scratch + 2 * kPaddedStage,
                     .held = scratch + 3 * kPaddedStage};
-  if (step.loops.count <= kNormaliseStage && all.scale.is_shared() && all.bias.is_shared() &&
-      all.scale.varies_in_row() && end - first > 1) {
-    pack_coefficients(step.affine, all.scale, all.scales);
-    pack_coefficients(step.affine, all.bias, all.biases);
-    all.shared_scale = all.scales;
-    all.shared_bias = all.biases;
-    all.is_ordinary = are_ordinary(all.scales, step.loops.count);
+  if (all.scale.is_shared() && all.bias.is_shared() && all.scale.varies_in_row()) {
+    all.shared_scale = shared_coefficients(step.affine, all.scale, all.scales);
+    all.shared_bias = shared_coefficients(step.affine, all.bias, all.biases);
+    if (all.shared_scale == nullptr || all.shared_bias == nullptr) {
+      all.shared_scale = nullptr;
+    } else {
+      all.is_ordinary = are_ordinary(all.shared_scale, step.loops.count);
+    }
   }
   LoopWalk row = rows.walk(first);
   LoopWalk affine(step.affine.kept, step.affine.kept_rank, first);
