@@ -44,25 +44,30 @@ void run_half_rows(const RowBlock& block) noexcept {
   const auto mean = hn::Set(d, numbers.mean);
   const auto scale = hn::Set(d, numbers.scale);
   const auto bias = hn::Set(d, numbers.bias);
-  const auto one = [&](const std::byte* from, std::byte* to) HWY_ATTR {
-    const hn::Rebind<u16, Wide> d_bits;
-    const auto x = hn::PromoteTo(d, hn::BitCast(Halves(), load_bytes(d_bits, from)));
-    const auto y = hn::MulAdd(hn::Sub(x, mean), scale, bias);
-    store_bytes(d_bits, hn::BitCast(d_bits, hn::DemoteTo(Halves(), y)), to);
-  };
+  const hn::Rebind<u16, Wide> d_bits;
+  const auto load = [&](const std::byte* from)
+                        HWY_ATTR { return hn::PromoteTo(d, hn::BitCast(Halves(), load_bytes(d_bits, from))); };
+  const auto result = [&](hn::Vec<Wide> x) HWY_ATTR { return hn::MulAdd(hn::Sub(x, mean), scale, bias); };
+  const auto store = [&](hn::Vec<Wide> y, std::byte* to)
+                         HWY_ATTR { store_bytes(d_bits, hn::BitCast(d_bits, hn::DemoteTo(Halves(), y)), to); };
   RowCursor<1> row(block);
   do {
     std::size_t i = 0;
-    for (; i + 4 * lanes <= block.columns; i += 4 * lanes) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        one(row.inputs[0] + 2 * (i + k * lanes), row.output + 2 * (i + k * lanes));
-      }
+    for (; i + 4 * lanes <= block.columns; i += 4 * lanes) {  // mixed, so that none waits for another
+      const std::byte* const from = row.inputs[0] + 2 * i;
+      std::byte* const to = row.output + 2 * i;
+      const auto a = load(from), b = load(from + 2 * lanes), c = load(from + 4 * lanes), e = load(from + 6 * lanes);
+      const auto of_a = result(a), of_b = result(b), of_c = result(c), of_e = result(e);
+      store(of_a, to);
+      store(of_b, to + 2 * lanes);
+      store(of_c, to + 4 * lanes);
+      store(of_e, to + 6 * lanes);
     }
     for (; i < block.columns; i += lanes) {
       const std::size_t part = std::min(lanes, block.columns - i);
       alignas(64) std::byte some[HWY_MAX_BYTES] = {};
       std::memcpy(some, row.inputs[0] + 2 * i, 2 * part);
-      one(some, some);
+      store(result(load(some)), some);
       std::memcpy(row.output + 2 * i, some, 2 * part);
     }
   } while (row.next());

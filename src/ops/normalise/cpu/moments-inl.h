@@ -116,6 +116,36 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
   }
 }
 
+// With one factor and one bias, to elements that lie beside each other.
+template <class T>
+ANYDML_FLATTEN void finish_one(const Elements* x, f32 mean, f32 factor, f32 bias, std::int64_t count, std::byte* to) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  std::int64_t first = 0;
+#if defined(HWY_NAMESPACE)
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const FloatVector means = hn::Set(d, mean);
+  const FloatVector factors = hn::Set(d, factor);
+  const FloatVector biases = hn::Set(d, bias);
+  for (; first + 4 * lanes <= count; first += 4 * lanes) {
+    const Elements* const own = x + first;
+    std::byte* const place = to + first * kBytes;
+    const FloatVector a = hn::MulAdd(hn::Sub(load_floats(own), means), factors, biases);
+    const FloatVector b = hn::MulAdd(hn::Sub(load_floats(own + lanes), means), factors, biases);
+    const FloatVector c = hn::MulAdd(hn::Sub(load_floats(own + 2 * lanes), means), factors, biases);
+    const FloatVector e = hn::MulAdd(hn::Sub(load_floats(own + 3 * lanes), means), factors, biases);
+    store_floats<T>(a, place);
+    store_floats<T>(b, place + lanes * kBytes);
+    store_floats<T>(c, place + 2 * lanes * kBytes);
+    store_floats<T>(e, place + 3 * lanes * kBytes);
+  }
+#endif
+  for (; first < count; ++first) {
+    const T result = narrow<T>(normalised(x[first], mean, factor, bias));
+    std::memcpy(to + first * kBytes, &result, sizeof(T));
+  }
+}
+
 ANYDML_FLATTEN bool are_ordinary(const f32* values, std::int64_t count) {
   u32 others = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -210,6 +240,11 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
   std::byte* const packed = all.rows.packed_output(row, first);
   if (all.shared_scale != nullptr && packed != nullptr && all.is_ordinary && is_ordinary(root)) {
     finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
+    return;
+  }
+  if (packed != nullptr && !all.scale.varies_in_row() && !all.bias.varies_in_row()) {
+    const f32 factor = all.scale.load(all.scale.at(affine), 0, 1, all.scales)[0] / root;
+    finish_one<T>(x, mean, factor, all.bias.load(all.bias.at(affine), 0, 1, all.biases)[0], count, packed);
     return;
   }
   Elements* to = all.rows.place(row, first, all.made);
