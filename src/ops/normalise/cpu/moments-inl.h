@@ -238,7 +238,9 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
                     std::int64_t first, std::int64_t count, f32 mean, f32 root) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
   std::byte* const packed = all.rows.packed_output(row, first);
-  if (all.shared_scale != nullptr && packed != nullptr && all.is_ordinary && is_ordinary(root)) {
+  const bool is_long = all.step.loops.count > kNormaliseStage;  // too long to be looked through beforehand
+  if (all.shared_scale != nullptr && packed != nullptr && is_ordinary(root) &&
+      (is_long ? are_ordinary(all.shared_scale + first, count) : all.is_ordinary)) {
     finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
     return;
   }
@@ -355,7 +357,7 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
     all.shared_bias = shared_coefficients(step.affine, all.bias, all.biases);
     if (all.shared_scale == nullptr || all.shared_bias == nullptr) {
       all.shared_scale = nullptr;
-    } else {
+    } else if (step.loops.count <= kNormaliseStage) {
       all.is_ordinary = are_ordinary(all.shared_scale, step.loops.count);
     }
   }
