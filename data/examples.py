@@ -84,6 +84,14 @@ def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
 _ROWS = _single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
 _LOGARITHMS = _single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
 
+# Two channels of two elements; each of the channels has a mean and a deviation.
+_TWO_CHANNELS, _NORMALIZED = f32(1, 3, 1, 5).shaped(1, 2, 1, 2), f32(-1, 1, -1, 3).shaped(1, 2, 1, 2)
+
+
+def _channels(*values: float) -> Tensor:
+    return f32(*values).shaped(1, len(values), 1, 1)
+
+
 # Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
 _UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
 _FUNCTIONS: dict[str, Example] = {
@@ -269,6 +277,19 @@ EXAMPLES: dict[str, Example] = {
     "ACTIVATION_SOFTMAX1": Example((_ROWS,), _single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
     "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
+    "BATCH_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 4), _channels(4, 0.25), _channels(1, 1), _channels(0, 1)),
+                                   f32(0, 1, -5, 3).shaped(1, 2, 1, 2), {"Spatial": True, "Epsilon": 0}),
+    "MEAN_VARIANCE_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 2), _channels(0, 1)), _NORMALIZED,
+                                           {"CrossChannel": False, "NormalizeVariance": True, "Epsilon": 0}),
+    "MEAN_VARIANCE_NORMALIZATION1": Example((_TWO_CHANNELS, _channels(1, 2), _channels(0, 1)), _NORMALIZED,
+                                            {"Axes": [2, 3], "NormalizeVariance": True, "Epsilon": 0}),
+    "MEAN_VARIANCE_NORMALIZATION2": Example((f32(2, -2, 6, 6).shaped(2, 2), None, None), f32(1, -1, 1, 1).shaped(2, 2),
+                                            {"Axes": [1], "UseMean": False, "UseVariance": True, "Epsilon": 0}),
+    "LOCAL_RESPONSE_NORMALIZATION": Example(
+        (f32(3, 6, 4, 8).shaped(1, 2, 1, 2),), _single(0.6, 0.6, 1, 1).shaped(1, 2, 1, 2),
+        {"CrossChannel": True, "LocalSize": 2, "Alpha": 2, "Beta": 0.5, "Bias": 0}),
+    "LP_NORMALIZATION": Example((f32(3, 4, 0, 0).shaped(2, 2),), _single(0.6, 0.8, 0, 0).shaped(2, 2),
+                                {"Axis": 1, "Epsilon": 1e-05, "P": 2}),
     "ACTIVATION_HARDMAX": Example((_SQUARE,), f32(0, 1, 0, 0, 0, 1).shaped(2, 3)),
     "ACTIVATION_HARDMAX1": Example((_SQUARE,), f32(0, 1, 0, 1, 0, 1).shaped(2, 3), {"Axes": [0]}),
 }
@@ -309,8 +330,8 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
-            text = f'anydml.Operator("{value}")' if one.kind == "operators" else (
-                repr(value) if isinstance(value, bool) else json.dumps(value))
+            text = (f'anydml.Operator("{value}")' if one.kind == "operators" else
+                    repr(value) if isinstance(value, bool) else json.dumps(value))
             arguments.append(f"{one.name}={text}")
     if any(output.shaped == "no" for output in op.outputs):
         sizes = tuple(tensor.sizes for tensor in example.outputs)
@@ -390,8 +411,8 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     if isinstance(value, list):
         return (f"const int64_t {name}[] = {_c_list(value)};",
                 f'{{"{one.field}", ANYDML_INT64 | ANYDML_ARRAY, {len(value)}, {{.i64s = {name}}}}}')
-    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value:d}}}}}' if isinstance(
-        value, bool) else f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {value}}}}}'
+    number = int(value) if isinstance(value, bool) else value
+    return None, f'{{"{one.field}", ANYDML_FLOAT64, 0, {{.f64 = {number}}}}}'
 
 
 def _each(name: str, tensors: Tensor | None | tuple[Tensor, ...]) -> list[tuple[str, Tensor | None]]:

@@ -206,6 +206,13 @@ void check_all_operators() {
     choices.insert(choices.end(), {all, with(all, {number("IncludePadding", 0)}), with(all, {number("P", 2)}),
                                    with(all, {number("P", 3)})});
   }
+  choices.insert(choices.end(), {{number("Spatial", 1), number("Epsilon", 0.1)},
+                                 {number("CrossChannel", 1), number("NormalizeVariance", 1), number("Epsilon", 0.1)},
+                                 {axes, number("NormalizeVariance", 1), number("Epsilon", 0.1)},
+                                 {axes, number("UseMean", 1), number("UseVariance", 1), number("Epsilon", 0.1)},
+                                 {number("CrossChannel", 1), number("LocalSize", 3), number("Alpha", 0.3),
+                                  number("Beta", 0.7), number("Bias", 1.1)},
+                                 {number("Axis", 1), number("Epsilon", 0.1), number("P", 2)}});
   for (std::size_t n = 0; n < anydml_operator_count(); ++n) {
     const anydml_operator_info& info = *anydml_operator_at(n);
     const bool is_top_k = std::string_view(info.name).starts_with("TOP_K");
@@ -222,26 +229,31 @@ void check_all_operators() {
     const anydml_tensor other_matrix = {type, 2, matrix_sizes, nullptr, b.data()};
     const bool is_pool = std::string_view(info.name).find("POOLING") != std::string_view::npos;
     const bool is_unpooling = std::string_view(info.name) == "MAX_UNPOOLING";
-    const bool is_move = std::ranges::find(kMoves, info.name) != std::end(kMoves) || is_pool;
+    const bool normalises = std::string_view(info.name).find("NORMALIZATION") != std::string_view::npos;
+    const bool is_image = normalises || is_pool || std::ranges::find(kMoves, info.name) != std::end(kMoves);
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
     const anydml_tensor places = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
     const anydml_tensor inputs[] = {is_product                                       ? matrix
-                                    : is_move                                        ? image
+                                    : is_image                                       ? image
                                     : is_reduce || is_arg || is_row_wise || is_top_k ? rows
                                     : is_choice                                      ? bytes
                                                                                      : first,
                                     is_product     ? other_matrix
                                     : is_unpooling ? places
+                                    : normalises   ? image
                                     : is_choice    ? first
                                                    : second,
-                                    is_product  ? matrix
-                                    : quantizes ? bytes
-                                                : second};
+                                    is_product   ? matrix
+                                    : normalises ? image
+                                    : quantizes  ? bytes
+                                                 : second,
+                                    image,
+                                    image};
     std::vector<anydml_tensor> outputs;
-    if (is_move) {
+    if (is_image) {
       outputs = {{type, 4, image_sizes, nullptr, out.data()}};
     } else if (is_product) {
       outputs = {{type, 2, matrix_sizes, nullptr, out.data()}};

@@ -116,7 +116,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(15)) {
+    switch (below(16)) {
       case 0:
         return split(x);
       case 1:
@@ -142,6 +142,8 @@ class RandomNetwork {
         return order(x);
       case 12:
         return scan(x);
+      case 13:
+        return normalise(x);
       default:
         return by_element(x);
     }
@@ -312,6 +314,35 @@ class RandomNetwork {
                                 {integer("Axis", static_cast<int64_t>(below(form.sizes.size()))),
                                  integer("AxisDirection", static_cast<int64_t>(below(2))),
                                  integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
+  }
+
+  // By the mean and variance of rows, or by given ones; a fused activation now and then.
+  void normalise(std::size_t x) {
+    const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
+    const std::size_t rank = form.sizes.size();
+    Sizes channels(rank, 1);
+    channels[rank / 2] = form.sizes[rank / 2];
+    const bool is_batch = one_in(2);
+    std::vector<std::size_t> inputs = {x};
+    for (int i = 0; i < (is_batch ? 4 : 2); ++i) {
+      inputs.push_back(value_like(channels, rank));
+    }
+    const Sizes axes = random_axes(rank);
+    anydml_operator relu = {"ACTIVATION_RELU", nullptr, 0};
+    std::vector<anydml_attribute> attributes = {number("Epsilon", 0.5)};
+    if (is_batch) {
+      attributes.push_back(integer("Spatial", 1));
+    } else {
+      attributes.push_back(axes_of(axes));
+      attributes.push_back(integer("NormalizeVariance", 1));
+    }
+    if (one_in(3)) {
+      attributes.push_back({"FusedActivation", ANYDML_OPERATOR, 0, {}});
+      attributes.back().value.operators = &relu;
+    }
+    const char* const name = is_batch ? "BATCH_NORMALIZATION" : "MEAN_VARIANCE_NORMALIZATION1";
+    note(name, inputs);
+    static_cast<void>(twin_.run(name, inputs, form, attributes));
   }
 
   void reduce(std::size_t x) {

@@ -6,18 +6,20 @@ from ._run import given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
-           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product", "cumulative_summation",
-           "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1",
-           "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
-           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
-           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
-           "max_pooling2", "max_unpooling", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
+           "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
+           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
+           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
+           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
+           "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
+           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization", "log",
+           "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
+           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
+           "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
            "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
            "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
            "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
@@ -1241,6 +1243,98 @@ def top_k(input, /, *, axis, k, out=None, dtype=None, shape=None, device=None):
     return _run("TOP_K", input, Axis=axis, K=k, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsilon, fused_activation=None, out=None,
+                        device=None):
+    """DirectML's BATCH_NORMALIZATION: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) + Bias).
+
+    Types in DirectML: ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` float16 and float32.
+    ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` must have one type.
+    ``spatial``: true or false.
+    ``epsilon``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``input``, ``mean``, ``variance``, ``scale`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
+    >>> mean = np.float32([[[[1]], [[4]]]])
+    >>> variance = np.float32([[[[4]], [[0.25]]]])
+    >>> scale = np.float32([[[[1]], [[1]]]])
+    >>> bias = np.float32([[[[0]], [[1]]]])
+    >>> anydml.batch_normalization(x, mean, variance, scale, bias, spatial=True, epsilon=0).tolist()
+    [[[[0.0, 1.0]], [[-5.0, 3.0]]]]
+    """
+    return _run("BATCH_NORMALIZATION", input, mean, variance, scale, bias, Spatial=spatial, Epsilon=epsilon,
+                **_given(FusedActivation=fused_activation), out=out, device=device)
+
+
+def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channel, normalize_variance, epsilon,
+                                fused_activation=None, out=None, device=None):
+    """DirectML's MEAN_VARIANCE_NORMALIZATION: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
+    Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
+
+    Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
+    ``input``, ``scale`` and ``bias`` must have one type.
+    ``cross_channel``: true or false.
+    ``normalize_variance``: true or false.
+    ``epsilon``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``input``, ``scale`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
+    >>> scale = np.float32([[[[1]], [[2]]]])
+    >>> bias = np.float32([[[[0]], [[1]]]])
+    >>> anydml.mean_variance_normalization(x, scale, bias, cross_channel=False, normalize_variance=True,
+    ...                                    epsilon=0).tolist()
+    [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
+    """
+    return _run("MEAN_VARIANCE_NORMALIZATION", input, scale, bias, CrossChannel=cross_channel,
+                NormalizeVariance=normalize_variance, Epsilon=epsilon, **_given(FusedActivation=fused_activation),
+                out=out, device=device)
+
+
+def local_response_normalization(input, /, *, cross_channel, local_size, alpha, beta, bias, out=None, device=None):
+    """DirectML's LOCAL_RESPONSE_NORMALIZATION: Input / (Bias + (Alpha / LocalSize) * sum(Input^2 over the local
+    region))^Beta.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``cross_channel``: true or false.
+    ``local_size``: a whole number, 0 or more.
+    ``alpha``: a number.
+    ``beta``: a number.
+    ``bias``: a number.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[3, 6]], [[4, 8]]]])
+    >>> anydml.local_response_normalization(x, cross_channel=True, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
+    [[[[0.6000000238418579, 0.6000000238418579]], [[1.0, 1.0]]]]
+    """
+    return _run("LOCAL_RESPONSE_NORMALIZATION", input, CrossChannel=cross_channel, LocalSize=local_size, Alpha=alpha,
+                Beta=beta, Bias=bias, out=out, device=device)
+
+
+def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
+    """DirectML's LP_NORMALIZATION.
+
+    Types in DirectML: ``input`` float16 and float32.
+    ``axis``: a whole number, 0 or more.
+    ``epsilon``: a number.
+    ``p``: a whole number, 0 or more.
+    The result has the type of ``input``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[3, 4], [0, 0]])
+    >>> anydml.lp_normalization(x, axis=1, epsilon=1e-05, p=2).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    return _run("LP_NORMALIZATION", input, Axis=axis, Epsilon=epsilon, P=p, out=out, device=device)
+
+
 def sign(input, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_SIGN: input < 0 ? -1 : (input > 0 ? 1 : 0)   (-0.0 gives 0), element by element.
 
@@ -1858,6 +1952,31 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
     return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
+
+
+def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, normalize_variance, epsilon,
+                                 fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's MEAN_VARIANCE_NORMALIZATION1: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
+    Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
+
+    Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
+    ``input``, ``scale`` and ``bias`` must have one type.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    ``normalize_variance``: true or false.
+    ``epsilon``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``input``, ``scale`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
+    >>> scale = np.float32([[[[1]], [[2]]]])
+    >>> bias = np.float32([[[[0]], [[1]]]])
+    >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], normalize_variance=True, epsilon=0).tolist()
+    [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
+    """
+    return _run("MEAN_VARIANCE_NORMALIZATION1", input, scale, bias, Axes=axes, NormalizeVariance=normalize_variance,
+                Epsilon=epsilon, **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
 def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None, shape=None,
@@ -2540,6 +2659,31 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
                 input, input_scale, input_zero_point, output_scale, output_zero_point, Strides=strides,
                 WindowSize=window_size, StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations,
                 IncludePadding=include_padding, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_mean, use_variance, epsilon,
+                                 fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's MEAN_VARIANCE_NORMALIZATION2.
+
+    Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
+    ``input``, ``scale`` and ``bias`` must have one type.
+    ``axes``: a sequence of whole numbers, 0 or more.
+    ``use_mean``: true or false.
+    ``use_variance``: true or false.
+    ``epsilon``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``input``, ``scale`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[2, -2], [6, 6]])
+    >>> anydml.mean_variance_normalization2(x, None, None, axes=[1], use_mean=False, use_variance=True,
+    ...                                     epsilon=0).tolist()
+    [[1.0, -1.0], [1.0, 1.0]]
+    """
+    return _run("MEAN_VARIANCE_NORMALIZATION2", input, scale, bias, Axes=axes, UseMean=use_mean,
+                UseVariance=use_variance, Epsilon=epsilon, **_given(FusedActivation=fused_activation), out=out,
+                shape=shape, device=device)
 
 
 def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,

@@ -10,18 +10,20 @@ from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _Num
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "bit_and", "bit_count",
-           "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1",
-           "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product", "cumulative_summation",
-           "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1",
-           "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity", "element_wise_if",
-           "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp",
-           "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd",
-           "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan",
-           "join", "leaky_relu", "linear", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
-           "max_pooling2", "max_unpooling", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
+           "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
+           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
+           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
+           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
+           "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
+           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization", "log",
+           "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
+           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
+           "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
            "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
            "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
            "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
@@ -798,6 +800,86 @@ def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: Suppor
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
+def batch_normalization(input: float, mean: float, variance: float, scale: float, bias: float, /, *, spatial: bool,
+                        epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                        device: str | None = None) -> _Array: ...
+@overload
+def batch_normalization(input: _Typed[_Element] | float, mean: _Typed[_Element] | float,
+                        variance: _Typed[_Element] | float, scale: _Typed[_Element] | float,
+                        bias: _Typed[_Element] | float, /, *, spatial: bool, epsilon: _Number,
+                        fused_activation: Operator | None = None, out: None = None,
+                        device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def batch_normalization(input: _NumPys, mean: _NumPys, variance: _NumPys, scale: _NumPys, bias: _NumPys, /, *,
+                        spatial: bool, epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                        device: str | None = None) -> _Array: ...
+@overload
+def batch_normalization(input: _Library | _Array | float, mean: _Library | _Array | float,
+                        variance: _Library | _Array | float, scale: _Library | _Array | float,
+                        bias: _Library | _Array | float, /, *, spatial: bool, epsilon: _Number,
+                        fused_activation: Operator | None = None, out: None = None,
+                        device: str | None = None) -> _Library: ...
+@overload
+def batch_normalization(input: _Operand, mean: _Operand, variance: _Operand, scale: _Operand, bias: _Operand, /, *,
+                        spatial: bool, epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
+                        device: str | None = None) -> _Out: ...
+
+@overload
+def mean_variance_normalization(input: float, /, scale: float | None = None, bias: float | None = None, *,
+                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                fused_activation: Operator | None = None, out: None = None,
+                                device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
+                                bias: _Typed[_Element] | float, *, cross_channel: bool, normalize_variance: bool,
+                                epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def mean_variance_normalization(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
+                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                fused_activation: Operator | None = None, out: None = None,
+                                device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
+                                bias: _Library | _Array | float | None = None, *, cross_channel: bool,
+                                normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
+                                out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def mean_variance_normalization(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
+                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                fused_activation: Operator | None = None, out: _Out,
+                                device: str | None = None) -> _Out: ...
+
+@overload
+def local_response_normalization(input: _Typed[_Element], /, *, cross_channel: bool, local_size: SupportsIndex,
+                                 alpha: _Number, beta: _Number, bias: _Number, out: None = None,
+                                 device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def local_response_normalization(input: _NumPys, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
+                                 beta: _Number, bias: _Number, out: None = None,
+                                 device: str | None = None) -> _Array: ...
+@overload
+def local_response_normalization(input: _Library, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
+                                 beta: _Number, bias: _Number, out: None = None,
+                                 device: str | None = None) -> _Library: ...
+@overload
+def local_response_normalization(input: _Operand, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
+                                 beta: _Number, bias: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def lp_normalization(input: _Typed[_Element], /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex,
+                     out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def lp_normalization(input: _NumPys, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def lp_normalization(input: _Library, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: None = None,
+                     device: str | None = None) -> _Library: ...
+@overload
+def lp_normalization(input: _Operand, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: _Out,
+                     device: str | None = None) -> _Out: ...
+
+@overload
 def sign(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def sign(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1166,6 +1248,34 @@ def space_to_depth1(input: _Library, /, *, block_size: SupportsIndex, order: str
 @overload
 def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
                     shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def mean_variance_normalization1(input: float, /, scale: float | None = None, bias: float | None = None, *,
+                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization1(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
+                                 bias: _Typed[_Element] | float, *, axes: Sequence[SupportsIndex],
+                                 normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
+                                 out: None = None, shape: _Shape | None = None,
+                                 device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def mean_variance_normalization1(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
+                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization1(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
+                                 bias: _Library | _Array | float | None = None, *, axes: Sequence[SupportsIndex],
+                                 normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
+                                 out: None = None, shape: _Shape | None = None,
+                                 device: str | None = None) -> _Library: ...
+@overload
+def mean_variance_normalization1(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
+                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
+                                 device: str | None = None) -> _Out: ...
 
 @overload
 def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
@@ -1680,6 +1790,34 @@ def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, inp
                                      start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                                      dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out,
                                      dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def mean_variance_normalization2(input: float, /, scale: float | None = None, bias: float | None = None, *,
+                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization2(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
+                                 bias: _Typed[_Element] | float, *, axes: Sequence[SupportsIndex], use_mean: bool,
+                                 use_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
+                                 out: None = None, shape: _Shape | None = None,
+                                 device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def mean_variance_normalization2(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
+                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def mean_variance_normalization2(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
+                                 bias: _Library | _Array | float | None = None, *, axes: Sequence[SupportsIndex],
+                                 use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def mean_variance_normalization2(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
+                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
+                                 device: str | None = None) -> _Out: ...
 
 @overload
 def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,

@@ -16,6 +16,24 @@ const schema::Argument* find_argument(const OpDesc& desc, std::string_view field
   return argument.present ? &argument : nullptr;
 }
 
+Scalar number_of(const OpDesc& desc, std::string_view field) {
+  const schema::Argument* argument = find_argument(desc, field);
+  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front() : Scalar();
+}
+
+const schema::Described* fused_activation(const OpDesc& desc) {
+  const schema::Argument* argument = find_argument(desc, "FusedActivation");
+  return argument != nullptr && !argument->operators.empty() ? &argument->operators.front() : nullptr;
+}
+
+Status check_fused_activation(const OpDesc& desc) {
+  if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
+    return Error{ErrorKind::unsupported,
+                 format_text("{}: FusedActivation is {}, which is not built here yet", desc.op->name, fused->op->name)};
+  }
+  return {};
+}
+
 std::uint32_t axes_of(const OpDesc& desc) {
   std::uint32_t axes = 0;
   if (const schema::Argument* argument = find_argument(desc, "Axes"); argument != nullptr) {

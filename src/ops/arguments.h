@@ -21,6 +21,13 @@ namespace anydml {
 // The argument of a field; null if it was not given, or if the operator has no such field.
 [[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
 
+// The number of a field, or the first of several; 0 if it was not given.
+[[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
+
+// The field FusedActivation; null if there is none. check_fused_activation has found that it is built.
+[[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
+[[nodiscard]] Status check_fused_activation(const OpDesc& desc);
+
 // The field Axes as bits: bit i stands for axis i of the first input. check_axes has found every axis there, once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
 [[nodiscard]] Status check_axes(const OpDesc& desc);

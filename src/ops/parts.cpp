@@ -120,6 +120,12 @@ std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vecto
     tensor.present = source != kNoValue;
     if (tensor.present) {
       tensor.tensor = values_[source];
+      for (std::uint32_t i = 0; made->family->by_element && i < tensor.tensor.rank; ++i) {
+        if (tensor.tensor.sizes[i] != results[0].sizes[i]) {
+          tensor.tensor.sizes[i] = results[0].sizes[i];
+          tensor.tensor.strides[i] = 0;
+        }
+      }
       tensor.reach = reach_of(tensor.tensor);
     }
   }

@@ -39,6 +39,11 @@ class PartList {
   // sizes of `like`. sources: in the order of its inputs; kNoValue for one that is absent.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
+  // The same for one whose result is this tensor.
+  std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
+                       const std::vector<PartAttribute>& attributes) {
+    return add_part(op, sources, result, attributes);
+  }
   // The same for one whose result is this output of the whole.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});
@@ -48,8 +53,12 @@ class PartList {
   void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
                          std::uint32_t output);
 
+  // From here on parts see a value as this tensor, which reads the same memory.
+  void see(std::uint32_t value, const TensorDesc& tensor) { values_[value] = tensor; }
+
   // An operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as the
-  // process; the family finds its parameters in OpDesc::internal. The number of the first result. `prepares`: as in
+  // process; the family finds its parameters in OpDesc::internal. Where the family works by element,
+  // inputs whose size is 1 are broadcast to the first result. The number of the first result. `prepares`: as in
   // OpDesc.
   std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                              std::span<const TensorDesc> results, std::span<const std::byte> parameters,

@@ -7,45 +7,83 @@
 namespace anydml {
 namespace {
 
+[[nodiscard]] bool follows(const AxisLoop& outer, const AxisLoop& inner) {
+  return outer.input == inner.size * inner.input && outer.output == inner.size * inner.output;
+}
+
+[[nodiscard]] AxisLoop joined(const AxisLoop& outer, const AxisLoop& inner) {
+  return {.size = outer.size * inner.size, .input = inner.input, .output = inner.output};
+}
+
 // Adds a loop inside the others; it becomes one with the last of them if the two are contiguous.
 void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
-  if (rank != 0) {
-    AxisLoop& outer = loops[rank - 1];
-    if (outer.input == loop.size * loop.input && outer.output == loop.size * loop.output) {
-      outer = {.size = outer.size * loop.size, .input = loop.input, .output = loop.output};
-      return;
-    }
+  if (rank != 0 && follows(loops[rank - 1], loop)) {
+    loops[rank - 1] = joined(loops[rank - 1], loop);
+    return;
   }
   loops[rank++] = loop;
 }
 
+// One axis of the two tensors, and of two others.
+struct PairedLoop {
+  AxisLoop loop;
+  AxisLoop other;
+};
+
+void reverse(AxisLoop& loop, AxisLoops& made) {
+  made.input_offset += (loop.size - 1) * loop.input;
+  made.output_offset += (loop.size - 1) * loop.output;
+  loop.input = -loop.input;
+  loop.output = -loop.output;
+}
+
 // The places of kept axes may be visited in any order.
-void add_kept(std::span<AxisLoop> kept, AxisLoops& made) {
-  for (AxisLoop& loop : kept) {
-    if (loop.input < 0) {
-      made.input_offset += (loop.size - 1) * loop.input;
-      made.output_offset += (loop.size - 1) * loop.output;
-      loop.input = -loop.input;
-      loop.output = -loop.output;
+void add_kept(std::span<PairedLoop> kept, PairedLoops& made) {
+  for (PairedLoop& one : kept) {
+    if (one.loop.input < 0) {
+      reverse(one.loop, made.loops);
+      reverse(one.other, made.others);
     }
   }
-  std::ranges::stable_sort(
-      kept, [](const AxisLoop& a, const AxisLoop& b) { return b.input != 0 && (a.input == 0 || a.input > b.input); });
-  for (const AxisLoop& loop : kept) {
-    add_inner(made.kept, made.kept_rank, loop);
+  std::ranges::stable_sort(kept, [](const PairedLoop& a, const PairedLoop& b) {
+    return b.loop.input != 0 && (a.loop.input == 0 || a.loop.input > b.loop.input);
+  });
+  std::uint32_t rank = 0;
+  for (const PairedLoop& one : kept) {
+    if (rank != 0 && follows(made.loops.kept[rank - 1], one.loop) && follows(made.others.kept[rank - 1], one.other)) {
+      made.loops.kept[rank - 1] = joined(made.loops.kept[rank - 1], one.loop);
+      made.others.kept[rank - 1] = joined(made.others.kept[rank - 1], one.other);
+      continue;
+    }
+    made.loops.kept[rank] = one.loop;
+    made.others.kept[rank++] = one.other;
   }
+  made.loops.kept_rank = rank;
+  made.others.kept_rank = rank;
+}
+
+[[nodiscard]] AxisLoop loop_of(std::uint32_t axis, std::int64_t size, const TensorDesc& a, const TensorDesc& b) {
+  const auto stride = [&](const TensorDesc& tensor) {
+    return tensor.sizes[axis] == 1 ? 0 : tensor.strides[axis] * static_cast<std::int64_t>(element_size(tensor.type));
+  };
+  return {.size = size, .input = stride(a), .output = stride(b)};
 }
 
 }  // namespace
 
 AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes) {
+  return split_axes_with(input, output, input, output, axes).loops;
+}
+
+PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, const TensorDesc& first,
+                            const TensorDesc& second, std::uint32_t axes) {
   constexpr AxisLoop kOne{.size = 1, .input = 0, .output = 0};
-  AxisLoops made{};
-  made.outputs = 1;
-  made.count = 1;
-  const auto bytes_in = static_cast<std::int64_t>(element_size(input.type));
-  const auto bytes_out = static_cast<std::int64_t>(element_size(output.type));
-  AxisLoop kept[kMaxRank];
+  PairedLoops made{};
+  AxisLoops& loops = made.loops;
+  AxisLoops& others = made.others;
+  loops.outputs = 1;
+  loops.count = 1;
+  PairedLoop kept[kMaxRank];
   std::size_t kept_count = 0;
   for (std::uint32_t i = 0; i < input.rank; ++i) {
     const std::int64_t size = input.sizes[i];
@@ -53,24 +91,27 @@ AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uin
       continue;
     }
     const bool is_reduced = (axes >> i & 1) != 0;
-    const AxisLoop loop{.size = size,
-                        .input = input.strides[i] * bytes_in,
-                        .output = output.sizes[i] == 1 ? 0 : output.strides[i] * bytes_out};
-    made.has_lanes = is_reduced ? 1 : 0;  // the last one decides
-    (is_reduced ? made.count : made.outputs) *= size;
-    if (is_reduced) {
-      add_inner(made.reduced, made.reduced_rank, loop);  // their order is the order of the result's bits
+    const PairedLoop one{.loop = loop_of(i, size, input, output), .other = loop_of(i, size, first, second)};
+    loops.has_lanes = is_reduced ? 1 : 0;  // the last one decides
+    (is_reduced ? loops.count : loops.outputs) *= size;
+    if (is_reduced) {  // their order is the order of the result's bits
+      add_inner(loops.reduced, loops.reduced_rank, one.loop);
+      add_inner(others.reduced, others.reduced_rank, one.other);
     } else {
-      kept[kept_count++] = loop;
+      kept[kept_count++] = one;
     }
   }
-  if (made.reduced_rank == 0) {
-    made.reduced[made.reduced_rank++] = kOne;
+  if (loops.reduced_rank == 0) {
+    loops.reduced[loops.reduced_rank++] = kOne;
+    others.reduced[others.reduced_rank++] = kOne;
   }
   if (kept_count == 0) {
-    kept[kept_count++] = kOne;
+    kept[kept_count++] = {.loop = kOne, .other = kOne};
   }
   add_kept({kept, kept_count}, made);
+  others.has_lanes = loops.has_lanes;
+  others.outputs = loops.outputs;
+  others.count = loops.count;
   return made;
 }
 

@@ -32,5 +32,14 @@ struct AxisLoops {
 // or 1. Kept loops go upwards through the input, its nearest step innermost; neighbours that are contiguous in both
 // tensors are one loop.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
+// The same, and the loops of two further tensors of the input's sizes: `input` and `output` there are the strides of
+// `first` and of `second`. Both have the same kept loops, so that places have the same numbers. The reduced loops run
+// over the same elements in the same order, and may be cut otherwise.
+struct PairedLoops {
+  AxisLoops loops;
+  AxisLoops others;
+};
+[[nodiscard]] PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, const TensorDesc& first,
+                                          const TensorDesc& second, std::uint32_t axes);
 
 }  // namespace anydml

@@ -472,6 +472,8 @@ CASES = {
     "Hardmax": along_rows, "LogSoftmax": along_rows, "Softmax": along_rows,
     "IsInf": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"detect_positive": p, "detect_negative": n})
                                    for p in (0, 1) for n in (0, 1)],
+    "LRN": lambda dtype, since: [([numbers(dtype, (4, 4, 2, 3), 5, False)], {"size": size, "alpha": 0.5, "bias": 1.5})
+                                 for size in (1, 2, 3)],  # the reference takes the batch for the channels
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),
     "LeakyRelu": finite(of_one(alpha=0.25)), "MatMul": of_matmul, "Max": of_several, "Mean": of_several,
     "Min": of_several, "Mod": of_mod,

@@ -128,6 +128,18 @@ CASES = {
     "DIAGONAL_MATRIX": ((), {"offset": -1, "value": 3}, {"shape": (3, 2), "dtype": "int16"}),
     "DIAGONAL_MATRIX1": ((X.reshape(2, 2),), {"value": 3, "diagonal_fill_begin": 1, "diagonal_fill_end": -1},
                          {"shape": (2, 2)}),
+    "BATCH_NORMALIZATION": ((X.reshape(1, 2, 2), *np.float32([[1, 2], [4, 1], [0.5, 3], [1, 0]]).reshape(4, 1, 2, 1)),
+                            {"spatial": True, "epsilon": 0.1, "fused_activation": anydml.Operator("ACTIVATION_RELU")}, {}),
+    "MEAN_VARIANCE_NORMALIZATION": ((X.reshape(1, 1, 2, 2), Y[:1].reshape(1, 1, 1, 1), None),
+                                    {"cross_channel": True, "normalize_variance": False, "epsilon": 0.1}, {}),
+    "MEAN_VARIANCE_NORMALIZATION1": ((X.reshape(2, 2), None, Y[:2].reshape(1, 2)),
+                                     {"axes": [1], "normalize_variance": True, "epsilon": 0.1,
+                                      "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
+    "MEAN_VARIANCE_NORMALIZATION2": ((X.reshape(2, 2), Y[:2].reshape(1, 2), None),
+                                     {"axes": [1], "use_mean": False, "use_variance": True, "epsilon": 0.1}, {}),
+    "LOCAL_RESPONSE_NORMALIZATION": ((X.reshape(1, 2, 1, 2),), {"cross_channel": True, "local_size": 3, "alpha": 0.1,
+                                                                "beta": 0.75, "bias": 1.0}, {}),
+    "LP_NORMALIZATION": ((X.reshape(2, 2),), {"axis": 1, "epsilon": 1e-5, "p": 2}, {}),
     **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
        for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }

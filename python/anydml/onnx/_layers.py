@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of networks: pools, and normalizations, which reductions and arithmetic can make."""
+"""Layers of networks: pools."""
 from functools import partial
 
 import numpy as np
@@ -145,74 +145,6 @@ def _windows(node, x):
     return found
 
 
-def _by_channel(value, x, what):
-    if value.shape != x.shape[1:2]:
-        raise ValueError(f"{what} has the shape {list(value.shape)}, and x has {list(x.shape[1:2])} channels")
-    return value.reshape((-1,) + (1,) * (x.ndim - 2))
-
-
-def _normalized(x, mean, variance, scale, bias, epsilon):
-    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after the other."""
-    root = dispatch("ELEMENT_WISE_SQRT", add(variance, number(epsilon, variance.dtype)))
-    return add(divide(multiply(scale, subtract(x, mean)), root), bias)
-
-
-def batch_normalization(node):
-    options = node.attributes
-    trains = options.get("training_mode") or (options.get("is_test", 1) == 0) or len(node.results) > 1
-    if trains or options.get("spatial", 1) != 1:
-        refuse(node, "in training" if trains else "with spatial 0", "it normalizes channels by the mean that is given")
-
-    def compute(x, *others):
-        wide = np.dtype("f4") if x.dtype == np.float16 else x.dtype
-        scale, bias, mean, variance = (cast(_by_channel(value, x, what), wide) for value, what in zip(
-            others, ("the scale", "the bias", "the mean", "the variance")))
-        return cast(_normalized(cast(x, wide), mean, variance, scale, bias, options["epsilon"]), x.dtype)
-
-    return compute
-
-
-def instance_normalization(node):
-    def compute(x, scale, bias):
-        if x.ndim < 3 or x.size == 0:
-            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to take a mean of")
-        wide = np.dtype("f4") if x.dtype == np.float16 else x.dtype
-        scale, bias = (cast(_by_channel(value, x, what), wide) for value, what in (
-            (scale, "the scale"), (bias, "the bias")))
-        y, axes = cast(x, wide), range(2, x.ndim)
-        mean = reduce(y, axes, "AVERAGE")
-        variance = reduce(dispatch("ELEMENT_WISE_DIFFERENCE_SQUARE", y, mean), axes, "AVERAGE")
-        return cast(_normalized(y, mean, variance, scale, bias, node.attributes["epsilon"]), x.dtype)
-
-    return compute
-
-
-def mean_variance_normalization(node):
-    """(x - mean) / (sqrt(mean of squares - square of the mean) + 1e-9), as ONNX defines it."""
-    def compute(x):
-        axes = axes_of(node.attributes["axes"], x.ndim)
-        mean = reduce(x, axes, "AVERAGE")
-        variance = subtract(reduce(multiply(x, x), axes, "AVERAGE"), multiply(mean, mean))
-        root = add(dispatch("ELEMENT_WISE_SQRT", variance), number(1e-9, x.dtype))
-        return divide(subtract(x, mean), root)
-
-    return compute
-
-
-def lp_normalization(node):
-    if node.attributes["p"] not in (1, 2):
-        refuse(node, f"with p {node.attributes['p']}", "p must be 1 or 2")
-
-    def compute(x):
-        axis = axis_of(node.attributes["axis"], x.ndim)
-        if x.size == 0:
-            return np.empty_like(x)
-        norm, zero = reduce(x, [axis], f"L{node.attributes['p']}"), number(0, x.dtype)
-        return dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_EQUALS", norm, zero), zero, divide(x, norm))
-
-    return compute
-
-
 def global_lp_pool(node):
     p = _power(node)
 
@@ -224,27 +156,6 @@ def global_lp_pool(node):
                         EndPadding=[0] * axes, P=p)
 
     return compute
-
-
-def group_checks(node):
-    """Of GroupNormalization, whose definition takes any number of groups that the elements can be divided into."""
-    check_least(node, "num_groups", 1)
-    groups = node.attributes["num_groups"]
-
-    def check(x, *_):
-        if x.ndim < 2 or x.shape[1] % groups:
-            raise ValueError(f"num_groups is {groups}, and the tensor has the shape {list(x.shape)}; expected channels, the "
-                             "second axis, of a multiple of it")
-
-    return check
-
-
-def axis_checks(node):
-    """Of LayerNormalization and RMSNormalization."""
-    def check(x, *_):
-        axis_of(node.attributes["axis"], x.ndim)
-
-    return check
 
 
 def crop_checks(node):

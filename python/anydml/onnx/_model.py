@@ -60,7 +60,8 @@ class Prepared(BackendRep):
         schema = onnx.defs.get_schema(node.op_type, opset, "")
         fixed = [None if name in self._declared else self._values.get(name) for name in node.input]
         told = _told(node, row, kinds, schema, opset, fixed)
-        if row.make is None:
+        made = None if row.make is None else row.make(told)
+        if made is None:
             if row.check is not None:
                 self._steps.append(Step(told.label, row.check(told), list(node.input), [], [], []))
             nodes, opset = body_of(node, told.kinds, schema, opset)
@@ -70,7 +71,7 @@ class Prepared(BackendRep):
         kinds.update(zip(node.output, told.results))
         if row.is_view:
             self._shared.update(node.output)
-        self._steps.append(Step(told.label, row.make(told), list(node.input), list(node.output), told.results, []))
+        self._steps.append(Step(told.label, made, list(node.input), list(node.output), told.results, []))
 
     def _note_last_uses(self):
         """So that a run keeps no tensor longer than it is needed."""
@@ -252,7 +253,7 @@ def _told(node, row, kinds, schema, opset, fixed):
             raise TypeError(f"{label(node)}: the inputs must have one type, and have "
                             f"{', '.join(dict.fromkeys(several))}")
     attributes, named = _attributes(node, schema)
-    results = row.result(named, given) if row.result else [] if row.make is None else [
+    results = row.result(named, given)[:len(node.output)] if row.result else [] if row.make is None else [
         bound[formal.type_str][0] if formal.type_str in bound else _only(formal.types)
         for formal in _formal_outputs(node, schema)]
     for kind, formal in zip(results, schema.outputs):

@@ -2,11 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _gathers as gathers, _layers as layers
-from . import _products as products, _reductions as reductions, _shapes as shapes
-from . import _elements as elements, _functions as functions, _images as images, _layers as layers
-from . import _products as products
-from . import _reductions as reductions, _shapes as shapes
+from . import _elements as elements, _functions as functions, _gathers as gathers, _images as images, _layers as layers
+from . import _normalizations as normalizations, _products as products, _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -138,16 +135,25 @@ _NODES = {
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE"),
-    "BatchNormalization": Row(layers.batch_normalization, "ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "BatchNormalization": Row(normalizations.batch_normalization,
+                              "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
     "GlobalLpPool": Row(layers.global_lp_pool, "LP_POOLING"),
-    "InstanceNormalization": Row(layers.instance_normalization,
-                                 "REDUCE DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
-    "LpNormalization": Row(layers.lp_normalization, "REDUCE DIVIDE LOGICAL_EQUALS IF"),
+    "GroupNormalization": Row(normalizations.group_normalization, "MEAN_VARIANCE_NORMALIZATION1",
+                              check=normalizations.group_checks),
+    "InstanceNormalization": Row(normalizations.instance_normalization, "MEAN_VARIANCE_NORMALIZATION1 REDUCE "
+                                 "DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
+    "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
+                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # also mean and deviation
+                              check=normalizations.axis_checks),
+    "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
     "MaxPool": layers.pool("MAX"),
     "MaxUnpool": Row(layers.max_unpool, "MAX_UNPOOLING PADDING1"),
-    "MeanVarianceNormalization": Row(layers.mean_variance_normalization,
-                                     "REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "MeanVarianceNormalization": Row(normalizations.mean_variance_normalization,
+                                     "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
+    "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
+                            check=normalizations.axis_checks),
     "Resize": Row(images.resize, "RESAMPLE3"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices
@@ -188,10 +194,7 @@ _NODES = {
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table
     "CenterCropPad": Row(None, check=layers.crop_checks),
-    "GroupNormalization": Row(None, check=layers.group_checks),
-    "LayerNormalization": Row(None, check=layers.axis_checks),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
-    "RMSNormalization": Row(None, check=layers.axis_checks),
 }
 # What needs an operator that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

@@ -18,13 +18,13 @@ KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
 # fixed are the inputs that no run changes, None for the others.
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
-# make: a function of a Node that gives the function of its arrays; None where ONNX's own definition by other nodes is
-# taken. uses: the operators that it may dispatch, without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types
-# that attributes name and of the kinds, which gives the types of the outputs where ONNX's schema leaves them open. is_view:
-# the results may lie in the inputs. kinds: the types of the first input that it takes, if that is not all of ONNX's and
-# ours. check: where make is None, a function of a Node that gives a function of its arrays, which raises if an attribute
-# or a shape is wrong: the nodes of ONNX's definition would say so under names that the model does not have, or compute
-# something else.
+# make: a function of a Node that gives the function of its arrays; None, or a function that gives None for this node,
+# where ONNX's own definition by other nodes is taken. uses: the operators that it may dispatch, without ELEMENT_WISE_ and
+# ACTIVATION_. result: a function of the types that attributes name and of the kinds, which gives the types of the outputs
+# where ONNX's schema leaves them open. is_view: the results may lie in the inputs. kinds: the types of the first input that
+# it takes, if that is not all of ONNX's and ours. check: where ONNX's definition is taken, or may be, a function of a Node
+# that gives a function of its arrays, which raises if an attribute or a shape is wrong: the nodes of ONNX's definition would
+# say so under names that the model does not have, or compute something else.
 Row = namedtuple("Row", "make uses result is_view kinds check", defaults=("", None, False, None, None))
 
 

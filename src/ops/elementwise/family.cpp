@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "ops/arguments.h"
 #include "ops/elementwise/entries.h"
+#include "ops/elementwise/parts.h"
 #include "ops/elementwise/program.h"
 #include "ops/elementwise/recipes.h"
 #include "ops/op_desc.h"
@@ -65,6 +67,9 @@ Status check(const OpDesc& desc) {
   if (find_recipe(*desc.op) != nullptr) {
     return {};
   }
+  if (is_composed(*desc.op)) {
+    return check_fused_activation(desc);
+  }
   if (variant_of(desc) == kNoVariant) {
     return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", desc.op->name)};
   }
@@ -121,7 +126,8 @@ void lower_together(const OperatorGroup& group, Plan& plan) {
     for (const std::uint32_t input : member.inputs) {
       inputs.push_back(input == kAbsentFromGroup ? kAbsentValue : values[input]);
     }
-    const Recipe recipe = find_recipe(*member.desc->op);
+    Recipe recipe = find_internal_recipe(*member.desc->op);
+    recipe = recipe == nullptr ? find_recipe(*member.desc->op) : recipe;
     values[member.result] = (recipe != nullptr ? recipe : add_own)(*member.desc, inputs, program);
   }
   std::vector<std::uint16_t> stored;
@@ -151,7 +157,10 @@ TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
 extern const Family elementwise_family;
 const Family elementwise_family = {
     .id = FamilyId::elementwise,
-    .has = [](const facts::Operator& op) { return find_entry(op) != nullptr || find_recipe(op) != nullptr; },
+    .has =
+        [](const facts::Operator& op) {
+          return find_entry(op) != nullptr || find_recipe(op) != nullptr || is_composed(op);
+        },
     .types =
         [](const facts::Operator& op, std::size_t position) {
           const Entry* entry = find_entry(op);
@@ -162,7 +171,7 @@ const Family elementwise_family = {
     .lower = nullptr,
     .lower_together = lower_together,
     .joins = nullptr,
-    .parts = nullptr,
+    .parts = parts_of,
 };
 
 }  // namespace anydml

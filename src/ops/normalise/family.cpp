@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that normalise rows: softmax and its kin. No operator of it joins others yet: an element of
-// a row depends on all of the row, which is read more than once.
+// The family of operators that normalise: softmax and its kin, which have one step each, and others that are composed
+// (parts.cpp). No operator of it joins others yet: an element of a row depends on all of the row, which is read more
+// than once.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <span>
 
 #include "ops/arguments.h"
+#include "ops/normalise/parts.h"
 #include "ops/normalise/step.h"
 #include "text/format.h"
 
@@ -24,6 +26,14 @@ constexpr NormaliseEntry kEntries[] = {
 #include "ops/normalise/normalise.def"
 };
 
+constexpr std::string_view kComposed[] = {
+#define ANYDML_NORMALISE_ENTRY(op, function)
+#define ANYDML_COMPOSED_NORMALISE_ENTRY(op) #op,
+#include "ops/normalise/normalise.def"
+};
+
+bool is_composed(const facts::Operator& op) { return std::ranges::find(kComposed, op.name) != std::end(kComposed); }
+
 const NormaliseEntry* find_entry(std::string_view name) {
   const auto* const found = std::ranges::find(kEntries, name, &NormaliseEntry::name);
   return found == std::end(kEntries) ? nullptr : found;
@@ -37,6 +47,10 @@ std::uint32_t row_axes(const OpDesc& desc) {
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  if (is_internal(desc)) {
+    lower_internal(desc, tensors, plan);
+    return;
+  }
   const NormaliseStep step{.function = find_entry(desc.op->name)->function,
                            .type = tensors[0].tensor.type,
                            .loops = split_axes(tensors[0].tensor, tensors[1].tensor, row_axes(desc))};
@@ -49,15 +63,19 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 extern const Family normalise_family;
 const Family normalise_family = {
     .id = FamilyId::normalise,
-    .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
+    .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr || is_composed(op); },
     .types = [](const facts::Operator&,
                 std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
     .by_element = false,
-    .check = check_axes,  // the rules of the documents ask for one type and the same sizes
+    // The rules of the documents ask for one type, and for sizes that go together.
+    .check = [](const OpDesc& desc) { return is_composed(*desc.op) ? check_composed(desc) : check_axes(desc); },
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .parts =
+        [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
+          return is_composed(*desc.op) ? parts_of_composed(desc, device) : Result<OpParts>(OpParts());
+        },
 };
 
 }  // namespace anydml

@@ -1,20 +1,55 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that normalises rows: one step for an operator, from the input to the output.
+// The parameters of steps that normalise. Each begins with the function, which says what follows.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 #include "base/element.h"
 #include "plan/axis_loops.h"
 
 namespace anydml {
 
-enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax };
+enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax, moments, window_squares };
 
+// Softmax and its kin: one step for an operator, from the input to the output.
 struct NormaliseStep {
   NormaliseFunction function;
   DataType type;    // of the input and of the output
   AxisLoops loops;  // rows lie along the reduced loops; the kept ones number them
 };
+
+// Mean and variance of rows: from the input, the scale and the bias to the output. A scale or bias that is absent has
+// the address null.
+struct MomentStep {
+  NormaliseFunction function;
+  DataType type;  // of all tensors
+  std::uint32_t uses_mean;
+  std::uint32_t uses_variance;
+  f32 epsilon;
+  std::uint32_t unused;
+  AxisLoops loops;   // rows of the input and of the output
+  AxisLoops affine;  // the same places of the scale and of the bias
+};
+
+// The sums of the squares of an element's neighbours, in FLOAT32 and packed. The window of an element reaches along
+// some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
+struct WindowStep {
+  NormaliseFunction function;
+  DataType type;           // of the input
+  std::uint32_t rank;      // at least 1
+  std::uint32_t windowed;  // bit i: along dimension i
+  std::int64_t before;
+  std::int64_t after;
+  std::int64_t sizes[kMaxRank];
+  std::int64_t strides[kMaxRank];  // of the input, in bytes
+};
+
+[[nodiscard]] inline NormaliseFunction function_of(std::span<const std::byte> parameters) {
+  NormaliseFunction function;
+  std::memcpy(&function, parameters.data(), sizeof(function));
+  return function;
+}
 
 }  // namespace anydml

@@ -53,16 +53,6 @@ ProductParameters parameters_of(const OpDesc& internal) {
   return parameters;
 }
 
-Scalar number_of(const OpDesc& desc, std::string_view name) {
-  const schema::Argument* argument = find_argument(desc, name);
-  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front() : Scalar();
-}
-
-const schema::Described* fused_activation(const OpDesc& desc) {
-  const schema::Argument* argument = find_argument(desc, "FusedActivation");
-  return argument != nullptr && !argument->operators.empty() ? &argument->operators.front() : nullptr;
-}
-
 Status check(const OpDesc& desc) {
   const TensorDesc& output = desc.output().tensor;
   if (output.rank < 2) {
@@ -70,11 +60,7 @@ Status check(const OpDesc& desc) {
         desc, desc.output(),
         format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
   }
-  if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
-    return Error{ErrorKind::unsupported,
-                 format_text("{}: FusedActivation is {}, which is not built here yet", desc.op->name, fused->op->name)};
-  }
-  return {};
+  return check_fused_activation(desc);
 }
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------

@@ -34,5 +34,6 @@
 #include "ops/scalar/quantize.h"
 #include "ops/scalar/round.h"
 #include "ops/scalar/scale_bias.h"
+#include "ops/scalar/scaled_difference.h"
 #include "ops/scalar/sign.h"
 #include "ops/scalar/subtract.h"

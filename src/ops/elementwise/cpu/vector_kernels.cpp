@@ -282,11 +282,14 @@ void replace_types(KernelTable& table) {
   (replace_type<Types, false>(table), ...);
 }
 
+void replace_scaled_difference(KernelTable& table);
+
 void replace(KernelTable& table) {
   replace_types<f16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   [&]<std::size_t... kFiles>(std::index_sequence<kFiles...>) { (replace_entries<kFiles>(table), ...); }
   (std::make_index_sequence<kEntryFiles>{});
   replace_quantize(table);
+  replace_scaled_difference(table);
   put_runs(table);
 #if HWY_TARGET == HWY_NEON
   replace_halves(table);

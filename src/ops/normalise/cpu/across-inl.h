@@ -1,36 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows across, several at a time; a part of kernels-inl.h.
 
-// Rows across: `width` of them are the columns of a tile, whose lines are their elements.
-template <class T>
-struct Tile {
-  const AxisLoops& loops;
-  const std::byte* input;
-  std::byte* output;
-  std::int64_t width;
-  std::int64_t input_stride;  // from column to column
-  std::int64_t output_stride;
-
-  const Elements* load(const LoopWalk& line, f32* buffer) const {
-    const std::byte* const from = input + line.input();
-    if (std::is_same_v<T, f32> && input_stride == sizeof(f32)) {
-      return reinterpret_cast<const Elements*>(from);
-    }
-    gather<T>(from, input_stride, width, buffer);
-    return buffer;
-  }
-  [[nodiscard]] bool writes() const { return std::is_same_v<T, f32> && output_stride == sizeof(f32); }
-  Elements* place(const LoopWalk& line, f32* buffer) const {
-    return writes() ? reinterpret_cast<Elements*>(output + line.output()) : buffer;
-  }
-  void store(const LoopWalk& line, const f32* buffer) const {
-    if (!writes()) {
-      scatter<T>(buffer, width, output + line.output(), output_stride);
-    }
-  }
-  [[nodiscard]] LoopWalk walk() const { return {loops.reduced, loops.reduced_rank, 0}; }
-};
-
 ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* greatest) {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < width; ++i) {
@@ -41,12 +11,6 @@ ANYDML_FLATTEN void subtract_columns(const Elements* x, const f32* greatest, std
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < width; ++i) {
     to[i] = x[i] - greatest[i];
-  }
-}
-ANYDML_FLATTEN void add_columns(const Elements* x, std::int64_t width, f32* sums) {
-  ANYDML_INDEPENDENT
-  for (std::int64_t i = 0; i < width; ++i) {
-    sums[i] += x[i];
   }
 }
 template <NormaliseFunction kFunction>
@@ -64,33 +28,6 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, co
     }
   }
 }
-
-// Lanes of columns, by halves.
-ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t width) {
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::int64_t i = 0; i < half * width; ++i) {
-      sums[i] += sums[i + half * width];
-    }
-  }
-}
-
-// The lines of a tile: packed in scratch memory if that has room for all of them, and where they are otherwise.
-template <class T>
-struct Lines {
-  const Tile<T>& tile;
-  f32* packed;  // null if the tile does not fit into scratch memory
-  LoopWalk line;
-  std::int64_t number = 0;
-
-  Lines(const Tile<T>& of, f32* room) : tile(of), packed(room), line(of.walk()) {}
-
-  const Elements* load(f32* buffer) const { return packed != nullptr ? own() : tile.load(line, buffer); }
-  [[nodiscard]] f32* own() const { return packed + number * tile.width; }
-  void next() {
-    line.next();
-    ++number;
-  }
-};
 
 // The exponentials of some lines, to `made`, which may be where the lines are packed. Their number is a multiple of
 // kPowersTogether, or they are the last.

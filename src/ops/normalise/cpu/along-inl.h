@@ -1,58 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows along their elements; a part of kernels-inl.h.
 
-// Rows along their elements.
-template <class T>
-class AlongRows {
- public:
-  AlongRows(const AxisLoops& loops, const std::byte* input, std::byte* output)
-      : loops_(loops), input_(input + loops.input_offset), output_(output + loops.output_offset) {
-    const AxisLoop& inner = loops.reduced[loops.reduced_rank - 1];
-    const bool is_plain = loops.reduced_rank == 1 && std::is_same_v<T, f32>;
-    reads_ = is_plain && inner.input == sizeof(f32);
-    writes_ = is_plain && inner.output == sizeof(f32);
-  }
-
-  // A stretch of a row, where it is or gathered in the buffer.
-  const Elements* load(const LoopWalk& row, std::int64_t first, std::int64_t count, f32* buffer) const {
-    const std::byte* const from = input_ + row.input();
-    if (reads_) {
-      return reinterpret_cast<const Elements*>(from) + first;
-    }
-    f32* to = buffer;
-    for (RowRuns runs(loops_, first, count); !runs.done(); runs.next()) {
-      gather<T>(from + runs.input(), loops_.reduced[loops_.reduced_rank - 1].input, runs.length(), to);
-      to += runs.length();
-    }
-    return buffer;
-  }
-
-  // Where the results of a stretch are to be written: in the output itself, or in the buffer, for `store`.
-  Elements* place(const LoopWalk& row, std::int64_t first, f32* buffer) const {
-    return writes_ ? reinterpret_cast<Elements*>(output_ + row.output()) + first : buffer;
-  }
-  void store(const LoopWalk& row, std::int64_t first, std::int64_t count, const f32* buffer) const {
-    if (writes_) {
-      return;
-    }
-    for (RowRuns runs(loops_, first, count); !runs.done(); runs.next()) {
-      scatter<T>(buffer, runs.length(), output_ + row.output() + runs.output(),
-                 loops_.reduced[loops_.reduced_rank - 1].output);
-      buffer += runs.length();
-    }
-  }
-  [[nodiscard]] bool reads() const { return reads_; }
-  [[nodiscard]] bool writes() const { return writes_; }
-  [[nodiscard]] LoopWalk walk(std::int64_t row) const { return {loops_.kept, loops_.kept_rank, row}; }
-
- private:
-  const AxisLoops& loops_;
-  const std::byte* input_;
-  std::byte* output_;
-  bool reads_;   // an element is where and as kernels take it
-  bool writes_;  // the same of results
-};
-
 // Rows of a stage at most, as many as a stage holds.
 template <class T, NormaliseFunction kFunction>
 void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,

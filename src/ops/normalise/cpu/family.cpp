@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "ops/normalise/cpu/kernels.h"
+#include "ops/normalise/cpu/prepare.h"
 #include "ops/scalar/fold_order.h"
 #include "plan/tiling.h"
 
@@ -22,10 +22,9 @@ constexpr std::int64_t kFewColumns = 8;            // which are better gathered
 constexpr std::int64_t kManyRows = 32;             // short ones are better taken across
 
 // Across: columns lie beside each other, or rows are so short that vectors along them would be mostly empty.
-bool goes_across(const NormaliseStep& step) {
-  const AxisLoops& loops = step.loops;
+bool goes_across(const AxisLoops& loops, DataType type) {
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
-  const auto element = static_cast<std::int64_t>(element_size(step.type));
+  const auto element = static_cast<std::int64_t>(element_size(type));
   const bool along_is_contiguous = loops.reduced[loops.reduced_rank - 1].input == element;
   return (!along_is_contiguous && column.input == element && column.size >= kFewColumns && loops.count > 1) ||
          (loops.count <= kFewElements && column.size >= kManyRows);
@@ -43,21 +42,6 @@ std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
     width = std::max(kLeastColumns, width / 2);
   }
   return std::min(columns, width);
-}
-
-NormaliseCut cut(const NormaliseStep& step, std::int64_t threads) {
-  const AxisLoops& loops = step.loops;
-  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
-  NormaliseCut made{};
-  made.across = goes_across(step);
-  made.width = made.across ? width_of(loops, threads) : 1;
-  made.tiles = parts(columns, made.width);
-  made.units = loops.outputs / columns * made.tiles;
-  const std::int64_t elements = loops.count * made.width;
-  made.has_room = elements <= kMostRoom;
-  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
-  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  return made;
 }
 
 std::size_t scratch_of(const NormaliseStep& step, const NormaliseCut& cut) {
@@ -92,9 +76,16 @@ class Normalisation final : public cpu::Prepared {
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  const NormaliseFunction function = function_of(flat.parameters);
+  if (function == NormaliseFunction::moments) {
+    return prepare_moments(flat, machine);
+  }
+  if (function == NormaliseFunction::window_squares) {
+    return prepare_windows(flat, machine);
+  }
   NormaliseStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut made = cut(step, machine.threads);
+  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
   NormaliseRun run = vector_normalise_run(machine.target, step, made.across);
   if (run == nullptr) {
     run = generic_normalise_run(step, made.across);
@@ -103,6 +94,20 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }
 
 }  // namespace
+
+NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
+  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
+  NormaliseCut made{};
+  made.across = goes_across(loops, type);
+  made.width = made.across ? width_of(loops, threads) : 1;
+  made.tiles = parts(columns, made.width);
+  made.units = loops.outputs / columns * made.tiles;
+  const std::int64_t elements = loops.count * made.width;
+  made.has_room = elements <= kMostRoom;
+  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), least, kMostOfPiece);
+  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  return made;
+}
 
 namespace cpu {
 extern const Family normalise_family;

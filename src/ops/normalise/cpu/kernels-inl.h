@@ -8,18 +8,11 @@
 // The exponentials of a longer row wait in the output if they can lie there, in scratch memory if that has room, and
 // are computed twice otherwise.
 
-template <class T>
-struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
-};
-using Elements = typename Unaligned<f32>::type;
-
-#define ANYDML_FLATTEN __attribute__((flatten, noinline))
+#include "ops/normalise/cpu/rows-inl.h"
 
 inline constexpr std::int64_t kPowersTogether = 16;  // elements whose instructions are mixed
 inline constexpr std::int64_t kShortRow = 64;        // elements: shorter ones are taken together
 inline constexpr std::int64_t kMostRows = 256;
-inline constexpr std::int64_t kHalvesTogether = 256;
 static_assert(kPowersTogether <= kNormalisePadding);
 
 // EXP(x) of each element. Their number is rounded up to a multiple of kPowersTogether.
@@ -82,40 +75,6 @@ ANYDML_FLATTEN f32 greatest_of(const Elements* x, std::int64_t count, f32 before
   return best[0];
 }
 
-// Of at most a block. Lanes beyond the next power of two would be empty and change nothing.
-ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lanes) {
-  if (!has_lanes) {
-    f32 sum = kNothing<f32>;
-    for (std::int64_t i = 0; i < count; ++i) {
-      sum += x[i];
-    }
-    return sum;
-  }
-  alignas(64) f32 lanes[kReduceLanes];
-  std::int64_t used = 1;
-  while (used < count && used < kReduceLanes) {
-    used *= 2;
-  }
-  for (std::int64_t i = 0; i < used; ++i) {
-    lanes[i] = kNothing<f32>;
-  }
-  std::int64_t first = 0;
-  for (; first + kReduceLanes <= count; first += kReduceLanes) {
-    for (std::int64_t i = 0; i < kReduceLanes; ++i) {
-      lanes[i] += x[first + i];
-    }
-  }
-  for (std::int64_t i = 0; first + i < count; ++i) {
-    lanes[i] += x[first + i];
-  }
-  for (std::int64_t half = used / 2; half > 0; half /= 2) {
-    for (std::int64_t i = 0; i < half; ++i) {
-      lanes[i] += lanes[i + half];
-    }
-  }
-  return lanes[0];
-}
-
 // The results of a stretch of a row. powers: EXP(x - greatest), which softmax alone needs; `to` may be the same.
 template <NormaliseFunction kFunction>
 ANYDML_FLATTEN void finish(const Elements* x, const Elements* powers, f32 greatest, f32 total, std::int64_t count,
@@ -139,55 +98,6 @@ inline f32 finished_total(f32 sum) {
   return kFunction == NormaliseFunction::log_softmax ? logarithm_of(sum) : sum;
 }
 
-// Elements in memory to FLOAT32 that lie beside each other, and back.
-template <class T>
-inline void gather(const std::byte* from, std::int64_t stride, std::int64_t count, f32* to) {
-  if constexpr (std::is_same_v<T, f16>) {
-    if (stride == sizeof(f16)) {
-      widen_halves(from, count, to);
-      return;
-    }
-    f16 some[kHalvesTogether];
-    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
-      const std::int64_t part = std::min(kHalvesTogether, count - first);
-      for (std::int64_t i = 0; i < part; ++i) {
-        std::memcpy(some + i, from + (first + i) * stride, sizeof(f16));
-      }
-      widen_halves(reinterpret_cast<const std::byte*>(some), part, to + first);
-    }
-  } else if (stride == sizeof(f32)) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::memcpy(to + i, from + i * stride, sizeof(f32));
-    }
-  }
-}
-
-template <class T>
-inline void scatter(const f32* from, std::int64_t count, std::byte* to, std::int64_t stride) {
-  if constexpr (std::is_same_v<T, f16>) {
-    if (stride == sizeof(f16)) {
-      narrow_halves(from, count, to);
-      return;
-    }
-    f16 some[kHalvesTogether];
-    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
-      const std::int64_t part = std::min(kHalvesTogether, count - first);
-      narrow_halves(from + first, part, reinterpret_cast<std::byte*>(some));
-      for (std::int64_t i = 0; i < part; ++i) {
-        std::memcpy(to + (first + i) * stride, some + i, sizeof(f16));
-      }
-    }
-  } else if (stride == sizeof(f32)) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(f32));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::memcpy(to + i * stride, from + i, sizeof(f32));
-    }
-  }
-}
-
 #include "ops/normalise/cpu/across-inl.h"
 #include "ops/normalise/cpu/along-inl.h"
 
@@ -205,7 +115,7 @@ NormaliseRun find_run(const NormaliseStep& step, bool across) {
       return find_run<NormaliseFunction::softmax>(step.type, across);
     case NormaliseFunction::log_softmax:
       return find_run<NormaliseFunction::log_softmax>(step.type, across);
-    case NormaliseFunction::hardmax:
+    default:
       break;
   }
   return find_run<NormaliseFunction::hardmax>(step.type, across);

@@ -8,12 +8,11 @@
 #include <cstring>
 
 #include "ops/normalise/cuda/launch.h"
+#include "ops/normalise/cuda/moments.h"
 #include "ops/scalar/fold_order.h"
 
 namespace anydml::cuda {
 namespace {
-
-constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
 
 class NormaliseRun final : public PreparedStep {
  public:
@@ -56,7 +55,7 @@ class NormaliseRun final : public PreparedStep {
         return start_softmax(type_, kernel_, launch, stream);
       case NormaliseFunction::log_softmax:
         return start_log_softmax(type_, kernel_, launch, stream);
-      case NormaliseFunction::hardmax:
+      default:
         break;
     }
     return start_hardmax(type_, kernel_, launch, stream);
@@ -91,10 +90,17 @@ class NormaliseRun final : public PreparedStep {
 extern const Family normalise_family;
 const Family normalise_family = {
     .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+      const NormaliseFunction function = function_of(flat.parameters);
+      if (function == NormaliseFunction::moments) {
+        return prepare_moments(flat, why);
+      }
+      if (function == NormaliseFunction::window_squares) {
+        return prepare_windows(flat, why);
+      }
       NormaliseStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
-        *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
+        *why = kTooManyElements;
         return nullptr;
       }
       return std::make_unique<NormaliseRun>(step);

@@ -10,6 +10,9 @@
 
 namespace anydml::cuda {
 
+inline constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
+inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
+
 inline constexpr u32 kNormaliseThreads = 256;  // of a block of threads
 inline constexpr u32 kWarpColumns = 32;        // rows of a block of threads that goes across
 inline constexpr u32 kMostInWarp = 1024;       // elements of a row that a warp holds in registers

@@ -8,7 +8,7 @@
 //   hardmax        1 for the first of the greatest, 0 for the others; the first NaN, if there is one
 #pragma once
 
-#include "ops/scalar/fold_order.h"
+#include "ops/normalise/scalar/sum.h"
 #include "ops/scalar/functions/exponential.h"
 #include "ops/scalar/functions/logarithm.h"
 
@@ -22,8 +22,6 @@ inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of(f32 difference) {
   return static_cast<f32>(ExpOf{}.ordinary(difference));
 }
-
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 added(f32 a, f32 b) { return a + b; }
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 logarithm_of(f32 total) { return Log<f32>{}(total); }
 

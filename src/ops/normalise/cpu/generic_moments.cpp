@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The kernels for a machine of which nothing is known.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/loops.h"
+#include "ops/normalise/cpu/moments.h"
+#include "ops/normalise/cpu/walk.h"
+#include "ops/normalise/scalar/moments.h"
+
+namespace anydml {
+namespace {
+
+#include "backend/cpu/halves-inl.h"
+#include "ops/normalise/cpu/moments-inl.h"
+
+}  // namespace
+
+MomentRun generic_moment_run(const MomentStep& step, bool across) { return find_moment_run(step, across); }
+
+}  // namespace anydml

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Mean and variance of rows on the CPU. Rows are what threads share: one row is one thread's.
+#include "ops/normalise/cpu/moments.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/normalise/cpu/prepare.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements
+constexpr std::int64_t kStages = 3;              // for results, scales and biases
+
+std::size_t scratch_of(const MomentStep& step, const NormaliseCut& cut) {
+  const std::int64_t held = cut.has_room ? std::max(kNormaliseStage, step.loops.count * cut.width) : kNormaliseStage;
+  return static_cast<std::size_t>(kStages * (kNormaliseStage + kNormalisePadding) + held + kNormalisePadding) *
+         sizeof(f32);
+}
+
+class Moments final : public cpu::Prepared {
+ public:
+  Moments(const MomentStep& step, const NormaliseCut& cut, MomentRun kernel, cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+        step_(step),
+        cut_(cut),
+        kernel_(kernel),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    kernel_(step_, cut_, first, std::min(cut_.units, first + cut_.units_of_piece),
+            {.input = operands[0], .scale = operands[1], .bias = operands[2], .output = operands[3]},
+            reinterpret_cast<f32*>(piece.scratch));
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "mean and variance of rows %s, %s kernel", cut_.across ? "across" : "along",
+                  cpu::target_name(target_));
+  }
+
+ private:
+  MomentStep step_;
+  NormaliseCut cut_;
+  MomentRun kernel_;
+  cpu::Target target_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine) {
+  MomentStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
+  MomentRun run = vector_moment_run(machine.target, step, made.across);
+  if (run == nullptr) {
+    run = generic_moment_run(step, made.across);
+  }
+  return std::make_unique<Moments>(step, made, run, machine.target);
+}
+
+}  // namespace anydml

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// The sums of squares of windows on the CPU. A piece is some stretches of the last dimension. Each place of the window
+// adds the squares of one stretch of the input, in the order of the window.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/float_bits.h"
+#include "ops/normalise/cpu/prepare.h"
+#include "ops/normalise/scalar/sum.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kStretch = 1024;          // elements that are summed together, in the first-level cache
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // squares: some ten microseconds
+
+struct Range {
+  std::int64_t first;
+  std::int64_t last;
+};
+
+// The places along a dimension that the window of a place covers.
+Range window_at(const WindowStep& step, std::uint32_t dimension, std::int64_t place) {
+  if ((step.windowed >> dimension & 1) == 0) {
+    return {place, place};
+  }
+  return {std::max<std::int64_t>(0, place - step.before), std::min(step.sizes[dimension] - 1, place + step.after)};
+}
+
+template <class T>
+void add_squares(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + i * stride, sizeof(T));
+    const f32 x = widen(element);
+    sums[i] += x * x;
+  }
+}
+
+// The squares of one stretch of elements beside each other.
+template <class T>
+void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
+  if (stride == static_cast<std::int64_t>(sizeof(T))) {
+    add_squares<T>(from, sizeof(T), count, sums);  // so that the compiler knows the stride
+  } else {
+    add_squares<T>(from, stride, count, sums);
+  }
+}
+
+// The sums of [first, first + count) of the last dimension, at the outer places.
+template <class T>
+void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_t first, std::int64_t count,
+                 const std::byte* input, f32* sums) {
+  const std::uint32_t last = step.rank - 1;
+  std::fill_n(sums, count, kNothing<f32>);
+  Range ranges[kMaxRank];
+  std::int64_t at[kMaxRank];
+  const std::byte* from = input;
+  for (std::uint32_t i = 0; i < last; ++i) {
+    ranges[i] = window_at(step, i, places[i]);
+    at[i] = ranges[i].first;
+    from += at[i] * step.strides[i];
+  }
+  const bool is_windowed = (step.windowed >> last & 1) != 0;
+  const std::int64_t before = is_windowed ? std::min(step.before, step.sizes[last] - 1) : 0;
+  const std::int64_t after = is_windowed ? std::min(step.after, step.sizes[last] - 1) : 0;
+  while (true) {
+    for (std::int64_t shift = -before; shift <= after; ++shift) {
+      const std::int64_t begin = std::max(first, -shift);
+      const std::int64_t end = std::min(first + count, step.sizes[last] - shift);
+      if (begin < end) {
+        add_stretch<T>(from + (begin + shift) * step.strides[last], step.strides[last], end - begin,
+                       sums + (begin - first));
+      }
+    }
+    std::uint32_t i = last;
+    for (; i-- > 0;) {
+      from += step.strides[i];
+      if (++at[i] <= ranges[i].last) {
+        break;
+      }
+      from -= (at[i] - ranges[i].first) * step.strides[i];
+      at[i] = ranges[i].first;
+    }
+    if (i == static_cast<std::uint32_t>(-1)) {
+      return;
+    }
+  }
+}
+
+class Windows final : public cpu::Prepared {
+ public:
+  Windows(const WindowStep& step, std::int64_t units, std::int64_t units_of_piece)
+      : Prepared(static_cast<std::uint64_t>(parts(units, units_of_piece))),
+        step_(step),
+        units_(units),
+        units_of_piece_(units_of_piece) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto sum = step_.type == DataType::FLOAT16 ? sum_stretch<f16> : sum_stretch<f32>;
+    const std::int64_t row = step_.sizes[step_.rank - 1];
+    const std::int64_t of_row = parts(row, kStretch);
+    const std::int64_t begin = static_cast<std::int64_t>(piece.number) * units_of_piece_;
+    for (std::int64_t unit = begin; unit < std::min(units_, begin + units_of_piece_); ++unit) {
+      std::int64_t places[kMaxRank];
+      std::int64_t number = unit / of_row;
+      for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
+        places[i] = number % step_.sizes[i];
+        number /= step_.sizes[i];
+      }
+      const std::int64_t first = unit % of_row * kStretch;
+      const std::int64_t count = std::min(kStretch, row - first);
+      alignas(64) f32 sums[kStretch];
+      sum(step_, places, first, count, operands[0], sums);
+      std::memcpy(operands[1] + (unit / of_row * row + first) * static_cast<std::int64_t>(sizeof(f32)), sums,
+                  static_cast<std::size_t>(count) * sizeof(f32));
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "sums of squares of windows");
+  }
+
+ private:
+  WindowStep step_;
+  std::int64_t units_;
+  std::int64_t units_of_piece_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Machine& machine) {
+  WindowStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);
+  std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // squares
+  for (std::uint32_t i = 0; i < step.rank; ++i) {
+    units *= i + 1 < step.rank ? step.sizes[i] : 1;
+    if ((step.windowed >> i & 1) != 0) {
+      of_unit *= std::min(step.sizes[i], step.before + 1 + step.after);
+    }
+  }
+  const std::int64_t enough = parts(kLeastOfPiece, of_unit);
+  return std::make_unique<Windows>(step, units, std::max(enough, units / (8 * std::int64_t{machine.threads})));
+}
+
+}  // namespace anydml

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// From a step of mean and variance, or of windows, to a kernel.
+#include "ops/normalise/cuda/moments.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/normalise/cuda/launch.h"
+#include "ops/scalar/fold_order.h"
+
+namespace anydml::cuda {
+namespace {
+
+DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
+  DeviceLoops made{};
+  made.rank = rank;
+  for (u32 i = 0; i < rank; ++i) {
+    made.sizes[i] = make_divisor(static_cast<u32>(loops[i].size));
+    made.first[i] = loops[i].input;
+    made.second[i] = loops[i].output;
+  }
+  return made;
+}
+
+// All strides together, of which the lowest bits count.
+u64 low_bits(const AxisLoop* loops, u32 rank, std::int64_t AxisLoop::*stride) {
+  u64 low = 0;
+  for (u32 i = 0; i < rank; ++i) {
+    low |= static_cast<u64>(loops[i].*stride);
+  }
+  return low;
+}
+
+bool is_multiple(const void* address, u64 strides, u64 of) {
+  return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
+}
+
+class MomentRun final : public PreparedStep {
+ public:
+  explicit MomentRun(const MomentStep& step) : step_(step), size_(element_size(step.type)) {
+    const AxisLoops& loops = step_.loops;
+    const AxisLoops& affine = step_.affine;
+    launch_.rows = static_cast<u32>(loops.outputs);
+    launch_.count = static_cast<u32>(loops.count);
+    launch_.divisor = static_cast<f32>(loops.count);
+    launch_.epsilon = step.epsilon;
+    launch_.uses_mean = step.uses_mean != 0;
+    launch_.uses_variance = step.uses_variance != 0;
+    launch_.kept = device_loops(loops.kept, loops.kept_rank);
+    launch_.kept_affine = device_loops(affine.kept, affine.kept_rank);
+    launch_.reduced = device_loops(loops.reduced, loops.reduced_rank);
+    launch_.reduced_affine = device_loops(affine.reduced, affine.reduced_rank);
+    const AxisLoop& inner = loops.reduced[0];
+    const auto element = static_cast<std::int64_t>(size_);
+    is_contiguous_ =
+        loops.reduced_rank == 1 && inner.input == element && inner.output == element && loops.count % 2 == 0;
+    has_lanes_ = loops.has_lanes != 0 && loops.count > 1;
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    const AxisLoops& loops = step_.loops;
+    const AxisLoops& affine = step_.affine;
+    MomentLaunch launch = launch_;
+    launch.input = bases[0] + loops.input_offset;
+    launch.output = bases[3] + loops.output_offset;
+    launch.scale = bases[1] == nullptr ? nullptr : bases[1] + affine.input_offset;
+    launch.bias = bases[2] == nullptr ? nullptr : bases[2] + affine.output_offset;
+    const u64 kept_input = low_bits(loops.kept, loops.kept_rank, &AxisLoop::input);
+    const u64 kept_output = low_bits(loops.kept, loops.kept_rank, &AxisLoop::output);
+    launch.input_is_aligned =
+        is_multiple(launch.input, kept_input | low_bits(loops.reduced, loops.reduced_rank, &AxisLoop::input), size_);
+    launch.output_is_aligned =
+        is_multiple(launch.output, kept_output | low_bits(loops.reduced, loops.reduced_rank, &AxisLoop::output), size_);
+    launch.is_plain = is_contiguous_ && is_multiple(launch.input, kept_input, 2 * size_) &&
+                      is_multiple(launch.output, kept_output, 2 * size_);
+    launch.scale_reading = reading_of(launch.scale, launch.is_plain, &AxisLoop::input);
+    launch.bias_reading = reading_of(launch.bias, launch.is_plain, &AxisLoop::output);
+    launch.affine_is_aligned = is_aligned(launch.scale, &AxisLoop::input) && is_aligned(launch.bias, &AxisLoop::output);
+    const auto blocks = static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock);
+    launch.reads_pairs = launch.scale_reading != Reading::any && launch.bias_reading != Reading::any;
+    const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMostWarpsOfRow;
+    launch.warps_of_row = fits ? blocks : blocks == 1 ? 1 : kMomentThreads / 32;
+    const MomentKernel kernel = !has_lanes_ ? MomentKernel::chains
+                                : fits      ? MomentKernel::registers
+                                            : MomentKernel::memory;
+    return step_.type == DataType::FLOAT16 ? start_moments_of_halves(kernel, launch, stream)
+                                           : start_moments_of_floats(kernel, launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "mean and variance of rows, %s", has_lanes_ ? "with lanes" : "in chains");
+  }
+
+ private:
+  [[nodiscard]] bool is_aligned(const std::byte* memory, std::int64_t AxisLoop::*stride) const {
+    const AxisLoops& loops = step_.affine;
+    const u64 strides =
+        low_bits(loops.kept, loops.kept_rank, stride) | low_bits(loops.reduced, loops.reduced_rank, stride);
+    return memory == nullptr || is_multiple(memory, strides, size_);
+  }
+  [[nodiscard]] Reading reading_of(const std::byte* memory, bool is_plain, std::int64_t AxisLoop::*stride) const {
+    const AxisLoops& loops = step_.affine;
+    if (memory == nullptr || low_bits(loops.reduced, loops.reduced_rank, stride) == 0) {
+      return Reading::one;
+    }
+    const bool pairs = is_plain && loops.reduced_rank == 1 &&
+                       loops.reduced[0].*stride == static_cast<std::int64_t>(size_) &&
+                       is_multiple(memory, low_bits(loops.kept, loops.kept_rank, stride), 2 * size_);
+    return pairs ? Reading::pairs : Reading::any;
+  }
+
+  MomentStep step_;
+  u64 size_;  // of an element
+  MomentLaunch launch_{};
+  bool is_contiguous_ = false;  // rows of the input and of the output
+  bool has_lanes_ = false;
+};
+
+class WindowRun final : public PreparedStep {
+ public:
+  WindowRun(const WindowStep& step, u32 count) : step_(step), size_(element_size(step.type)) {
+    launch_.count = count;
+    launch_.rank = step.rank;
+    launch_.windowed = step.windowed;
+    const std::int64_t longest = *std::max_element(step.sizes, step.sizes + step.rank);
+    launch_.before = static_cast<u32>(std::min(step.before, longest));
+    launch_.after = static_cast<u32>(std::min(step.after, longest));
+    for (u32 i = 0; i < step.rank; ++i) {
+      launch_.sizes[i] = make_divisor(static_cast<u32>(step.sizes[i]));
+      launch_.strides[i] = step.strides[i];
+      low_ |= static_cast<u64>(step.strides[i]);
+    }
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    WindowLaunch launch = launch_;
+    launch.input = bases[0];
+    launch.output = reinterpret_cast<f32*>(bases[1]);
+    launch.input_is_aligned = is_multiple(bases[0], low_, size_);
+    return start_windows(step_.type, launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "sums of squares of windows");
+  }
+
+ private:
+  WindowStep step_;
+  u64 size_;  // of an element
+  WindowLaunch launch_{};
+  u64 low_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why) {
+  MomentStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
+    *why = kTooManyElements;
+    return nullptr;
+  }
+  return std::make_unique<MomentRun>(step);
+}
+
+std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why) {
+  WindowStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  std::int64_t count = 1;
+  for (u32 i = 0; i < step.rank; ++i) {
+    if (step.sizes[i] > kMostElements / count) {
+      *why = kTooManyElements;
+      return nullptr;
+    }
+    count *= step.sizes[i];
+  }
+  return std::make_unique<WindowRun>(step, static_cast<u32>(count));
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation has a step for the
+// sums of its windows, WINDOW_SQUARES; the rest of it is element by element. Lp normalisation is a reduction and a
+// division. Everything between is FLOAT32, for FLOAT16 too.
+#include "ops/normalise/parts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "ops/arguments.h"
+#include "ops/normalise/step.h"
+#include "plan/reshape.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+constexpr facts::Operator internal_operator(std::string_view name) {
+  facts::Operator op{};
+  op.name = name;
+  return op;
+}
+constexpr facts::Operator kMoments = internal_operator("MOMENTS");
+constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
+
+constexpr std::size_t kScale = 1;  // of the inputs; the first is the input itself
+constexpr std::size_t kBias = 2;
+constexpr std::uint32_t kChannel = 1;  // the dimension
+
+struct MomentParameters {
+  std::uint32_t axes;
+  std::uint32_t uses_mean;
+  std::uint32_t uses_variance;
+  f32 epsilon;
+};
+
+struct WindowParameters {
+  std::uint32_t windowed;  // as in WindowStep
+  std::uint32_t unused;
+  std::int64_t before;
+  std::int64_t after;
+};
+
+template <class Parameters>
+Parameters parameters_of(const OpDesc& internal) {
+  Parameters parameters;
+  std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
+  return parameters;
+}
+
+bool is_set(const OpDesc& desc, std::string_view name) { return number_of(desc, name).as<u32>() != 0; }
+
+// Batch and channels come before the dimensions of space.
+std::uint32_t dimensions_from(std::uint32_t first, std::uint32_t rank) {
+  return ((1U << rank) - 1) & ~((1U << first) - 1);
+}
+
+// ---- Mean and variance ----------------------------------------------------------------------------------------------
+
+MomentParameters moments_of(const OpDesc& desc) {
+  const bool is_first = desc.op->name == "MEAN_VARIANCE_NORMALIZATION";
+  const bool is_newest = desc.op->name == "MEAN_VARIANCE_NORMALIZATION2";
+  const std::uint32_t rank = desc.tensors[0].tensor.rank;
+  return {
+      .axes = !is_first ? axes_of(desc) : dimensions_from(is_set(desc, "CrossChannel") ? kChannel : kChannel + 1, rank),
+      .uses_mean = !is_newest || is_set(desc, "UseMean") ? 1U : 0U,
+      .uses_variance = is_set(desc, is_newest ? "UseVariance" : "NormalizeVariance") ? 1U : 0U,
+      .epsilon = number_of(desc, "Epsilon").as<f32>()};
+}
+
+u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
+
+// One thread, or one block of a GPU's threads, has a row. Where most would have none, reductions share the blocks of a
+// row between them, and BATCH_NORMALIZATION does the rest: it is what follows mean and variance.
+bool has_few_rows(const OpDesc& desc, const MomentParameters& parameters, const DeviceTraits& device) {
+  constexpr std::int64_t kLongRow = 1 << 16;
+  const TensorDesc& input = desc.tensors[0].tensor;
+  std::int64_t rows = 1;
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    ((parameters.axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
+  }
+  return count >= kLongRow && 2 * rows <= device.threads;
+}
+
+// The value of the moments in FLOAT32, or the output itself.
+std::uint32_t add_by_reductions(const OpDesc& desc, const MomentParameters& parameters, const TensorDesc& result,
+                                PartList& list) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  TensorDesc reduced = input;
+  TensorDesc one = input;
+  std::vector<Scalar> axes;
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    one.sizes[i] = 1;
+    if ((parameters.axes >> i & 1) != 0) {
+      reduced.sizes[i] = 1;
+      axes.emplace_back(u64{i});
+    }
+  }
+  const auto wide = [&](std::uint32_t value) {
+    return list.tensor(value).type == DataType::FLOAT32
+               ? value
+               : list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value));
+  };
+  const auto average_of = [&](std::uint32_t value) {
+    return list.add("REDUCE", {value}, DataType::FLOAT32, reduced,
+                    {{.field = "Function", .numbers = {Scalar(average())}}, {.field = "Axes", .numbers = axes}});
+  };
+  const auto constant = [&](f64 value) {
+    return list.add("FILL_VALUE_CONSTANT", {}, DataType::FLOAT32, one,
+                    {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(DataType::FLOAT32))}},
+                     {.field = "Value", .numbers = {Scalar(value)}}});
+  };
+  const auto given = [&](std::uint32_t tensor, f64 absent) {
+    return desc.tensors[tensor].present ? wide(tensor) : constant(absent);
+  };
+  const std::uint32_t x = wide(0);
+  const std::uint32_t mean = parameters.uses_mean != 0 ? average_of(x) : constant(0);
+  const std::uint32_t variance =
+      parameters.uses_variance != 0
+          ? average_of(list.add("ELEMENT_WISE_DIFFERENCE_SQUARE", {x, mean}, DataType::FLOAT32, input))
+          : constant(1);
+  const f64 epsilon = parameters.uses_variance != 0 ? parameters.epsilon : 0;
+  return list.add_as(
+      "BATCH_NORMALIZATION", {x, mean, variance, given(kScale, 1), given(kBias, -0.0)}, result,
+      {{.field = "Spatial", .numbers = {Scalar(u64{1})}}, {.field = "Epsilon", .numbers = {Scalar(epsilon)}}});
+}
+
+Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device) {
+  PartList list(desc);
+  const MomentParameters parameters = moments_of(desc);
+  const schema::Described* fused = fused_activation(desc);
+  const bool by_reductions = has_few_rows(desc, parameters, device);
+  const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
+  TensorDesc result = desc.output().tensor;
+  result.type = by_reductions ? DataType::FLOAT32 : result.type;
+  if ((fused != nullptr || (by_reductions && is_half)) && !set_packed_strides(result)) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+  }
+  const auto present = [&](std::size_t input) {
+    return desc.tensors[input].present ? static_cast<std::uint32_t>(input) : kNoValue;
+  };
+  std::uint32_t value = by_reductions
+                            ? add_by_reductions(desc, parameters, result, list)
+                            : list.add_internal(kMoments, {0, present(kScale), present(kBias)}, std::span(&result, 1),
+                                                std::as_bytes(std::span(&parameters, 1)));
+  if (by_reductions && is_half && fused == nullptr) {
+    list.add_output("CAST", {value}, 0);
+  } else if (fused != nullptr) {
+    value = by_reductions && is_half ? list.add("CAST", {value}, DataType::FLOAT16, result) : value;
+    list.add_nested_output(*fused, {value}, 0);
+  } else {
+    list.set_output(0, value);
+  }
+  return list.finish();
+}
+
+void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<MomentParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  TensorDesc one = input;  // of a scale or a bias that is absent
+  std::fill_n(one.sizes, one.rank, 1);
+  const auto of = [&](std::size_t i) -> const TensorDesc& { return desc.tensors[i].present ? tensors[i].tensor : one; };
+  const PairedLoops loops = split_axes_with(input, tensors[3].tensor, of(kScale), of(kBias), parameters.axes);
+  const MomentStep step{.function = NormaliseFunction::moments,
+                        .type = input.type,
+                        .uses_mean = parameters.uses_mean,
+                        .uses_variance = parameters.uses_variance,
+                        .epsilon = parameters.epsilon,
+                        .unused = 0,
+                        .loops = loops.loops,
+                        .affine = loops.others};
+  const Operand operands[] = {tensors[0].operand(), tensors[kScale].operand(), tensors[kBias].operand(),
+                              tensors[3].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// ---- Local response and Lp ------------------------------------------------------------------------------------------
+
+// Adds the last part, which divides the input by a divisor in FLOAT32.
+void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor, PartList& list) {
+  if (desc.output().tensor.type == DataType::FLOAT32) {
+    list.add_output("ELEMENT_WISE_DIVIDE", {input, divisor}, 0);
+    return;
+  }
+  list.add_output("CAST", {list.add("ELEMENT_WISE_DIVIDE", {input, divisor}, DataType::FLOAT32, desc.output().tensor)},
+                  0);
+}
+
+std::uint32_t widened_input(const OpDesc& desc, PartList& list) {
+  const TensorDesc& input = desc.tensors[0].tensor;
+  return input.type == DataType::FLOAT32 ? 0 : list.add("CAST", {0}, DataType::FLOAT32, input);
+}
+
+// Input / POW(Bias + Alpha / LocalSize * sum, Beta)
+Result<OpParts> parts_of_local_response(const OpDesc& desc) {
+  PartList list(desc);
+  const TensorDesc& input = desc.tensors[0].tensor;
+  const u32 size = number_of(desc, "LocalSize").as<u32>();
+  const WindowParameters parameters{
+      .windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
+      .unused = 0,
+      .before = (std::int64_t{size} - 1) / 2,
+      .after = std::int64_t{size} / 2};
+  TensorDesc sums = input;
+  sums.type = DataType::FLOAT32;
+  if (!set_packed_strides(sums)) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+  }
+  const f32 factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size);
+  std::uint32_t value =
+      list.add_internal(kWindowSquares, {0}, std::span(&sums, 1), std::as_bytes(std::span(&parameters, 1)));
+  value = list.add(
+      "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, sums,
+      {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {number_of(desc, "Bias")}}});
+  value = list.add("ELEMENT_WISE_CONSTANT_POW", {value}, DataType::FLOAT32, sums,
+                   {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
+  add_quotient(desc, widened_input(desc, list), value, list);
+  return list.finish();
+}
+
+void lower_window_squares(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<WindowParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  const auto bytes = static_cast<std::int64_t>(element_size(input.type));
+  WindowStep step{};
+  step.function = NormaliseFunction::window_squares;
+  step.type = input.type;
+  step.before = parameters.before;
+  step.after = parameters.after;
+  bool may_join = false;  // the dimension with the one before it
+  for (std::uint32_t i = 0; i < input.rank; ++i) {
+    const bool is_windowed = (parameters.windowed >> i & 1) != 0;
+    const std::int64_t stride = input.strides[i] * bytes;
+    if (may_join && !is_windowed && step.strides[step.rank - 1] == input.sizes[i] * stride) {
+      step.sizes[step.rank - 1] *= input.sizes[i];
+      step.strides[step.rank - 1] = stride;
+      continue;
+    }
+    step.windowed |= is_windowed ? 1U << step.rank : 0;
+    step.sizes[step.rank] = input.sizes[i];
+    step.strides[step.rank++] = stride;
+    may_join = !is_windowed;
+  }
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// Input / max(norm, Epsilon)
+Result<OpParts> parts_of_lp(const OpDesc& desc) {
+  PartList list(desc);
+  const auto axis = number_of(desc, "Axis");
+  TensorDesc reduced = desc.tensors[0].tensor;
+  reduced.sizes[axis.as<u32>()] = 1;
+  const std::uint32_t input = widened_input(desc, list);
+  const u64 function = *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"),
+                                               number_of(desc, "P").as<u32>() == 1 ? "L1" : "L2");
+  std::uint32_t norm =
+      list.add("REDUCE", {input}, DataType::FLOAT32, reduced,
+               {{.field = "Function", .numbers = {Scalar(function)}}, {.field = "Axes", .numbers = {axis}}});
+  norm = list.add("ELEMENT_WISE_CLIP", {norm}, DataType::FLOAT32, reduced,
+                  {{.field = "Min", .numbers = {number_of(desc, "Epsilon")}},
+                   {.field = "Max", .numbers = {Scalar(std::numeric_limits<f64>::infinity())}}});
+  add_quotient(desc, input, norm, list);
+  return list.finish();
+}
+
+}  // namespace
+
+Status check_composed(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[0];
+  ANYDML_TRY(check_axes(desc));
+  const bool has_channels = find_argument(desc, "CrossChannel") != nullptr;
+  if (has_channels && input.tensor.rank <= kChannel) {
+    return invalid(desc, input,
+                   format_text("has {} dimension{}; expected a batch and channels", input.tensor.rank,
+                               input.tensor.rank == 1 ? "" : "s"));
+  }
+  for (const OpTensor& other : desc.inputs().subspan(1)) {
+    if (other.present && other.tensor.rank != input.tensor.rank) {
+      return invalid(desc, other,
+                     format_text("has {} dimension{}; expected {}, as many as {}", other.tensor.rank,
+                                 other.tensor.rank == 1 ? "" : "s", input.tensor.rank, input.name));
+    }
+  }
+  return check_fused_activation(desc);
+}
+
+Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device) {
+  if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION") {
+    return parts_of_local_response(desc);
+  }
+  return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
+}
+
+bool is_internal(const OpDesc& desc) { return desc.op == &kMoments || desc.op == &kWindowSquares; }
+
+void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  (desc.op == &kMoments ? lower_moments : lower_window_squares)(desc, tensors, plan);
+}
+
+}  // namespace anydml

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// Mean and variance, batch, local response and Lp normalisation by the C API against their definitions written down
+// once more, element by element, with no thought of layouts, threads or vectors.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/scalar.h"
+#include "ops/scalar/functions/power.h"
+#include "ops/scalar/lanes.h"
+#include "support/sanitizers.h"
+#include "support/tensor.h"
+
+namespace anydml::test {
+namespace {
+
+using Sizes = std::vector<i64>;
+
+// 4,096 elements a block; within one 64 lanes, or one after another; lanes by halves; blocks by pairs.
+f32 sum_in_order(const std::vector<f32>& elements, bool lanes) {
+  std::vector<f32> blocks;
+  for (std::size_t first = 0; first < elements.size(); first += 4096) {
+    std::vector<f32> sums(lanes ? 64 : 1, -0.0F);
+    for (std::size_t i = first; i < std::min<std::size_t>(elements.size(), first + 4096); ++i) {
+      sums[i % sums.size()] += elements[i];
+    }
+    for (; sums.size() > 1; sums.resize(sums.size() / 2)) {
+      for (std::size_t i = 0; i < sums.size() / 2; ++i) {
+        sums[i] += sums[i + sums.size() / 2];
+      }
+    }
+    blocks.push_back(sums[0]);
+  }
+  while (blocks.size() > 1) {
+    std::vector<f32> next;
+    for (std::size_t i = 0; i < blocks.size(); i += 2) {
+      next.push_back(i + 1 < blocks.size() ? blocks[i] + blocks[i + 1] : blocks[i]);
+    }
+    blocks = next;
+  }
+  return blocks[0];
+}
+
+anydml_attribute number(const char* name, f64 value) {
+  anydml_attribute attribute = {name, ANYDML_FLOAT64, 0, {}};
+  attribute.value.f64 = value;
+  return attribute;
+}
+anydml_attribute numbers(const char* name, const std::vector<u64>& values) {
+  anydml_attribute attribute = {
+      name, uint32_t{ANYDML_UINT64} | uint32_t{ANYDML_ARRAY}, static_cast<std::uint32_t>(values.size()), {}};
+  attribute.value.u64s = values.data();
+  return attribute;
+}
+
+int run(const char* name, const std::vector<anydml_tensor>& inputs, const anydml_tensor& output,
+        const std::vector<anydml_attribute>& attributes) {
+  return anydml_run(nullptr, name, inputs.data(), inputs.size(), &output, 1, attributes.data(), attributes.size());
+}
+
+// A tensor in memory of any layout.
+template <class T>
+struct Placed {
+  Layout layout;
+  Memory<T> memory;
+
+  Placed(const Sizes& sizes, Random& random, bool repeats)
+      : layout(random_layout(sizes, random, repeats)), memory(layout, random) {}
+  // Everyday numbers, and now and then one that is not.
+  void fill(Random& random, f64 least, f64 most) {
+    static const std::vector<T> specials = special_values<T>();
+    const bool any = random() % 4 == 0;
+    for (i64 n = 0; n < layout.count(); ++n) {
+      const u64 bits = random();
+      memory.store(layout.offset(n),
+                   any && bits % 300 == 0
+                       ? specials[bits / 300 % specials.size()]
+                       : Scalar(least + (most - least) * static_cast<f64>(bits >> 11) * 0x1p-53).as<T>());
+    }
+  }
+  [[nodiscard]] anydml_tensor tensor() { return tensor_of<T>(layout, memory.data()); }
+  // The element at the place of element n of a tensor of these sizes; dimensions of size 1 repeat.
+  [[nodiscard]] f32 at(const Sizes& sizes, i64 n) const {
+    i64 own = 0;
+    i64 stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      own += layout.sizes[i] == 1 ? 0 : n % sizes[i] * stride;
+      stride *= layout.sizes[i];
+      n /= sizes[i];
+    }
+    return widen(memory.load(layout.offset(own)));
+  }
+};
+
+Sizes with_repeats(const Sizes& sizes, Random& random) {
+  Sizes made = sizes;
+  for (i64& size : made) {
+    size = random() % 2 == 0 ? 1 : size;
+  }
+  return made;
+}
+
+std::string text_of(const Sizes& sizes) {
+  std::string text;
+  for (const i64 size : sizes) {
+    text += std::to_string(size) + " ";
+  }
+  return text;
+}
+
+template <class T>
+void check_moments(const Sizes& sizes, const std::vector<u64>& axes, Random& random) {
+  Placed<T> x(sizes, random, true);
+  Placed<T> scale(with_repeats(sizes, random), random, true);
+  Placed<T> bias(with_repeats(sizes, random), random, true);
+  Placed<T> y(sizes, random, false);
+  x.fill(random, -3, 5);
+  scale.fill(random, 0.5, 2);
+  bias.fill(random, -1, 1);
+  const bool has_scale = random() % 4 != 0;
+  const bool has_bias = random() % 4 != 0;
+  const bool uses_mean = random() % 4 != 0;
+  const bool uses_variance = random() % 4 != 0;
+  const f32 epsilon = random() % 2 == 0 ? 0.0F : 1e-3F;
+  i64 last_long = -1;
+  Sizes kept = sizes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    last_long = sizes[i] != 1 ? static_cast<i64>(i) : last_long;
+    kept[i] = std::ranges::find(axes, i) != axes.end() ? 1 : kept[i];
+  }
+  const bool lanes = std::ranges::find(axes, static_cast<u64>(last_long)) != axes.end();
+  const i64 count = x.layout.count();
+  std::vector<std::vector<f32>> rows(static_cast<std::size_t>(std::max<i64>(1, count)));
+  std::vector<std::size_t> row_of;
+  for (i64 n = 0; n < count; ++n) {
+    i64 row = 0;
+    i64 stride = 1;
+    i64 rest = n;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      row += kept[i] == 1 ? 0 : rest % sizes[i] * stride;
+      stride *= kept[i];
+      rest /= sizes[i];
+    }
+    row_of.push_back(static_cast<std::size_t>(row));
+    rows[row_of.back()].push_back(x.at(sizes, n));
+  }
+  struct Moments {
+    f32 mean;
+    f32 root;
+  };
+  std::vector<Moments> moments;
+  for (const std::vector<f32>& row : rows) {
+    if (row.empty()) {
+      break;
+    }
+    const auto elements = static_cast<f32>(row.size());
+    Moments made{0, 1};
+    made.mean = uses_mean ? sum_in_order(row, lanes) / elements : 0;
+    std::vector<f32> squares;
+    for (const f32 one : row) {
+      const f32 difference = one - made.mean;
+      squares.push_back(difference * difference);
+    }
+    made.root = uses_variance ? std::sqrt(sum_in_order(squares, lanes) / elements + epsilon) : 1;
+    moments.push_back(made);
+  }
+  Memory<T> expected = y.memory;
+  for (i64 n = 0; n < count; ++n) {
+    const Moments& of = moments[row_of[static_cast<std::size_t>(n)]];
+    const f32 factor = (has_scale ? scale.at(sizes, n) : 1.0F) / of.root;
+    const f32 difference = x.at(sizes, n) - of.mean;
+    expected.store(y.layout.offset(n),
+                   narrow<T>(has_bias ? std::fma(difference, factor, bias.at(sizes, n)) : difference * factor));
+  }
+  const anydml_tensor none = {};
+  ASSERT_EQ(run("MEAN_VARIANCE_NORMALIZATION2",
+                {x.tensor(), has_scale ? scale.tensor() : none, has_bias ? bias.tensor() : none}, y.tensor(),
+                {numbers("Axes", axes), number("UseMean", uses_mean), number("UseVariance", uses_variance),
+                 number("Epsilon", epsilon)}),
+            ANYDML_OK)
+      << anydml_last_error();
+  ASSERT_TRUE(y.memory.equals(expected, y.layout, 0))
+      << type_name(kDataTypeOf<T>) << " " << text_of(sizes) << "axes " << text_of(Sizes(axes.begin(), axes.end()))
+      << "scale " << has_scale << " " << text_of(scale.layout.sizes) << "bias " << has_bias << " "
+      << text_of(bias.layout.sizes) << "mean " << uses_mean << " variance " << uses_variance;
+}
+
+template <class T>
+class Moments : public testing::Test {};
+struct TypeNames {
+  template <class T>
+  static std::string GetName(int) {
+    return std::string(type_name(kDataTypeOf<T>));
+  }
+};
+using Types = testing::Types<f32, f16>;
+TYPED_TEST_SUITE(Moments, Types, TypeNames);
+
+TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionAtEveryEdge) {
+  Random random(kSeed);
+  for (const i64 size : {1, 2, 16, 17, 63, 64, 65, 257, 4095, 4096, 4097, 10'000}) {
+    if (kSanitized && size != 2 && size != 65 && size != 4097) {
+      continue;
+    }
+    for (const auto& [sizes, axes] :
+         std::vector<std::pair<Sizes, std::vector<u64>>>{{{size}, {0}},
+                                                         {{3, size}, {1}},
+                                                         {{size, 3}, {0}},
+                                                         {{size, 21}, {0}},
+                                                         {{2, 9, size}, {2}},
+                                                         {{2, size, 1, 9}, {1}},
+                                                         {{40, std::min<i64>(size, 300)}, {1}},
+                                                         {{3, 2, std::min<i64>(size, 900)}, {1, 2}}}) {
+      check_moments<TypeParam>(sizes, axes, random);
+      if (this->HasFatalFailure()) {
+        return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionInAnyShape) {
+  Random random(kSeed + 1);
+  for (int n = 0; n < (kSanitized ? 30 : 300); ++n) {
+    const Sizes sizes = random_sizes(random, 8, n % 8 == 0 ? 30'000 : 3000);
+    std::vector<u64> axes;
+    for (u64 axis = 0; axis < sizes.size(); ++axis) {
+      if (random() % 2 == 0) {
+        axes.push_back(axis);
+      }
+    }
+    check_moments<TypeParam>(sizes, axes, random);
+    if (this->HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
+TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
+  Random random(kSeed + 2);
+  for (const auto& [sizes, axes] : std::vector<std::pair<Sizes, std::vector<u64>>>{{{300, 1000}, {1}},
+                                                                                   {{1000, 300}, {0}},
+                                                                                   {{3, 300'001}, {1}},
+                                                                                   {{9001, 40}, {0}},
+                                                                                   {{20'000, 10}, {1}},
+                                                                                   {{6, 33, 40, 40}, {1}},
+                                                                                   {{1, 90'001}, {1}},
+                                                                                   {{2, 8, 10, 1500}, {2, 3}}}) {
+    if (kSanitized && sizes[0] != 6) {
+      continue;
+    }
+    for (int n = 0; n < 3; ++n) {  // layouts are drawn, and one in some is packed
+      check_moments<TypeParam>(sizes, axes, random);
+      if (this->HasFatalFailure()) {
+        return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Moments, OfBatchesHaveTheBitsOfTheDefinition) {
+  using T = TypeParam;
+  Random random(kSeed + 3);
+  for (int n = 0; n < (kSanitized ? 20 : 200); ++n) {
+    const Sizes sizes = random_sizes(random, 8, n % 8 == 0 ? 30'000 : 3000);
+    Placed<T> x(sizes, random, true);
+    x.fill(random, -3, 5);
+    std::vector<Placed<T>> others;
+    std::vector<anydml_tensor> inputs = {x.tensor()};
+    for (int i = 0; i < 4; ++i) {
+      others.emplace_back(with_repeats(sizes, random), random, true).fill(random, i == 1 ? 0.5 : -1, 2);
+    }
+    for (Placed<T>& other : others) {
+      inputs.push_back(other.tensor());
+    }
+    Placed<T> y(sizes, random, false);
+    Memory<T> expected = y.memory;
+    for (i64 k = 0; k < x.layout.count(); ++k) {
+      const f32 factor = others[2].at(sizes, k) / std::sqrt(others[1].at(sizes, k) + 1e-3F);
+      expected.store(y.layout.offset(k),
+                     narrow<T>(std::fma(x.at(sizes, k) - others[0].at(sizes, k), factor, others[3].at(sizes, k))));
+    }
+    ASSERT_EQ(run("BATCH_NORMALIZATION", inputs, y.tensor(), {number("Spatial", 1), number("Epsilon", 1e-3F)}),
+              ANYDML_OK)
+        << anydml_last_error();
+    ASSERT_TRUE(y.memory.equals(expected, y.layout, 0)) << text_of(sizes);
+  }
+}
+
+TYPED_TEST(Moments, OfWindowsHaveTheBitsOfTheDefinition) {
+  using T = TypeParam;
+  Random random(kSeed + 4);
+  for (int n = 0; n < (kSanitized ? 10 : 60); ++n) {
+    const Sizes sizes = {1 + static_cast<i64>(random() % 3), 1 + static_cast<i64>(random() % 9),
+                         1 + static_cast<i64>(random() % 7), n % 10 == 0 ? 1500 : 1 + static_cast<i64>(random() % 20)};
+    const bool across = random() % 2 == 0;
+    const i64 size = 1 + static_cast<i64>(random() % (n % 10 == 0 ? 3 : 7));
+    Placed<T> x(sizes, random, true);
+    x.fill(random, -3, 5);
+    Placed<T> y(sizes, random, false);
+    Memory<T> expected = y.memory;
+    for (i64 k = 0; k < x.layout.count(); ++k) {
+      const i64 at[] = {k / (sizes[1] * sizes[2] * sizes[3]), k / (sizes[2] * sizes[3]) % sizes[1],
+                        k / sizes[3] % sizes[2], k % sizes[3]};
+      const auto window = [&](std::size_t axis, bool is_windowed) {
+        const i64 before = is_windowed ? (size - 1) / 2 : 0;
+        const i64 after = is_windowed ? size / 2 : 0;
+        return std::pair(std::max<i64>(0, at[axis] - before), std::min(sizes[axis] - 1, at[axis] + after));
+      };
+      f32 sum = -0.0F;
+      for (auto [c, c_end] = window(1, across); c <= c_end; ++c) {
+        for (auto [h, h_end] = window(2, !across); h <= h_end; ++h) {
+          for (auto [w, w_end] = window(3, !across); w <= w_end; ++w) {
+            const f32 one = x.at(sizes, ((at[0] * sizes[1] + c) * sizes[2] + h) * sizes[3] + w);
+            sum += one * one;
+          }
+        }
+      }
+      const f32 scaled = 0.3F / static_cast<f32>(size) * sum;
+      const f32 root = Pow<f32, f32>{}(scaled + 1.5F, 0.75F);
+      expected.store(y.layout.offset(k), narrow<T>(x.at(sizes, k) / root));
+    }
+    ASSERT_EQ(run("LOCAL_RESPONSE_NORMALIZATION", {x.tensor()}, y.tensor(),
+                  {number("CrossChannel", across), number("LocalSize", static_cast<f64>(size)), number("Alpha", 0.3F),
+                   number("Beta", 0.75), number("Bias", 1.5)}),
+              ANYDML_OK)
+        << anydml_last_error();
+    ASSERT_TRUE(y.memory.equals(expected, y.layout, 0)) << text_of(sizes) << across << " " << size;
+  }
+}
+
+class Messages : public testing::Test {
+ protected:
+  static anydml_tensor tensor(const Sizes& sizes) {
+    static f32 memory[64];
+    return {ANYDML_FLOAT32, static_cast<int32_t>(sizes.size()), sizes.data(), nullptr, memory};
+  }
+  static void refuses(int code, const std::string& text) {
+    EXPECT_NE(code, ANYDML_OK);
+    EXPECT_NE(std::string(anydml_last_error()).find(text), std::string::npos) << anydml_last_error();
+  }
+};
+
+TEST_F(Messages, NameTheFieldThatIsWrong) {
+  const Sizes square = {4, 4};
+  const Sizes row = {4};
+  const Sizes other = {1, 3};
+  const anydml_tensor none = {};
+  const std::vector<u64> axes = {1, 1};
+  const std::vector<u64> beyond = {2};
+  const std::vector<u64> one = {1};
+  const auto moments = [&](const std::vector<u64>& along, const anydml_tensor& scale) {
+    return run("MEAN_VARIANCE_NORMALIZATION1", {tensor(square), scale, none}, tensor(square),
+               {numbers("Axes", along), number("NormalizeVariance", 1), number("Epsilon", 0)});
+  };
+  refuses(moments(axes, none), "Axes[1] is 1 again");
+  refuses(moments(beyond, none), "Axes");
+  refuses(moments(one, tensor(row)), "ScaleTensor");
+  refuses(moments(one, tensor(other)), "ScaleTensor");
+  refuses(run("MEAN_VARIANCE_NORMALIZATION", {tensor(row), none, none}, tensor(row),
+              {number("CrossChannel", 1), number("NormalizeVariance", 1), number("Epsilon", 0)}),
+          "InputTensor: has 1 dimension; expected a batch and channels");
+  refuses(run("LP_NORMALIZATION", {tensor(square)}, tensor(square),
+              {number("Axis", 2), number("Epsilon", 0), number("P", 2)}),
+          "Axis");
+  refuses(run("LP_NORMALIZATION", {tensor(square)}, tensor(square),
+              {number("Axis", 1), number("Epsilon", 0), number("P", 3)}),
+          "P is 3");
+  refuses(run("LOCAL_RESPONSE_NORMALIZATION", {tensor(square)}, tensor(square),
+              {number("CrossChannel", 1), number("LocalSize", 0), number("Alpha", 1), number("Beta", 1),
+               number("Bias", 1)}),
+          "LocalSize");
+  refuses(run("BATCH_NORMALIZATION", {tensor(square), tensor(other), tensor(square), tensor(square), tensor(square)},
+              tensor(square), {number("Spatial", 1), number("Epsilon", 0)}),
+          "MeanTensor");
+}
+
+}  // namespace
+}  // namespace anydml::test
