@@ -250,8 +250,7 @@ void check_all_operators() {
                                     : normalises ? image
                                     : quantizes  ? bytes
                                                  : second,
-                                    image,
-                                    image};
+                                    image, image};
     std::vector<anydml_tensor> outputs;
     if (is_image) {
       outputs = {{type, 4, image_sizes, nullptr, out.data()}};

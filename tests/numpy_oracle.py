@@ -248,8 +248,10 @@ def check_sequences(library):
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Their axes, sums and places are programs of their own.
-ELSEWHERE = {entry.operator: "softmax_oracle.py" if entry.family == "normalise" else f"{entry.family}_oracle.py"
+ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and entry.family == "normalise" else
+             f"{entry.family}_oracle.py"
              for entry in read_entries() if entry.family not in ("elementwise", "fill")}
+ELSEWHERE["BATCH_NORMALIZATION"] = "normalise_oracle.py"
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))

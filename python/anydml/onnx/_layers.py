@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from ._rows import Row, axes_of, axis_of, cast, check_choice, check_least, dispatch, number, refuse, sizes_of, wrong
+from ._rows import Row, axes_of, cast, check_choice, check_least, dispatch, number, refuse, sizes_of, wrong
 
 add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
                                    for name in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"))
