@@ -66,9 +66,6 @@ class PartList {
   // This output of the whole is this value, which was made with the whole's tensor.
   void set_output(std::uint32_t output, std::uint32_t value);
 
-  // From here on parts see the bytes of this value with other sizes and strides.
-  void see(std::uint32_t value, const TensorDesc& as) { values_[value] = as; }
-
   [[nodiscard]] const TensorDesc& tensor(std::uint32_t value) const { return values_[value]; }
   [[nodiscard]] Result<OpParts> finish();
 

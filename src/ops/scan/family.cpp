@@ -29,13 +29,8 @@ const ScanEntry* find_entry(std::string_view name) {
   return found == std::end(kEntries) ? nullptr : found;
 }
 
-u64 number_of(const OpDesc& desc, std::string_view field) {
-  const schema::Argument* const argument = find_argument(desc, field);
-  return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
-}
-
 bool is_exclusive(const OpDesc& desc, ScanFunction function) {
-  return number_of(desc, function == ScanFunction::sum ? "HasExclusiveSum" : "HasExclusiveProduct") != 0;
+  return number_of(desc, function == ScanFunction::sum ? "HasExclusiveSum" : "HasExclusiveProduct").as<u64>() != 0;
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
@@ -44,8 +39,8 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
                 .type = tensors[0].tensor.type,
                 .is_exclusive = is_exclusive(desc, function) ? 1U : 0U,
                 .unused = 0,
-                .loops = split_axes(tensors[0].tensor, tensors[1].tensor, 1U << number_of(desc, "Axis"))};
-  if (number_of(desc, "AxisDirection") != 0) {
+                .loops = split_axes(tensors[0].tensor, tensors[1].tensor, 1U << number_of(desc, "Axis").as<u64>())};
+  if (number_of(desc, "AxisDirection").as<u64>() != 0) {
     AxisLoop& along = step.loops.reduced[0];
     step.loops.input_offset += (along.size - 1) * along.input;
     step.loops.output_offset += (along.size - 1) * along.output;
