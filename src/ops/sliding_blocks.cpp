@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-std::int64_t number_of(const OpDesc& desc, std::string_view field, std::uint32_t dimension) {
+std::int64_t integer_of(const OpDesc& desc, std::string_view field, std::uint32_t dimension) {
   return find_argument(desc, field)->numbers[dimension].as<i64>();
 }
 
@@ -20,11 +20,11 @@ SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
   for (std::uint32_t i = 0; i < made.rank; ++i) {
     SlidingDimension& dimension = made.dimensions[i];
     dimension = {.size = spatial.tensor.sizes[i + 2],
-                 .window = number_of(desc, "WindowSizes", i),
-                 .stride = number_of(desc, "Strides", i),
-                 .dilation = number_of(desc, "Dilations", i),
-                 .start = number_of(desc, "StartPadding", i),
-                 .end = number_of(desc, "EndPadding", i),
+                 .window = integer_of(desc, "WindowSizes", i),
+                 .stride = integer_of(desc, "Strides", i),
+                 .dilation = integer_of(desc, "Dilations", i),
+                 .start = integer_of(desc, "StartPadding", i),
+                 .end = integer_of(desc, "EndPadding", i),
                  .blocks = 0};
     const std::int64_t extent = dimension.dilation * (dimension.window - 1) + 1;
     dimension.blocks = (dimension.size + dimension.start + dimension.end - extent) / dimension.stride + 1;
@@ -40,13 +40,13 @@ Status check_sliding_blocks(const OpDesc& desc, const OpTensor& spatial) {
   }
   for (std::uint32_t i = 0; i + 2 < spatial.tensor.rank; ++i) {
     for (const std::string_view field : {"WindowSizes", "Strides", "Dilations"}) {
-      if (number_of(desc, field, i) < 1) {
+      if (integer_of(desc, field, i) < 1) {
         return invalid({desc.op->name, field}, format_text("{}[{}] is 0; expected 1 or more", field, i));
       }
     }
-    const std::int64_t extent = number_of(desc, "Dilations", i) * (number_of(desc, "WindowSizes", i) - 1) + 1;
+    const std::int64_t extent = integer_of(desc, "Dilations", i) * (integer_of(desc, "WindowSizes", i) - 1) + 1;
     const std::int64_t padded =
-        spatial.tensor.sizes[i + 2] + number_of(desc, "StartPadding", i) + number_of(desc, "EndPadding", i);
+        spatial.tensor.sizes[i + 2] + integer_of(desc, "StartPadding", i) + integer_of(desc, "EndPadding", i);
     if (extent > padded) {
       return invalid(
           {desc.op->name, "WindowSizes"},

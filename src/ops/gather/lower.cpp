@@ -153,7 +153,7 @@ Selection begin(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan&
 
 }  // namespace
 
-std::uint32_t number_of(const OpDesc& desc, std::string_view field) {
+std::uint32_t integer_of(const OpDesc& desc, std::string_view field) {
   const schema::Argument* const argument = find_argument(desc, field);
   return argument == nullptr || argument->numbers.empty() ? 0 : argument->numbers.front().as<u32>();
 }
@@ -162,11 +162,11 @@ void lower_gather(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pla
   Selection selection = begin(desc, tensors, plan);
   const TensorDesc& input = tensors[0].tensor;
   const TensorDesc& indices = tensors[1].tensor;
-  const std::uint32_t axis = number_of(desc, "Axis");
+  const std::uint32_t axis = integer_of(desc, "Axis");
   for (std::uint32_t i = 0; i < axis; ++i) {
     selection.add_dimension(i, Selection::kNone, input.sizes[i], true);
   }
-  for (std::uint32_t i = indices.rank - number_of(desc, "IndexDimensions"); i < indices.rank; ++i) {
+  for (std::uint32_t i = indices.rank - integer_of(desc, "IndexDimensions"); i < indices.rank; ++i) {
     selection.add_dimension(Selection::kNone, i, indices.sizes[i], true);
   }
   for (std::uint32_t i = axis + 1; i < input.rank; ++i) {
@@ -179,7 +179,7 @@ void lower_gather(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pla
 void lower_elements(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   Selection selection = begin(desc, tensors, plan);
   const TensorDesc& indices = tensors[1].tensor;
-  const std::uint32_t axis = number_of(desc, "Axis");
+  const std::uint32_t axis = integer_of(desc, "Axis");
   for (std::uint32_t i = 0; i < indices.rank; ++i) {
     selection.add_dimension(i == axis ? Selection::kNone : i, i, indices.sizes[i], true);
   }
@@ -191,9 +191,9 @@ void lower_tuples(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pla
   Selection selection = begin(desc, tensors, plan);
   const TensorDesc& input = tensors[0].tensor;
   const TensorDesc& indices = tensors[1].tensor;
-  const std::uint32_t first_input = input.rank - number_of(desc, "InputDimensionCount");
-  const std::uint32_t first_index = indices.rank - number_of(desc, "IndicesDimensionCount");
-  const std::uint32_t batch = number_of(desc, "BatchDimensionCount");
+  const std::uint32_t first_input = input.rank - integer_of(desc, "InputDimensionCount");
+  const std::uint32_t first_index = indices.rank - integer_of(desc, "IndicesDimensionCount");
+  const std::uint32_t batch = integer_of(desc, "BatchDimensionCount");
   const auto coordinates = static_cast<std::uint32_t>(indices.sizes[indices.rank - 1]);
   for (std::uint32_t i = first_index; i + 1 < indices.rank; ++i) {
     const bool is_batch = i - first_index < batch;
@@ -213,7 +213,7 @@ void lower_one_hot(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
   const TensorDesc& indices = tensors[0].tensor;
   const TensorDesc& values = tensors[1].tensor;
   const TensorDesc& output = tensors[2].tensor;
-  const std::uint32_t axis = number_of(desc, "Axis");
+  const std::uint32_t axis = integer_of(desc, "Axis");
   OneHotStep step{};
   step.kind = GatherKind::one_hot;
   step.index_type = indices.type;

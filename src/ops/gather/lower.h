@@ -10,7 +10,7 @@
 namespace anydml::gathers {
 
 // The number of a field; 0 if the operator has no such field.
-[[nodiscard]] std::uint32_t number_of(const OpDesc& desc, std::string_view field);
+[[nodiscard]] std::uint32_t integer_of(const OpDesc& desc, std::string_view field);
 
 using LowerGather = void (*)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 void lower_gather(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

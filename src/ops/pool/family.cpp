@@ -74,7 +74,7 @@ std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
   return argument != nullptr ? std::span<const Scalar>(argument->numbers) : std::span<const Scalar>();
 }
 
-u64 number_of(const OpDesc& desc, std::string_view field) {
+u64 integer_of(const OpDesc& desc, std::string_view field) {
   const auto numbers = numbers_of(desc, field);
   return numbers.empty() ? 0 : numbers.front().as<u64>();
 }
@@ -108,10 +108,10 @@ Status check(const OpDesc& desc) {
       }
     }
   }
-  if (kind == PoolKind::lp && number_of(desc, "P") == 0) {
+  if (kind == PoolKind::lp && integer_of(desc, "P") == 0) {
     return invalid({desc.op->name, "P"}, "is 0; expected 1 or more");
   }
-  if (kind == PoolKind::lp && number_of(desc, "P") > 2 && input.tensor.type == DataType::FLOAT64) {
+  if (kind == PoolKind::lp && integer_of(desc, "P") > 2 && input.tensor.type == DataType::FLOAT64) {
     return invalid(desc, input, "type is FLOAT64; expected FLOAT32 or FLOAT16 where P is above 2");
   }
   return kind == PoolKind::max && desc.output_count > 1 ? check_indices(desc, desc.tensors[2], input) : Status();
@@ -152,7 +152,7 @@ PoolFunction function_of(const OpDesc& desc) {
     case PoolKind::average:
       return PoolFunction::average;
     case PoolKind::lp:
-      return number_of(desc, "P") == 1 ? PoolFunction::l1 : PoolFunction::l2;
+      return integer_of(desc, "P") == 1 ? PoolFunction::l1 : PoolFunction::l2;
     default:
       return PoolFunction::max;
   }
@@ -168,7 +168,7 @@ PoolStep make_step(const OpDesc& desc) {
   step.function = function_of(desc);
   step.type = input.type;
   step.index_type = indices != nullptr ? indices->type : DataType::unknown;
-  step.counts_padding = desc.op != &kSum && number_of(desc, "IncludePadding") != 0 ? 1 : 0;
+  step.counts_padding = desc.op != &kSum && integer_of(desc, "IncludePadding") != 0 ? 1 : 0;
   step.rank = input.rank - 2;
   // The stride of a dimension of size 1 means nothing.
   const auto step_of = [](const TensorDesc& tensor, std::uint32_t dimension) {
@@ -275,7 +275,7 @@ std::vector<PartAttribute> reduction(const OpDesc& desc, std::string_view functi
 Result<OpParts> power_parts(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& output = desc.output().tensor;
-  const auto power = static_cast<f32>(number_of(desc, "P"));
+  const auto power = static_cast<f32>(integer_of(desc, "P"));
   const auto exponent = [](f32 value) {
     return std::vector<PartAttribute>{{.field = "Exponent", .numbers = {Scalar(static_cast<f64>(value))}}};
   };
@@ -353,7 +353,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs
   if (kind == PoolKind::quantized) {
     return quantized_parts(desc);
   }
-  const u64 power = kind == PoolKind::lp ? number_of(desc, "P") : 0;
+  const u64 power = kind == PoolKind::lp ? integer_of(desc, "P") : 0;
   if (power > 2) {
     return power_parts(desc);
   }

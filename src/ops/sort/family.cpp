@@ -23,20 +23,20 @@ constexpr TypeSet kIndexTypes =
     type_bit(DataType::UINT32) | type_bit(DataType::INT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT64);
 
 // The rules of the documents have found all that is required.
-std::int64_t number_of(const OpDesc& desc, std::string_view field) {
+std::int64_t integer_of(const OpDesc& desc, std::string_view field) {
   return find_argument(desc, field)->numbers.front().as<i64>();
 }
 
 bool takes_largest(const OpDesc& desc) {
   constexpr std::int64_t kDecreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
-  return desc.op->name == "TOP_K" || number_of(desc, "AxisDirection") == kDecreasing;
+  return desc.op->name == "TOP_K" || integer_of(desc, "AxisDirection") == kDecreasing;
 }
 
 // The rules of the documents leave this open: the indices have to fit their type. An input of so many elements need not
 // have memory for them, since a stride of 0 repeats one.
 Status check(const OpDesc& desc) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  const auto axis = number_of(desc, "Axis");
+  const auto axis = integer_of(desc, "Axis");
   const std::int64_t size = desc.tensors[0].tensor.sizes[axis];
   if (desc.tensors[2].tensor.type == DataType::INT32 && size > kMost) {
     return invalid(
@@ -97,7 +97,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   const TensorDesc& input = tensors[0].tensor;
   const TensorDesc& values = tensors[1].tensor;
   const TensorDesc& indices = tensors[2].tensor;
-  const auto axis = static_cast<std::uint32_t>(number_of(desc, "Axis"));
+  const auto axis = static_cast<std::uint32_t>(integer_of(desc, "Axis"));
   const auto bytes = static_cast<std::int64_t>(element_size(input.type));
   SortStep step{};
   step.type = input.type;
