@@ -45,7 +45,7 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
 
 // The dimensions of a tensor that do not count, the first ones, have one element.
 Status check_leading(const OpDesc& desc, const OpTensor& tensor, std::string_view field) {
-  const std::uint32_t counted = gathers::number_of(desc, field);
+  const std::uint32_t counted = gathers::integer_of(desc, field);
   const TensorDesc& of = tensor.tensor;
   if (std::any_of(of.sizes, of.sizes + of.rank - counted, [](std::int64_t size) { return size != 1; })) {
     return invalid(desc, tensor,
@@ -73,9 +73,9 @@ Status check_nonzero(const OpDesc& desc) {
 Status check_batches(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& indices = desc.tensors[1].tensor;
-  const std::uint32_t first_input = input.rank - gathers::number_of(desc, "InputDimensionCount");
-  const std::uint32_t first_index = indices.rank - gathers::number_of(desc, "IndicesDimensionCount");
-  for (std::uint32_t i = 0; i < gathers::number_of(desc, "BatchDimensionCount"); ++i) {
+  const std::uint32_t first_input = input.rank - gathers::integer_of(desc, "InputDimensionCount");
+  const std::uint32_t first_index = indices.rank - gathers::integer_of(desc, "IndicesDimensionCount");
+  for (std::uint32_t i = 0; i < gathers::integer_of(desc, "BatchDimensionCount"); ++i) {
     if (indices.sizes[first_index + i] != input.sizes[first_input + i]) {
       return invalid(desc, desc.tensors[1],
                      format_text("Sizes[{}] is {}; expected {}, as the batch of {} has", first_index + i,
