@@ -165,12 +165,13 @@ class Pages:
     def struct(self, operator: Facts) -> Facts:
         return struct_of(operator, self.source.structs, self.source.aliases)
 
-    def model(self, name: str) -> str:
+    def model(self, name: str, example: examples.Example | None = None) -> str:
+        """The model of an example, by default of the operator's own."""
         operator = next(one for one in self.source.operators if self.source.name_of(one) == name)
         fields = self.struct(operator)["fields"]
         union = any(field["type"] == "DML_SCALAR_UNION" for field in fields)
         named = (field["name"] for field in fields if field["type"] == "DML_TENSOR_DATA_TYPE")
-        return examples.model(self.python[name], examples.EXAMPLES[name], next(named, None) if union else None)
+        return examples.model(self.python[name], example or examples.EXAMPLES[name], next(named, None) if union else None)
 
     def summary(self, operator: Facts) -> list[str]:
         name = self.source.name_of(operator)
