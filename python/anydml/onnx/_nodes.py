@@ -2,11 +2,8 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _gathers as gathers, _layers as layers
+from . import _elements as elements, _functions as functions, _gathers as gathers, _images as images, _layers as layers
 from . import _products as products, _reductions as reductions, _shapes as shapes
-from . import _elements as elements, _functions as functions, _images as images, _layers as layers
-from . import _products as products
-from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
