@@ -22,7 +22,7 @@ LARGE = [((900, 300), 400), ((20, 3, 900), 1000), ((30_000,), 50_000), ((3, 9000
 
 
 def places_of(indices, size):
-    """The place of each index, and -1 for those that are out of range."""
+    """The place of each index, or -1 if the index is out of range."""
     if indices.dtype.kind == "u":
         return np.where(indices < size, indices, 0).astype(np.int64) - (indices >= size)
     wide = indices.astype(np.int64)

@@ -126,7 +126,7 @@ def long_dimensions(checks):
     checks.library.run("RESAMPLE2", [x], out, (("InterpolationMode", "NEAREST_NEIGHBOR"), ("Scales", (1.0,)),
                                               ("RoundingDirection", "DECREASING"), *offsets))
     if not np.array_equal(out, x):
-        sys.exit("RESAMPLE2 of a long dimension is no copy")
+        sys.exit("RESAMPLE2 changes a long dimension that it should copy")
     out = np.zeros(2 * size, np.uint8)
     checks.library.run("UPSAMPLE_2D", [x], out, (("ScaleSize", (2, 1)), ("InterpolationMode", "NEAREST_NEIGHBOR")))
     if not np.array_equal(out, np.repeat(x, 2)):

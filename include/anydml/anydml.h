@@ -278,7 +278,7 @@ typedef struct anydml_shape {
 
 /*
  * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documents; where
- * inputs broadcast, by NumPy's rule. It works for all operators of DirectML, including those that are not built.
+ * inputs broadcast, by NumPy's rule. It works for all operators of DirectML, also for operators that are not built.
  * `outputs` has an element for each output, in the order of the operator's fields, which says what the caller knows
  * already:
  *

@@ -55,7 +55,7 @@ class Selection {
   void add_to(Plan& plan) {
     place_slices();
     if (std::ranges::any_of(dimensions_, [](const Dimension& one) { return one.loop.size == 0; })) {
-      return;  // there is no item
+      return;  // nothing to move
     }
     std::erase_if(dimensions_, [](const Dimension& one) { return one.loop.size == 1; });
     if (step_.kind == GatherKind::gather) {

@@ -29,8 +29,8 @@ struct GatherCoordinate {
   std::int64_t number;  // as above
 };
 
-// Operands: the table, the indices, the slices. The steps of a scatter write the last item, in row-major order of the
-// indices, of those that name one place, and skip the items of which an index is out of range.
+// Operands: the table, the indices, the slices. If several items of a scatter name one
+// place, the last one in row-major order of the indices stays. An item with an index that is out of range is skipped.
 struct GatherStep {
   GatherKind kind;  // gather or scatter
   DataType index_type;

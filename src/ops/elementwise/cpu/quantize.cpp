@@ -4,6 +4,7 @@
 // nearest integer and stop at the limits of a type by themselves. A scale and a zero point that are one element for a
 // whole row, as nearly all are, stay in registers.
 #include <cstring>
+#include <span>
 
 #include "ops/elementwise/cpu/entry_files.h"
 
@@ -234,7 +235,7 @@ void kernel(const KernelArguments& arguments) noexcept {
     for (std::size_t row = 0; row < arguments.rows; ++row) {
       const std::byte* const numbers[] = {one.inputs[1].data, one.inputs[2].data};
       run_tiled(kOneEach, one, numbers);
-      for (KernelArguments::Input& input : one.inputs) {
+      for (KernelArguments::Input& input : std::span(one.inputs).first(3)) {  // the others are not set
         input.data += input.row_stride;
       }
       one.output.data += one.output.row_stride;

@@ -46,7 +46,7 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     }
   }
   made.loop_parts = std::min(wanted, most);
-  // Every further part reads all indices again, so there are no more of them than threads.
+  // Each part reads all indices again, so there are at most as many parts as threads.
   wanted = parts(std::min(wanted, threads), made.loop_parts);
   made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
   wanted = parts(wanted, made.run_parts);

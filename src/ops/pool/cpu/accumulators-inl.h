@@ -155,7 +155,8 @@ void lift(PoolFunction function, const std::byte* from, std::int64_t count, type
     }
   } else {
     using Value = typename Op::Value;
-    const auto* elements = reinterpret_cast<const typename Unaligned<Value>::type*>(from);
+    using Place = typename Unaligned<Value>::type;
+    const Place* elements = reinterpret_cast<const Place*>(from);
     if constexpr (std::is_same_v<T, f16>) {
       widen_halves(from, count, to);
       elements = to;
@@ -183,8 +184,10 @@ void finish(PoolFunction function, typename Op::Value* totals, const typename Op
       std::memcpy(to, totals, static_cast<std::size_t>(count) * sizeof(T));
     }
   } else {
-    auto* const elements =
-        std::is_same_v<T, f16> ? totals : reinterpret_cast<typename Unaligned<typename Op::Value>::type*>(to);
+    // Spelled out: the common type of the two pointers would be that of aligned values.
+    using Place = typename Unaligned<typename Op::Value>::type;
+    Place* const elements =
+        reinterpret_cast<Place*>(std::is_same_v<T, f16> ? reinterpret_cast<std::byte*>(totals) : to);
     if (function == PoolFunction::average) {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
         elements[i] = pool_finished<typename Op::Value>(PoolFunction::average, totals[i], divisors[i]);

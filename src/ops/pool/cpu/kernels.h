@@ -31,7 +31,7 @@ struct PoolCut {
   std::int64_t span;
   std::int64_t kept_rows;             // rows of the input that are held for each row of a window; 0: none is held
   std::int64_t window_rows;           // of a window, over all axes but the last
-  std::int64_t phase;                 // elements of a phase, and those that may be read beyond
+  std::int64_t phase;                 // elements of a phase, with the elements behind it that a vector may read
   std::int64_t ready_length;          // elements of a row that taps read
   std::vector<std::int64_t> rests;    // of the phases that are needed
   std::vector<std::int64_t> taps_at;  // where each tap of the last axis begins in such a row

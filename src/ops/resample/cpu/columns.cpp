@@ -86,7 +86,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
     } else {
       tap = nearest_of(dimension, first + c);
     }
-    columns.base = c == 0 ? tap : columns.base;  // the taps of later columns are no earlier ones
+    columns.base = c == 0 ? tap : columns.base;  // later columns begin at the same tap or behind it
     firsts[c] = static_cast<std::int32_t>(tap - columns.base);
     columns.span = std::max(columns.span, tap - columns.base + taps);
   }

@@ -36,7 +36,7 @@ struct ResampleRows {
   std::vector<std::byte> column_memory;
   std::vector<Columns> columns;
 
-  // The taps of all outputs of a sampled dimension; none of those that are stretched or long.
+  // The taps of all outputs of a sampled dimension. Stretched and long dimensions have none here.
   std::vector<std::vector<LinearTaps>> taps;
 
   // Of the scratch memory, in bytes.

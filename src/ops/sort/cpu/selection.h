@@ -85,7 +85,7 @@ class Selection {
   }
 
  private:
-  // K keys are no greater than the K-th of the least keys of groups.
+  // Each group has a least key. At least K keys do not exceed the K-th of these least keys.
   void bound(const Key* minima, std::int64_t count, Key* ranked, bool largest, const SortKernels& kernels) noexcept {
     if (count <= k_) {
       return;
