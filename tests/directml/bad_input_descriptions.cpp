@@ -182,13 +182,14 @@ std::vector<Case> rule_cases() {
   return {
       // An operator that is not built is refused by name, before anything is said of its fields.
       {"a right operator that is not built", kUnsupported,
-       "LOCAL_RESPONSE_NORMALIZATION: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION, DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>(
-           [](Program& p, auto& desc) {
-             resize(p.a, {1, 3, 4, 4});
-             resize(p.out, {1, 3, 4, 4});
-             desc = {&p.a.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
-           })},
+       "LOCAL_RESPONSE_NORMALIZATION_GRAD: an operator of DirectML that is not built here yet",
+       creating_other<DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION_GRAD,
+                      DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>([](Program& p, auto& desc) {
+         resize(p.a, {1, 3, 4, 4});
+         resize(p.b, {1, 3, 4, 4});
+         resize(p.out, {1, 3, 4, 4});
+         desc = {&p.a.desc, &p.b.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
+       })},
       {"one that is not built, with too many dimensions", kUnsupported,
        "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
        creating_other<DML_OPERATOR_RESAMPLE_GRAD, DML_RESAMPLE_GRAD_OPERATOR_DESC>([](Program& p, auto& desc) {
@@ -203,8 +204,8 @@ std::vector<Case> rule_cases() {
          desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
       {"one that is not built, whose Desc is null", kUnsupported,
-       "CONVOLUTION: an operator of DirectML that is not built here yet", creating([](Program& p) {
-         p.described = {DML_OPERATOR_CONVOLUTION, nullptr};
+       "ROI_POOLING: an operator of DirectML that is not built here yet", creating([](Program& p) {
+         p.described = {DML_OPERATOR_ROI_POOLING, nullptr};
        })},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
