@@ -239,6 +239,14 @@ class ConvolutionRun final : public cpu::Prepared {
            (place.group * step_.channels + number) * step_.input_channel;
   }
 
+  // The packed filter of the place's group and class.
+  [[nodiscard]] const f32* filter_of(const Place& place, std::byte* const* operands) const {
+    const WindowClass* const axes = place.classes.axes;
+    const std::int64_t before =
+        place.group * step_.taps() + taps_before(step_.windows, axes[0].taps, axes[1].taps, axes[2].taps);
+    return reinterpret_cast<const f32*>(operands[kFilter]) + before * step_.rows * step_.channels;
+  }
+
   void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
     const WindowClass* const axes = place.classes.axes;
     const std::int64_t taps = place.classes.taps();
@@ -251,6 +259,9 @@ class ConvolutionRun final : public cpu::Prepared {
       const std::byte* const filter =
           operands[kFilter] + place.group * step_.filter_group + (place.row + row) * step_.filter_row;
       const auto weight = [&](std::int64_t k) {
+        if (step_.strip != 0) {
+          return packed_factor(filter_of(place, operands), step_.rows, step_.strip, place.depth, place.row + row, k);
+        }
         const std::byte* at = filter + k / taps * step_.filter_channel;
         for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
           const WindowTaps& along = axes[i].taps;
@@ -307,13 +318,7 @@ class ConvolutionRun final : public cpu::Prepared {
   };
 
   void compute(const Place& place, std::byte* const* operands, std::byte* scratch) const {
-    const WindowTaps& first = place.classes.axes[0].taps;
-    const WindowTaps& second = place.classes.axes[1].taps;
-    const WindowTaps& third = place.classes.axes[2].taps;
-    const std::int64_t filters = step_.rows * step_.channels;
-    PackedStrips a{.first = reinterpret_cast<const f32*>(operands[kFilter]) + place.group * filters * step_.taps() +
-                            taps_before(step_.windows, first, second, third) * filters + place.row * place.depth,
-                   .depth = place.depth};
+    PackedStrips a{.first = filter_of(place, operands) + place.row * place.depth, .depth = place.depth};
     WindowColumns b{.run = *this,
                     .place = place,
                     .operands = operands,
@@ -521,8 +526,8 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
     return std::make_unique<FilterRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_strip));
   }
   if (step.strip == 0) {
-    kernels = nullptr;
-  } else if (kernels == nullptr || kernels->strip != step.strip) {
+    kernels = nullptr;  // they want it packed
+  } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
   const ConvolutionTiles tiles = cut(step, kernels, ConvolutionRun::by_lines(step), machine.threads);

@@ -178,9 +178,14 @@ class ProductRun final : public cpu::Prepared {
       for (std::int64_t column = 0; column < place.columns; ++column) {
         const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
         const Column b = column_of(place.batch, operands, place.column + column);
-        totals[row * tiles_.columns + column] = sum_of_products(
-            step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
-            [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
+        const auto of_a = [&](std::int64_t k) {
+          return step_.strip == 0
+                     ? load(a + k * step_.a.column)
+                     : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, place.batch, 0, 0)),
+                                     step_.rows, step_.strip, step_.depth, place.row + row, k);
+        };
+        totals[row * tiles_.columns + column] =
+            sum_of_products(step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
       }
     }
   }
@@ -351,7 +356,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
     return nullptr;
   }
-  if (step.strip != 0 && (kernels == nullptr || kernels->strip != step.strip)) {
+  if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
   const Tiles tiles =

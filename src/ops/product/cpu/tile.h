@@ -43,6 +43,13 @@ struct PackedStrips {
   }
 };
 
+// One factor of a matrix that was packed so. rows: of the matrix; of_strip: of a strip.
+[[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
+                                       std::int64_t row, std::int64_t k) {
+  const std::int64_t first = row / of_strip * of_strip;
+  return matrix[first * depth + k * std::min(of_strip, rows - first) + row - first];
+}
+
 struct TileTotals {
   f32* first;
   std::int64_t row_step;
