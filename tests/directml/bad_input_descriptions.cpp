@@ -203,8 +203,8 @@ std::vector<Case> rule_cases() {
          desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
       {"one that is not built, whose Desc is null", kUnsupported,
-       "CONVOLUTION: an operator of DirectML that is not built here yet", creating([](Program& p) {
-         p.described = {DML_OPERATOR_CONVOLUTION, nullptr};
+       "LSTM: an operator of DirectML that is not built here yet", creating([](Program& p) {
+         p.described = {DML_OPERATOR_LSTM, nullptr};
        })},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
