@@ -65,30 +65,29 @@ def peak(threads, seconds, clock):
     return sum(done) / taken
 
 
-class Gemm:
-    """A graph of one operator. B is a constant, which is packed once, or an input."""
+class OneOperator:
+    """A graph of one operator. `constants`: the numbers of the inputs that are constants, which are packed once."""
 
-    def __init__(self, library, a, b, out, constant):
-        self.handle, self.arrays = library.handle, (a, b, out)
+    def __init__(self, library, name, inputs, out, attributes, constants=()):
+        self.handle, self.arrays = library.handle, (*inputs, out)
         graph, self.compiled = ctypes.c_void_p(), ctypes.c_void_p()
-        values = (ctypes.c_uint64 * 3)()
-        attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
-        given = (Attribute * len(attributes))(*(to_attribute(*one) for one in attributes))
-        tensors = [to_tensor(one) for one in (a, b, out)]
-        add_b = self.handle.anydml_graph_add_constant if constant else self.handle.anydml_graph_add_input
-        for function, *arguments in (
-                (self.handle.anydml_graph_create, ctypes.byref(graph)),
-                (self.handle.anydml_graph_add_input, graph, ctypes.byref(tensors[0]), self.place(values, 0)),
-                (add_b, graph, ctypes.byref(tensors[1]), self.place(values, 1)),
-                (self.handle.anydml_graph_add_operator, graph, b"GEMM", values, ctypes.c_size_t(2),
-                 ctypes.byref(tensors[2]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)),
-                 self.place(values, 2))):
-            self.call(function, *arguments)
-        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[2]))
+        values = (ctypes.c_uint64 * (len(inputs) + 1))()
+        kept = [to_attribute(*one) for one in attributes]
+        given = (Attribute * len(kept))(*kept)
+        tensors = [to_tensor(one) for one in self.arrays]
+        self.call(self.handle.anydml_graph_create, ctypes.byref(graph))
+        for i in range(len(inputs)):
+            add = self.handle.anydml_graph_add_constant if i in constants else self.handle.anydml_graph_add_input
+            self.call(add, graph, ctypes.byref(tensors[i]), self.place(values, i))
+        self.call(self.handle.anydml_graph_add_operator, graph, name.encode(), values, ctypes.c_size_t(len(inputs)),
+                  ctypes.byref(tensors[-1]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(kept)),
+                  self.place(values, len(inputs)))
+        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[len(inputs)]))
         self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
         self.handle.anydml_graph_release(graph)
-        self.inputs = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
-        self.count = ctypes.c_size_t(1 if constant else 2)
+        addresses = [one.ctypes.data for i, one in enumerate(inputs) if i not in constants]
+        self.inputs = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.count = ctypes.c_size_t(len(addresses))
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
 
     @staticmethod
@@ -115,28 +114,39 @@ def measure(path, threads, seconds):
     for rows, columns, depth in SHAPES:
         a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
         out = np.empty((rows, columns), np.float32)
-        runs = [Gemm(library, a, b, out, True), Gemm(library, a, b, out, False), lambda: np.matmul(a, b, out=out)]
+        attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
+        runs = [OneOperator(library, "GEMM", (a, b), out, attributes, constants) for constants in ((1,), ())]
+        runs.append(lambda a=a, b=b, out=out: np.matmul(a, b, out=out))
         work = 2 * rows * columns * depth
         times = [best_time(run, seconds, clock) for run in runs]
         cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
         print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def in_processes(script, given, *more):
+    """Runs the script for each number of threads, so that all libraries start with that number."""
+    for threads in given.threads:
+        names = ("ANYDML_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads)), "ANYDML_PLUGINS": "none"}
+        subprocess.run([sys.executable, script, given.library, "--child", "--threads", str(threads), "--seconds",
+                        str(given.seconds), *more], env=environment, check=True)
+
+
+def arguments(text):
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}))
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    return parser
+
+
+def main():
+    given = arguments(__doc__).parse_args()
     if given.child:
         measure(given.library, given.threads[0], given.seconds)
-        return
-    for threads in given.threads:
-        names = ("ANYDML_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = {**os.environ, **dict.fromkeys(names, str(threads)), "ANYDML_PLUGINS": "none"}
-        subprocess.run([sys.executable, __file__, given.library, "--child", "--threads", str(threads), "--seconds",
-                        str(given.seconds)], env=environment, check=True)
+    else:
+        in_processes(__file__, given)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@
 set(tests_on_cuda)
 set(oracles_on_cuda)
 
-# anydml_family_test(NAME [AGAIN filter] LIBRARIES ...)
-# NAME.cpp, which computes much itself. AGAIN: the tests of it that run again; all of them if it is not given.
+# anydml_family_test(NAME [AGAIN filter] [CPU_ONLY] LIBRARIES ...)
+# NAME.cpp, which computes much itself. AGAIN: the tests of it that run again; all of them if it is not given. CPU_ONLY:
+# GPUs do not have the operators yet.
 function(anydml_family_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES" AGAIN "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES;CPU_ONLY" AGAIN "LIBRARIES")
   set(no_races)
   if(FAMILY_NO_RACES)
     set(no_races NO_RACES)
@@ -26,12 +27,16 @@ function(anydml_family_test name)
     set_tests_properties(${name}_generic PROPERTIES LABELS repeats
       ENVIRONMENT "ANYDML_THREADS=2;ANYDML_CPU_TARGET=generic")
   endif()
-  set(tests_on_cuda ${tests_on_cuda} ${name} PARENT_SCOPE)
+  if(NOT FAMILY_CPU_ONLY)
+    set(tests_on_cuda ${tests_on_cuda} ${name} PARENT_SCOPE)
+  endif()
 endfunction()
 
-# anydml_oracle(NAME): NAME_oracle.py, which compares the library with answers that are not its own.
+# anydml_oracle(NAME [CPU_ONLY]): NAME_oracle.py, which compares the library with answers that are not its own.
 function(anydml_oracle name)
-  set(oracles_on_cuda ${oracles_on_cuda} ${name}_oracle PARENT_SCOPE)
+  if(NOT "CPU_ONLY" IN_LIST ARGN)
+    set(oracles_on_cuda ${oracles_on_cuda} ${name}_oracle PARENT_SCOPE)
+  endif()
   if(ANYDML_SANITIZE OR NOT ANYDML_NUMPY_PYTHON)
     return()
   endif()
@@ -45,6 +50,7 @@ function(anydml_oracle name)
 endfunction()
 
 anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
+anydml_family_test(convolution_test CPU_ONLY AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
@@ -57,6 +63,7 @@ anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
+anydml_oracle(convolution CPU_ONLY)
 anydml_oracle(gather)
 anydml_oracle(move)
 anydml_oracle(fold)

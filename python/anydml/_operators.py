@@ -8,24 +8,24 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
            "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product",
-           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
-           "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
-           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization", "log",
-           "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
-           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
-           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
-           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
-           "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
-           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
-           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
-           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "cos", "cosh",
+           "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling",
+           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
+           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
+           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad",
+           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh",
+           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
+           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
            "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
@@ -926,6 +926,38 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     [0.0, 0.0, 0.0, 3.0]
     """
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
+
+
+def convolution(input, filter, /, bias=None, *, mode, direction, strides, dilations, start_padding, end_padding,
+                output_padding, group_count, fused_activation=None, out=None, shape=None, device=None):
+    """DirectML's CONVOLUTION: FusedActivation(conv(Input, Filter) + Bias broadcast per output channel).
+
+    Types in DirectML: ``input``, ``filter`` and ``bias`` float16 and float32.
+    ``input``, ``filter`` and ``bias`` must have one type.
+    ``mode``: 'CONVOLUTION' or 'CROSS_CORRELATION'.
+    ``direction``: 'FORWARD' or 'BACKWARD'.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``output_padding``: a sequence of whole numbers, 0 or more.
+    ``group_count``: a whole number, 0 or more.
+    ``fused_activation``: an `Operator`, or None.
+    The result has the type of ``input``, ``filter`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> filter = np.float32([[[[1, 0], [0, -1]]]])
+    >>> bias = np.float32([[[[0.5]]]])
+    >>> anydml.convolution(x, filter, bias, mode="CROSS_CORRELATION", direction="FORWARD", strides=[1, 1],
+    ...                    dilations=[1, 1], start_padding=[0, 0], end_padding=[0, 0], output_padding=[0, 0],
+    ...                    group_count=1).tolist()
+    [[[[-4.5, -4.5, -4.5]]]]
+    """
+    return _run("CONVOLUTION", input, filter, bias, Mode=mode, Direction=direction, Strides=strides,
+                Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding, OutputPadding=output_padding,
+                GroupCount=group_count, **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
 def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=None, out=None, shape=None, device=None):

@@ -12,24 +12,24 @@ from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
            "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "cos", "cosh", "cumulative_product",
-           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
-           "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
-           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization", "log",
-           "log_softmax", "log_softmax1", "logical_and", "logical_equals", "logical_greater_than",
-           "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal", "logical_not",
-           "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling", "max_pooling1",
-           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
-           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
-           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
-           "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements",
-           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
-           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
-           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "cos", "cosh",
+           "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
+           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
+           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling",
+           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
+           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
+           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad",
+           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh",
+           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
+           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
+           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
            "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
@@ -553,6 +553,43 @@ def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
                      device: str | None = None) -> _Library: ...
 @overload
 def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def convolution(input: float, filter: float, /, bias: float | None = None, *, mode: str | SupportsIndex,
+                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+                fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Array: ...
+@overload
+def convolution(input: _Typed[_Element] | float, filter: _Typed[_Element] | float, /, bias: _Typed[_Element] | float, *,
+                mode: str | SupportsIndex, direction: str | SupportsIndex, strides: Sequence[SupportsIndex],
+                dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                end_padding: Sequence[SupportsIndex], output_padding: Sequence[SupportsIndex],
+                group_count: SupportsIndex, fused_activation: Operator | None = None, out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def convolution(input: _NumPys, filter: _NumPys, /, bias: _NumPys | None = None, *, mode: str | SupportsIndex,
+                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+                fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Array: ...
+@overload
+def convolution(input: _Library | _Array | float, filter: _Library | _Array | float, /,
+                bias: _Library | _Array | float | None = None, *, mode: str | SupportsIndex,
+                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+                fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def convolution(input: _Operand, filter: _Operand, /, bias: _Operand | None = None, *, mode: str | SupportsIndex,
+                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+                fused_activation: Operator | None = None, out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
 
 @overload
 def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex, trans_b: str | SupportsIndex,

@@ -63,6 +63,7 @@ SPECS = {
     "ACTIVATION_SOFTSIGN": Spec(1, [Output("output")]),
     "ACTIVATION_TANH": Spec(1, [Output("output")]),
     "ACTIVATION_THRESHOLDED_RELU": Spec(1, [Output("output")]),
+    "CONVOLUTION": Spec(3, [Output("output")], same=[(0, 1, 2)]),
     "GEMM": Spec(3, [Output("output")], same=[(0, 1, 2)]),
     "REDUCE": Spec(1, [Output("output")]),
     "AVERAGE_POOLING": Spec(1, [Output("output")]),

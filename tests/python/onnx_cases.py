@@ -341,6 +341,31 @@ def of_windows(dtype, since, counts=False, p=False):
     return [([x], {**options, "p": 2 if since > 1 else 2.0} if p else options) for x, options in rows]
 
 
+def of_convolution(dtype, since):
+    """Of small whole numbers, as of_gemm."""
+    def whole(shape, seed):
+        return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
+
+    rows = [((2, 3, 5, 6), (4, 3, 3, 2), {"kernel_shape": [3, 2]}), ((1, 4, 6, 5), (6, 2, 3, 3), {
+        "group": 2, "strides": [2, 1], "pads": [1, 0, 1, 2], "dilations": [1, 2]}), ((2, 3, 7), (2, 3, 3), {"pads": [1, 1]}),
+        ((1, 2, 7, 6), (2, 2, 3, 3), {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+        ((1, 2, 7, 6), (2, 2, 2, 2), {"auto_pad": "SAME_LOWER"}), ((1, 2, 5, 6), (2, 2, 3, 3), {"auto_pad": "VALID"})]
+    return [([whole(x, 1), whole(w, 2), *([whole(w[:1], 3)] if i % 2 else [])], options)
+            for i, (x, w, options) in enumerate(rows)]
+
+
+def of_transposed_convolution(dtype, since):
+    """Of small whole numbers, as of_gemm; the reference takes two dimensions of space."""
+    def whole(shape, seed):
+        return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
+
+    rows = [((2, 3, 4, 5), (3, 2, 3, 3), {}), ((1, 3, 4, 5), (3, 2, 3, 3), {"strides": [2, 3], "pads": [1, 1, 1, 0]}),
+            ((1, 2, 3, 3), (2, 1, 3, 3), {"strides": [3, 2], "output_padding": [1, 1]}),
+            ((1, 2, 3, 3), (2, 1, 3, 3), {"strides": [2, 2], "auto_pad": "SAME_UPPER"})]
+    return [([whole(x, 1), whole(w, 2), *([whole(w[1:2], 3)] if i % 2 else [])], options)
+            for i, (x, w, options) in enumerate(rows)]
+
+
 def of_gemm(dtype, since):
     """Of small whole numbers, so that no order of the sums shows; the reference of float16 rounds every product."""
     def whole(shape, seed):
@@ -462,6 +487,7 @@ CASES = {
         {}, {"k": 1}, {"k": -1, "dtype": 1}, {"dtype": 9})],
     "Flatten": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"axis": axis}) for axis in (
         (0, 1, 3) if since < 11 else (0, 1, 3, -1))],
+    "Conv": of_convolution, "ConvTranspose": of_transposed_convolution,
     "Compress": of_compress, "GatherElements": of_gather_elements, "GatherND": of_gather_nd,
     "Scatter": lambda dtype, since: [],  # not in the reference
     "ScatterElements": of_scatter, "ScatterND": of_scatter_nd,

@@ -70,6 +70,10 @@ CASES = {
     **dict.fromkeys(("ACTIVATION_PARAMETRIC_SOFTPLUS", "ACTIVATION_SCALED_TANH"), ((X,), {"alpha": 0.3, "beta": 2}, {})),
     **{name: ONE if len(ALL[name].inputs) == 1 else TWO for name in python_rule.UFUNCS},
     "REDUCE": ((X.reshape(2, 2),), {"function": "sum", "axes": [1]}, {"shape": (2, 1), "dtype": X.dtype}),
+    "CONVOLUTION": ((X.reshape(1, 1, 2, 2), Y.reshape(1, 1, 2, 2), X[:1].reshape(1, 1, 1, 1)), {
+        "mode": "convolution", "direction": "forward", "strides": [1, 1], "dilations": [1, 1], "start_padding": [1, 1],
+        "end_padding": [1, 0], "output_padding": [0, 0], "group_count": 1,
+        "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
     "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
              {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),

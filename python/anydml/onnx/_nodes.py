@@ -2,8 +2,9 @@
 """The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
 import anydml
 
-from . import _elements as elements, _functions as functions, _gathers as gathers, _images as images, _layers as layers
-from . import _normalizations as normalizations, _products as products, _reductions as reductions, _shapes as shapes
+from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
+from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
+from . import _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -137,6 +138,8 @@ _NODES = {
     "AveragePool": layers.pool("AVERAGE"),
     "BatchNormalization": Row(normalizations.batch_normalization,
                               "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+    "Conv": Row(convolutions.conv, "CONVOLUTION", kinds=functions.ROUNDED),
+    "ConvTranspose": Row(convolutions.conv_transpose, "CONVOLUTION", kinds=functions.ROUNDED),
     "GlobalLpPool": Row(layers.global_lp_pool, "LP_POOLING"),
     "GroupNormalization": Row(normalizations.group_normalization, "MEAN_VARIANCE_NORMALIZATION1",
                               check=normalizations.group_checks),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of sums of products: GEMM. It becomes two operators that only this family knows, PRODUCT_PACK, which
+// The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which
 // brings B into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
+// CONVOLUTION has a file of its own.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
+#include "ops/product/internal.h"
 #include "ops/product/step.h"
 #include "plan/reshape.h"
 #include "text/format.h"
@@ -23,13 +25,8 @@ constexpr std::string_view kNames[] = {
 #include "ops/product/product.def"
 };
 
-constexpr facts::Operator internal_operator(std::string_view name) {
-  facts::Operator op{};
-  op.name = name;
-  return op;
-}
-constexpr facts::Operator kPack = internal_operator("PRODUCT_PACK");
-constexpr facts::Operator kProduct = internal_operator("PRODUCT");
+constexpr facts::Operator kPack = products::internal_operator("PRODUCT_PACK");
+constexpr facts::Operator kProduct = products::internal_operator("PRODUCT");
 
 constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
@@ -54,6 +51,10 @@ ProductParameters parameters_of(const OpDesc& internal) {
 }
 
 Status check(const OpDesc& desc) {
+  if (products::is_convolution(desc)) {
+    ANYDML_TRY(products::check_convolution(desc));
+    return check_fused_activation(desc);
+  }
   const TensorDesc& output = desc.output().tensor;
   if (output.rank < 2) {
     return invalid(
@@ -66,10 +67,7 @@ Status check(const OpDesc& desc) {
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
 MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
-  const auto bytes = static_cast<std::int64_t>(element_size(tensor.type));
-  const auto stride = [&](std::uint32_t dimension) {
-    return tensor.sizes[dimension] == 1 ? 0 : tensor.strides[dimension] * bytes;
-  };
+  const auto stride = [&](std::uint32_t dimension) { return products::step_of(tensor, dimension); };
   MatrixStrides strides{};
   const std::uint32_t batch_rank = tensor.rank - 2;
   strides.row = stride(batch_rank + (transposed ? 1 : 0));
@@ -78,33 +76,6 @@ MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
     strides.batch[i] = stride(i);
   }
   return strides;
-}
-
-// Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
-void set_batches(const TensorDesc& like, ProductStep& step) {
-  MatrixStrides* const all[] = {&step.a, &step.b, &step.c, &step.output};
-  step.batches = 1;
-  for (std::uint32_t i = 0; i + 2 < like.rank; ++i) {
-    const std::int64_t size = like.sizes[i];
-    step.batches *= size;
-    if (size == 1) {
-      continue;
-    }
-    const std::uint32_t next = step.batch_rank;
-    if (next != 0 && std::ranges::all_of(
-                         all, [&](const MatrixStrides* one) { return one->batch[next - 1] == size * one->batch[i]; })) {
-      step.batch_sizes[next - 1] *= size;
-      for (MatrixStrides* one : all) {
-        one->batch[next - 1] = one->batch[i];
-      }
-      continue;
-    }
-    step.batch_sizes[next] = size;
-    for (MatrixStrides* one : all) {
-      one->batch[next] = one->batch[i];
-    }
-    ++step.batch_rank;
-  }
 }
 
 // Matrices that have one B, and whose rows follow one another everywhere else, are one matrix of more rows.
@@ -149,7 +120,7 @@ ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tenso
   step.b = strides_of(tensors[kB].tensor, parameters.transposed_b != 0);
   step.c = desc.tensors[kC].present ? strides_of(tensors[kC].tensor, false) : MatrixStrides{};
   step.output = strides_of(output, false);
-  set_batches(output, step);
+  products::set_batches(std::span(output.sizes, output.rank - 2), step);
   if (parameters.exchanged != 0) {
     exchange(step);
   } else {
@@ -169,11 +140,15 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
   step.depth = b.sizes[b.rank - (parameters.transposed_b != 0 ? 1 : 2)];
   step.b = strides_of(b, parameters.transposed_b != 0);
   step.output = strides_of(packed, false);
-  set_batches(packed, step);
+  products::set_batches(std::span(packed.sizes, packed.rank - 2), step);
   return step;
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  if (products::is_convolution_part(desc)) {
+    products::lower_convolution_part(desc, tensors, plan);
+    return;
+  }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
   Operand operands[4];
   std::size_t count = 0;
@@ -189,6 +164,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
+  if (products::is_convolution_part(desc)) {
+    return products::convolution_joins(desc);
+  }
   const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
@@ -214,6 +192,9 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   if (!desc.internal.empty()) {
     return OpParts();
   }
+  if (products::is_convolution(desc)) {
+    return products::convolution_parts(desc, device);
+  }
   const TensorDesc& output = desc.output().tensor;
   const TensorDesc& given_b = desc.tensors[kB].tensor;
   const std::uint32_t rank = output.rank;
@@ -231,14 +212,9 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   }
 
   PartList list(desc);
-  // FLOAT16 is computed in FLOAT32; the conversions are operators before and after.
-  const bool is_half = output.type == DataType::FLOAT16;
-  const auto wide = [&](std::uint32_t value) {
-    return is_half ? list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value)) : value;
-  };
-  const std::uint32_t a = wide(kA);
-  std::uint32_t b = wide(kB);
-  const std::uint32_t c = desc.tensors[kC].present ? wide(kC) : kNoValue;
+  const std::uint32_t a = products::widened(list, desc, kA);
+  std::uint32_t b = products::widened(list, desc, kB);
+  const std::uint32_t c = desc.tensors[kC].present ? products::widened(list, desc, kC) : kNoValue;
   if (const std::uint32_t panel = panel_columns(device.vector_bytes); panel != 0 && depth != 0) {
     parameters.exchanged = columns <= kFewRows && columns < rows ? 1 : 0;
     if (parameters.exchanged == 0 && (known[kB] || rows > kFewRows)) {
@@ -249,19 +225,41 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
       parameters.transposed_b = 0;
     }
   }
-  const schema::Described* fused = fused_activation(desc);
-  TensorDesc result = output;
+  const auto result = products::product_result(desc);
+  ANYDML_TRY(result);
+  const std::uint32_t value =
+      list.add_internal(kProduct, {a, b, c}, std::span(&result.value(), 1), std::as_bytes(std::span(&parameters, 1)));
+  return products::finished(list, desc, value);
+}
+
+}  // namespace
+
+namespace products {
+
+std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value) {
+  return desc.output().tensor.type == DataType::FLOAT16
+             ? list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value))
+             : value;
+}
+
+Result<TensorDesc> product_result(const OpDesc& desc) {
+  TensorDesc result = desc.output().tensor;
+  const bool is_last = result.type == DataType::FLOAT32 && fused_activation(desc) == nullptr;
   result.type = DataType::FLOAT32;
-  if ((is_half || fused != nullptr) && !set_packed_strides(result)) {
+  if (!is_last && !set_packed_strides(result)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
   }
-  std::uint32_t value =
-      list.add_internal(kProduct, {a, b, c}, std::span(&result, 1), std::as_bytes(std::span(&parameters, 1)));
+  return result;
+}
+
+Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value) {
+  const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
+  const schema::Described* fused = fused_activation(desc);
   if (is_half && fused == nullptr) {
     list.add_output("CAST", {value}, 0);
   } else if (fused != nullptr) {
-    value = is_half ? list.add("CAST", {value}, DataType::FLOAT16, output) : value;
+    value = is_half ? list.add("CAST", {value}, DataType::FLOAT16, desc.output().tensor) : value;
     list.add_nested_output(*fused, {value}, 0);
   } else {
     list.set_output(0, value);
@@ -269,7 +267,33 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   return list.finish();
 }
 
-}  // namespace
+void set_batches(std::span<const std::int64_t> sizes, ProductStep& step) {
+  MatrixStrides* const all[] = {&step.a, &step.b, &step.c, &step.output};
+  step.batches = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t size = sizes[i];
+    step.batches *= size;
+    if (size == 1) {
+      continue;
+    }
+    const std::uint32_t next = step.batch_rank;
+    if (next != 0 && std::ranges::all_of(
+                         all, [&](const MatrixStrides* one) { return one->batch[next - 1] == size * one->batch[i]; })) {
+      step.batch_sizes[next - 1] *= size;
+      for (MatrixStrides* one : all) {
+        one->batch[next - 1] = one->batch[i];
+      }
+      continue;
+    }
+    step.batch_sizes[next] = size;
+    for (MatrixStrides* one : all) {
+      one->batch[next] = one->batch[i];
+    }
+    ++step.batch_rank;
+  }
+}
+
+}  // namespace products
 
 extern const Family product_family;
 const Family product_family = {

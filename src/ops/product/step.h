@@ -5,16 +5,22 @@
 // The packed form depends on B and on the device's vectors alone. The columns are cut into panels. A panel has the
 // elements of its columns for k = 0, then for k = 1, and so on; the columns that are missing in the last panel are +0.
 // Panels follow one another, and matrices too.
+//
+// A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
+// channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
+// each group of channels in strips: the factors of a strip's rows for k = 0, then for k = 1, and so on. The last strip
+// has fewer rows. A convolution that needs no windows is a product whose A is such a filter.
 #pragma once
 
 #include <cstdint>
 
 #include "ops/product/scalar/product.h"
+#include "ops/product/window.h"
 #include "plan/tensor.h"
 
 namespace anydml {
 
-enum class ProductKind : std::uint32_t { pack, product };
+enum class ProductKind : std::uint32_t { pack, product, filter, convolution };  // a step begins with it
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 
@@ -29,6 +35,7 @@ struct MatrixStrides {
 struct ProductStep {
   ProductKind kind;
   std::uint32_t panel;  // columns of a panel of B; 0: B is not packed, and no kernel needs it so
+  std::uint32_t strip;  // rows of a strip of A; 0: A is as it was given
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output
@@ -48,6 +55,35 @@ struct ProductStep {
 [[nodiscard]] constexpr std::uint32_t panel_columns(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
 }
+
+// The rows of a strip for such vectors: as many as the registers hold, beside a panel's columns. 0 without vectors.
+[[nodiscard]] constexpr std::uint32_t strip_rows(std::uint32_t vector_bytes) {
+  return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 6 : 14;
+}
+
+// A convolution, or the packing of its filter. Strides in bytes.
+struct ConvolutionStep {
+  ProductKind kind;
+  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is as it was given
+  Windows windows;
+  std::int64_t images;
+  std::int64_t groups;
+  std::int64_t rows;      // output channels of a group
+  std::int64_t channels;  // input channels of a group
+  std::int64_t input_image;
+  std::int64_t input_channel;
+  std::int64_t filter_group;
+  std::int64_t filter_row;
+  std::int64_t filter_channel;
+  std::int64_t bias_channel;
+  std::int64_t output_image;
+  std::int64_t output_channel;
+
+  [[nodiscard]] std::int64_t taps() const { return windows.axes[0].taps * windows.axes[1].taps * windows.axes[2].taps; }
+  [[nodiscard]] std::int64_t pixels() const {
+    return windows.axes[0].output * windows.axes[1].output * windows.axes[2].output;
+  }
+};
 
 // Where the matrices of batch number `batch` are in an operand, in bytes from its address.
 [[nodiscard]] inline std::int64_t batch_offset(const ProductStep& step, const MatrixStrides& strides,

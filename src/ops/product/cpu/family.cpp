@@ -9,8 +9,10 @@
 #include <cstring>
 #include <utility>
 
+#include "ops/product/cpu/convolution.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
+#include "ops/product/cpu/tile.h"
 #include "ops/product/step.h"
 
 namespace anydml {
@@ -22,20 +24,11 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 constexpr std::int64_t kMostRows = 96;
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
-constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
 
 constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
 constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
-
-std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-
-// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
-std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
-  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
-  return parts_of(parts_of(size, parts), unit) * unit;
-}
 
 struct Tiles {
   std::int64_t rows;  // of a tile
@@ -83,14 +76,14 @@ struct Buffers {
   std::int64_t of_a = 0;  // factors of a block, packed
   std::int64_t of_b = 0;
 
-  bool has_all_of_a = false;  // not of one block alone, but of all
+  bool is_strip = false;  // one strip of rows, whose factors are packed as a whole
 
   Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
     if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
-      has_all_of_a = tiles.rows <= kernels->strip && step.depth <= kMostDepth;
-      of_a = tiles.rows * (has_all_of_a ? step.depth : depth);
+      is_strip = tiles.rows <= kernels->strip && step.depth <= kMostDepth;
+      of_a = step.strip != 0 ? 0 : tiles.rows * (is_strip ? step.depth : depth);
       of_b = step.panel == 0 ? kernels->panel * depth : 0;
     }
   }
@@ -117,10 +110,17 @@ class ProductRun final : public cpu::Prepared {
     auto* const totals = reinterpret_cast<f32*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
       compute_by_definition(place, operands, totals);
-    } else if (buffers_.has_all_of_a) {
-      compute_strip(place, operands, totals);
+    } else if (step_.strip != 0) {
+      PackedStrips a{.first = reinterpret_cast<const f32*>(operands[kA] + batch_offset(step_, step_.a, place.batch)) +
+                              place.row * step_.depth,
+                     .depth = step_.depth};
+      compute(place, operands, totals, a);
     } else {
-      compute(place, operands, totals);
+      MatrixRows a{.run = *this, .place = place, .operands = operands, .packed = totals + buffers_.totals};
+      if (buffers_.is_strip) {
+        a.begin(0, step_.depth);
+      }
+      compute(place, operands, totals, a);
     }
     finish(place, operands, totals);
   }
@@ -178,55 +178,64 @@ class ProductRun final : public cpu::Prepared {
       for (std::int64_t column = 0; column < place.columns; ++column) {
         const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
         const Column b = column_of(place.batch, operands, place.column + column);
-        totals[row * tiles_.columns + column] = sum_of_products(
-            step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
-            [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
+        const auto of_a = [&](std::int64_t k) {
+          return step_.strip == 0
+                     ? load(a + k * step_.a.column)
+                     : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, place.batch, 0, 0)),
+                                     step_.rows, step_.strip, step_.depth, place.row + row, k);
+        };
+        totals[row * tiles_.columns + column] =
+            sum_of_products(step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
       }
     }
   }
 
-  // One strip of rows, for which B is what is read: its panels from the first k to the last.
-  void compute_strip(const Place& place, std::byte* const* operands, f32* totals) const {
-    f32* const of_a = totals + buffers_.totals;
-    f32* const of_b = of_a + buffers_.of_a;
-    pack_panel(kernels_, at(operands, kA, step_.a, place.batch, place.row, 0), step_.a.column, step_.a.row, step_.depth,
-               place.rows, place.rows, of_a);
-    for (std::int64_t column = 0; column < place.columns; column += kernels_->panel) {
-      for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
-        const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
-        const Panel panel = panel_of(place, operands, place.column + column, first, depth, of_b);
-        kernels_->blocks[place.rows - 1](of_a + first * place.rows, panel.first, panel.step, depth, totals + column,
-                                         tiles_.columns, first == 0);
+  // The rows of A as they were given: packed for a block at a time, or for all blocks where they are one strip.
+  struct MatrixRows {
+    const ProductRun& run;
+    const Place& place;
+    std::byte* const* operands;
+    f32* packed;
+
+    void begin(std::int64_t first, std::int64_t depth) const {
+      const ProductStep& step = run.step_;
+      for (std::int64_t row = 0; row < place.rows; row += run.kernels_->strip) {
+        const std::int64_t rows = std::min(run.kernels_->strip, place.rows - row);
+        pack_panel(run.kernels_, run.at(operands, kA, step.a, place.batch, place.row + row, first), step.a.column,
+                   step.a.row, depth, rows, rows, packed + row * depth);
       }
     }
-  }
-
-  void compute(const Place& place, std::byte* const* operands, f32* totals) const {
-    f32* const of_a = totals + buffers_.totals;
-    f32* const of_b = of_a + buffers_.of_a;
-    for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
-      const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
-      for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
-        const std::int64_t rows = std::min(kernels_->strip, place.rows - row);
-        pack_panel(kernels_, at(operands, kA, step_.a, place.batch, place.row + row, first), step_.a.column,
-                   step_.a.row, depth, rows, rows, of_a + row * depth);
-      }
-      for (std::int64_t column = 0; column < place.columns; column += kernels_->panel) {
-        const Panel panel = panel_of(place, operands, place.column + column, first, depth, of_b);
-        for (std::int64_t row = 0; row < place.rows; row += kernels_->strip) {
-          const std::int64_t rows = std::min(kernels_->strip, place.rows - row);
-          kernels_->blocks[rows - 1](of_a + row * depth, panel.first, panel.step, depth,
-                                     totals + row * tiles_.columns + column, tiles_.columns, first == 0);
-        }
-      }
+    [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t first, std::int64_t depth) const {
+      return run.buffers_.is_strip ? packed + first * rows : packed + row * depth;
     }
-  }
-
-  // The elements of B for one panel and block: where they are, or packed in the buffer.
-  struct Panel {
-    const f32* first;
-    std::int64_t step;  // in elements, from one k to the next
   };
+
+  struct MatrixColumns {
+    const ProductRun& run;
+    const Place& place;
+    std::byte* const* operands;
+    f32* buffer;
+
+    void begin(std::int64_t, std::int64_t) {}
+    [[nodiscard]] Panel panel(std::int64_t column, std::int64_t first, std::int64_t depth) const {
+      return run.panel_of(place, operands, place.column + column, first, depth, buffer);
+    }
+  };
+
+  template <class Rows>
+  void compute(const Place& place, std::byte* const* operands, f32* totals, Rows& a) const {
+    MatrixColumns b{
+        .run = *this, .place = place, .operands = operands, .buffer = totals + buffers_.totals + buffers_.of_a};
+    const TileTotals tile{.first = totals, .row_step = tiles_.columns, .rows = place.rows, .columns = place.columns};
+    if (buffers_.is_strip) {
+      add_strip(*kernels_, step_.depth, a, b, tile);
+    } else {
+      add_products(*kernels_, step_.depth, a, b, tile);
+    }
+  }
+
+  // The elements of B for one panel and block: where they are, or packed in the buffer. Those of a wide matrix lie far
+  // apart, in more pages than the processor has at hand, so that it pays to pack them for several strips.
   [[nodiscard]] Panel panel_of(const Place& place, std::byte* const* operands, std::int64_t column, std::int64_t first,
                                std::int64_t depth, f32* buffer) const {
     if (step_.panel != 0) {
@@ -239,7 +248,8 @@ class ProductRun final : public cpu::Prepared {
     const bool is_aligned = (reinterpret_cast<std::uintptr_t>(from) | static_cast<std::uintptr_t>(step_.b.row)) %
                                 static_cast<std::uintptr_t>(kBytes) ==
                             0;
-    if (columns == kernels_->panel && step_.b.column == kBytes && is_aligned) {
+    const bool is_read_once = step_.strip == 0 || place.rows <= 2 * kernels_->strip;
+    if (is_read_once && columns == kernels_->panel && step_.b.column == kBytes && is_aligned) {
       return {.first = reinterpret_cast<const f32*>(from), .step = step_.b.row / kBytes};
     }
     pack_panel(kernels_, from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
@@ -330,15 +340,23 @@ class PackRun final : public cpu::Prepared {
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+  const ProductKernels* const kernels = product_kernels(machine.target);
+  ProductKind kind;
+  std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
+  if (kind == ProductKind::filter || kind == ProductKind::convolution) {
+    return prepare_convolution(flat, kernels, machine, std::move(neighbours.after));
+  }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const ProductKernels* const kernels = product_kernels(machine.target);
   if (step.kind == ProductKind::pack) {
     constexpr std::int64_t kElementsOfPiece = 1 << 16;
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
     return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
   if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
+    return nullptr;
+  }
+  if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
   const Tiles tiles =

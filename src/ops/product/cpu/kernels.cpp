@@ -37,7 +37,8 @@ constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
 constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
 constexpr std::size_t kVectors = kPanel / kLanes;
 // 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
-constexpr std::size_t kStrip = HWY_TARGET == HWY_AVX3 ? 14 : 6;
+constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
+constexpr std::size_t kMostSums = kStrip * kVectors;
 
 // The factors of one k, of which row `row` is wanted in all lanes.
 template <std::size_t kRows>
@@ -113,6 +114,65 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   }
 }
 
+// kCount vectors of columns; one vector with `count` columns if kIsPart is set.
+template <std::size_t kRows, std::size_t kCount, bool kIsPart>
+HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b,
+                              const std::int64_t* HWY_RESTRICT offsets, std::int64_t depth, f32* HWY_RESTRICT totals,
+                              std::int64_t totals_step, std::size_t count, bool is_first) {
+  constexpr std::size_t kSums = kRows * kCount;
+  const Tag d;
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
+  for (std::int64_t k = 0; k < depth; ++k, a += kRows) {
+    const Factors<kRows> factors(a);
+    const f32* const from = b + offsets[k];
+    Vector of_b[kCount];
+    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, from + kOne * kLanes); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      sums[kSum] = hn::MulAdd(factors.template of<kSum / kCount>(), of_b[kSum % kCount], sums[kSum]);
+    });
+  }
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+    f32* const place = totals + static_cast<std::int64_t>(kSum / kCount) * totals_step + kSum % kCount * kLanes;
+    if constexpr (kIsPart) {
+      f32 all[kLanes];
+      hn::StoreU(sums[kSum], d, all);
+      for (std::size_t i = 0; i < count; ++i) {
+        place[i] = is_first ? all[i] : place[i] + all[i];
+      }
+    } else {
+      hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, place), sums[kSum]), d, place);
+    }
+  });
+}
+
+// As many columns at a time as there are registers for, then half as many, and so on.
+template <std::size_t kRows, std::size_t kCount>
+HWY_INLINE void add_line_parts(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
+                               std::int64_t totals_step, std::int64_t columns, bool is_first) {
+  constexpr auto kColumns = static_cast<std::int64_t>(kCount * kLanes);
+  std::int64_t column = 0;
+  for (; columns - column >= kColumns; column += kColumns) {
+    add_line_part<kRows, kCount, false>(a, b + column, offsets, depth, totals + column, totals_step, 0, is_first);
+  }
+  if constexpr (kCount > 1) {
+    add_line_parts<kRows, kCount / 2>(a, b + column, offsets, depth, totals + column, totals_step, columns - column,
+                                      is_first);
+  } else if (column < columns) {
+    add_line_part<kRows, 1, true>(a, b + column, offsets, depth, totals + column, totals_step,
+                                  static_cast<std::size_t>(columns - column), is_first);
+  }
+}
+
+template <std::size_t kRows>
+void add_line(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
+              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept {
+  constexpr std::size_t kMost = kMostSums / kRows;
+  constexpr std::size_t kCount = kMost >= 8 ? 8 : kMost >= 4 ? 4 : 2;
+  add_line_parts<kRows, kCount>(a, b, offsets, depth, totals, totals_step, columns, is_first);
+}
+
 // Four by four elements, by vectors of four whatever the target's are.
 HWY_INLINE void transpose_square(const std::byte* from, std::int64_t stride, f32* to, std::int64_t width) {
   const hn::Full128<f32> d;
@@ -172,6 +232,13 @@ void scale_row(const ProductScale& scale, const f32* totals, const std::byte* c,
       const f32 value = alpha * totals[i] + added;
       std::memcpy(to + i * kBytes, &value, sizeof(value));
     }
+  } else if (c_stride == 0) {
+    const f32 added = beta * load(c);
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 value = alpha * totals[i] + added;
+      std::memcpy(to + i * kBytes, &value, sizeof(value));
+    }
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       const f32 value = scale(totals[i], load(c + i * c_stride));
@@ -185,12 +252,22 @@ constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_seque
   return {add_block<kRows + 1>...};
 }
 
+template <std::size_t... kRows>
+constexpr std::array<ProductLine, sizeof...(kRows)> all_lines(std::index_sequence<kRows...>) {
+  return {add_line<kRows + 1>...};
+}
+
 }  // namespace
 
 const ProductKernels* kernels() {
   static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
-  static constexpr ProductKernels kAll = {
-      .strip = kStrip, .panel = kPanel, .blocks = kBlocks.data(), .scale_row = scale_row, .transpose = transpose};
+  static constexpr auto kLines = all_lines(std::make_index_sequence<kLineRows>());
+  static constexpr ProductKernels kAll = {.strip = kStrip,
+                                          .panel = kPanel,
+                                          .blocks = kBlocks.data(),
+                                          .lines = kLines.data(),
+                                          .scale_row = scale_row,
+                                          .transpose = transpose};
   return &kAll;
 }
 

@@ -15,12 +15,20 @@ namespace anydml {
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
+// The same for rows of an image whose factors need not be packed: those of column i for k are at b + offsets[k] + i,
+// for any number of columns. Memory after the last one of them is read too, less than a panel of it; no totals are
+// written but those of the columns.
+using ProductLine = void (*)(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
+                             std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept;
+
 inline constexpr std::int64_t kTransposedSide = 4;
+inline constexpr std::int64_t kLineRows = 6;  // the most rows of a ProductLine
 
 struct ProductKernels {
   std::int64_t strip;          // the most rows of a strip
   std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // by the rows of the strip, less 1
+  const ProductLine* lines;    // likewise, for at most kLineRows
   // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
   // be the totals. to and c are at any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Convolutions, and those that go backwards."""
+from ._rows import check_choice, check_least, dispatch, wrong
+
+MOST_AXES = 3
+
+
+def _check(node):
+    """Before anything is allocated: what follows computes sizes from these."""
+    for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1),
+                        ("output_padding", 0), ("output_shape", 1)):
+        check_least(node, name, least)
+    check_choice(node, "auto_pad", ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"))
+
+
+def _option(node, name, count, default):
+    """A number for each axis."""
+    given = node.attributes.get(name) or [default] * count
+    if len(given) != count:
+        wrong(node, name, f"{count} numbers, since the tensor has {count // 2 if name == 'pads' else count} axes of space")
+    return list(given)
+
+
+def _axes(node, x, w):
+    """How many axes of space there are, the strides, the dilations and the extent of the filter along them."""
+    axes = x.ndim - 2
+    if not 1 <= axes <= MOST_AXES or w.ndim != x.ndim:
+        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many dimensions, and 1 to "
+                         f"{MOST_AXES} of them besides images and channels")
+    kernel = _option(node, "kernel_shape", axes, 0)
+    if node.attributes.get("kernel_shape") and tuple(kernel) != w.shape[2:]:
+        wrong(node, "kernel_shape", f"the sizes that W has, {list(w.shape[2:])}")
+    strides, dilations = _option(node, "strides", axes, 1), _option(node, "dilations", axes, 1)
+    return axes, strides, dilations, [(size - 1) * dilation + 1 for size, dilation in zip(w.shape[2:], dilations)]
+
+
+def _halves(node, total):
+    """Padding before and after."""
+    less, more = total // 2, total - total // 2
+    return (less, more) if node.attributes["auto_pad"] == "SAME_UPPER" else (more, less)
+
+
+def _convolve(x, w, bias, shape, direction, strides, dilations, pads, group, output_padding):
+    axes = x.ndim - 2
+    bias = None if bias is None else bias.reshape(1, -1, *[1] * axes)
+    before, after = map(list, zip(*pads))
+    return dispatch("CONVOLUTION", x, w, bias, Mode="CROSS_CORRELATION", Direction=direction, Strides=strides,
+                    Dilations=dilations, StartPadding=before, EndPadding=after, OutputPadding=output_padding,
+                    GroupCount=group, shape=shape)
+
+
+def conv(node):
+    _check(node)
+    group = node.attributes["group"]
+
+    def compute(x, w, bias=None):
+        axes, strides, dilations, extents = _axes(node, x, w)
+        if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected {w.shape[1] * group} "
+                             f"channels of X and a multiple of {group} of W, since group is {group}")
+        given = _option(node, "pads", 2 * axes, 0)
+        pads = []
+        for i, (size, stride, extent) in enumerate(zip(x.shape[2:], strides, extents)):
+            if node.attributes["auto_pad"] == "NOTSET":
+                pads.append((given[i], given[i + axes]))
+            elif node.attributes["auto_pad"] == "VALID":
+                pads.append((0, 0))
+            else:
+                pads.append(_halves(node, max(0, (-(-size // stride) - 1) * stride + extent - size)))
+            if size + sum(pads[-1]) < extent:
+                raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with its pads")
+        counts = [(size + sum(pad) - extent) // stride + 1 for size, pad, extent, stride in zip(
+            x.shape[2:], pads, extents, strides)]
+        return _convolve(x, w, bias, (x.shape[0], w.shape[0], *counts), "FORWARD", strides, dilations, pads, group,
+                         [0] * axes)
+
+    return compute
+
+
+def conv_transpose(node):
+    _check(node)
+    group = node.attributes["group"]
+
+    def compute(x, w, bias=None):
+        axes, strides, dilations, extents = _axes(node, x, w)
+        if x.shape[1] != w.shape[0] or w.shape[0] % group:
+            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many channels of X as "
+                             f"W's first size, a multiple of group, which is {group}")
+        more, given = _option(node, "output_padding", axes, 0), _option(node, "pads", 2 * axes, 0)
+        wanted = node.attributes["output_shape"]
+        if wanted and len(wanted) not in (axes, axes + 2):
+            wrong(node, "output_shape", f"{axes} numbers")
+        whole = [(size - 1) * stride + extent for size, stride, extent in zip(x.shape[2:], strides, extents)]
+        auto = node.attributes["auto_pad"]
+        if wanted or auto in ("SAME_UPPER", "SAME_LOWER"):
+            counts = list(wanted)[-axes:] if wanted else [size * stride for size, stride in zip(x.shape[2:], strides)]
+            # An output that is larger than everything that is computed is filled up at its end.
+            pads = [_halves(node, max(0, size + added - count)) for size, added, count in zip(whole, more, counts)]
+        else:
+            pads = [(0, 0) if auto == "VALID" else (given[i], given[i + axes]) for i in range(axes)]
+            counts = [size + added - sum(pad) for size, added, pad in zip(whole, more, pads)]
+        if min(counts) < 0:
+            raise ValueError(f"the output would have the sizes {counts}; expected smaller pads")
+        added = [max(0, count - size + sum(pad)) for count, size, pad in zip(counts, whole, pads)]
+        return _convolve(x, w, bias, (x.shape[0], w.shape[1] * group, *counts), "BACKWARD", strides, dilations, pads,
+                         group, added)
+
+    return compute

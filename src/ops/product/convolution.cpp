@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// CONVOLUTION. It becomes CONVOLUTION_FILTER, which packs the filter for kernels, and CONVOLUTION_PRODUCT; rounding to
+// FLOAT16 and the fused activation are element-wise operators after them.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "base/checked.h"
+#include "ops/arguments.h"
+#include "ops/product/internal.h"
+#include "plan/reshape.h"
+#include "text/format.h"
+
+namespace anydml::products {
+namespace {
+
+constexpr facts::Operator kFilterPart = internal_operator("CONVOLUTION_FILTER");
+constexpr facts::Operator kConvolutionPart = internal_operator("CONVOLUTION_PRODUCT");
+
+constexpr std::size_t kInput = 0;
+constexpr std::size_t kFilter = 1;
+constexpr std::size_t kBias = 2;
+constexpr std::uint32_t kImagesAndChannels = 2;  // the dimensions before those of the windows
+
+// What the internal operators know of the whole. The steps of the tensors are missing: a part sees them itself.
+struct ConvolutionParameters {
+  std::uint32_t strip;
+  std::uint32_t unused;
+  std::int64_t groups;
+  Windows windows;
+  std::uint32_t rank;  // of the windows
+  std::uint32_t unused_too;
+};
+
+ConvolutionParameters parameters_of(const OpDesc& internal) {
+  ConvolutionParameters parameters;
+  std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
+  return parameters;
+}
+
+std::int64_t number_at(const OpDesc& desc, std::string_view field, std::uint32_t i) {
+  const schema::Argument* argument = find_argument(desc, field);
+  return argument != nullptr && i < argument->numbers.size() ? argument->numbers[i].as<i64>() : 0;
+}
+
+bool has_value(const OpDesc& desc, std::string_view field, std::string_view enumeration, std::string_view value) {
+  return number_of(desc, field).as<u32>() == *facts::find_enum_value(*facts::find_enum(enumeration), value);
+}
+
+bool is_backward(const OpDesc& desc) { return has_value(desc, "Direction", "DML_CONVOLUTION_DIRECTION", "BACKWARD"); }
+
+// The dimensions of the windows. Those that have one element and one tap, and no padding, are left out: rows of pixels
+// are the longer for it.
+void set_windows(const OpDesc& desc, ConvolutionParameters& parameters) {
+  const TensorDesc& input = desc.tensors[kInput].tensor;
+  const TensorDesc& filter = desc.tensors[kFilter].tensor;
+  const TensorDesc& output = desc.output().tensor;
+  parameters.groups = number_of(desc, "GroupCount").as<i64>();
+  parameters.rank = input.rank - kImagesAndChannels;
+  Windows& windows = parameters.windows;
+  windows.is_backward = is_backward(desc) ? 1 : 0;
+  windows.is_flipped = has_value(desc, "Mode", "DML_CONVOLUTION_MODE", "CONVOLUTION") ? 1 : 0;
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    windows.axes[i] = {.input = 1,
+                       .output = 1,
+                       .taps = 1,
+                       .stride = 1,
+                       .dilation = 1,
+                       .padding = 0,
+                       .input_step = 0,
+                       .output_step = 0,
+                       .filter_step = 0};
+  }
+  for (std::uint32_t i = 0; i < parameters.rank; ++i) {
+    WindowAxis& axis = windows.axes[kWindowAxes - parameters.rank + i];
+    axis.input = input.sizes[i + kImagesAndChannels];
+    axis.output = output.sizes[i + kImagesAndChannels];
+    axis.taps = filter.sizes[i + kImagesAndChannels];
+    axis.stride = number_at(desc, "Strides", i);
+    axis.dilation = number_at(desc, "Dilations", i);
+    axis.padding = number_at(desc, "StartPadding", i);
+  }
+}
+
+// ---- Checks ---------------------------------------------------------------------------------------------------------
+
+// Every number that kernels compute along a dimension fits easily if this does.
+bool fits(const WindowAxis& axis) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
+  const auto outputs = checked_multiply(std::max(axis.output, axis.input), axis.stride);
+  const auto taps = checked_multiply(axis.taps, axis.dilation);
+  return outputs && taps && *outputs < kMost && *taps < kMost && axis.input < kMost && axis.output < kMost;
+}
+
+Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
+  const auto size_name = [&](const OpTensor& tensor) { return Where{desc.op->name, tensor.name}; };
+  const std::uint32_t dimension = i + kImagesAndChannels;
+  if (axis.taps == 0) {
+    return invalid(size_name(desc.tensors[kFilter]), format_text("Sizes[{}] is 0; expected 1 or more", dimension));
+  }
+  if (!fits(axis)) {
+    return invalid(size_name(desc.output()), format_text("Sizes[{}] is too large for such windows", dimension));
+  }
+  const std::int64_t extent = (axis.taps - 1) * axis.dilation + 1;
+  const std::int64_t paddings = axis.padding + number_at(desc, "EndPadding", i);
+  const std::int64_t more = number_at(desc, "OutputPadding", i);
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  if (is_backward(desc)) {
+    // A forward convolution makes the input's size from each of these.
+    least = (axis.input - 1) * axis.stride + extent - paddings;
+    most = least + std::max(more, axis.stride - 1);
+    least = std::max<std::int64_t>(0, least);
+  } else {
+    const std::int64_t free = axis.input + paddings - extent;
+    if (free < 0) {
+      return invalid(size_name(desc.tensors[kInput]),
+                     format_text("Sizes[{}] is {}, and {} with its padding; expected {} or more, the elements that the "
+                                 "filter spans",
+                                 dimension, axis.input, axis.input + paddings, extent));
+    }
+    least = free / axis.stride + 1;
+    most = least + more;
+  }
+  if (axis.output < least || axis.output > most) {
+    return invalid(size_name(desc.output()),
+                   least >= most
+                       ? format_text("Sizes[{}] is {}; expected {}", dimension, axis.output, std::max(most, least))
+                       : format_text("Sizes[{}] is {}; expected {} to {}", dimension, axis.output, least, most));
+  }
+  return {};
+}
+
+// ---- Steps ----------------------------------------------------------------------------------------------------------
+
+// The step of a part, with the tensors as the part sees them. Null: there is no such tensor.
+ConvolutionStep make_step(const OpDesc& desc, const TensorDesc* input, const TensorDesc* filter, const TensorDesc* bias,
+                          const TensorDesc* output) {
+  const ConvolutionParameters parameters = parameters_of(desc);
+  ConvolutionStep step{};
+  step.strip = parameters.strip;
+  step.groups = parameters.groups;
+  step.windows = parameters.windows;
+  const std::uint32_t missing = kWindowAxes - parameters.rank;
+  for (std::uint32_t i = 0; i < parameters.rank; ++i) {
+    WindowAxis& axis = step.windows.axes[missing + i];
+    const std::uint32_t dimension = i + kImagesAndChannels;
+    axis.input_step = input != nullptr ? step_of(*input, dimension) : 0;
+    axis.filter_step = filter != nullptr ? step_of(*filter, dimension) : 0;
+    axis.output_step = output != nullptr ? step_of(*output, dimension) : 0;
+  }
+  if (input != nullptr) {
+    step.images = input->sizes[0];
+    step.channels = input->sizes[1] / step.groups;
+    step.input_image = step_of(*input, 0);
+    step.input_channel = step_of(*input, 1);
+    step.rows = output->sizes[1] / step.groups;
+    step.output_image = step_of(*output, 0);
+    step.output_channel = step_of(*output, 1);
+  }
+  if (filter != nullptr) {
+    const bool is_backward = step.windows.is_backward != 0;
+    const std::int64_t of_group = filter->sizes[0] / step.groups;
+    step.rows = is_backward ? filter->sizes[1] : of_group;
+    step.channels = is_backward ? of_group : filter->sizes[1];
+    step.filter_group = of_group * step_of(*filter, 0);
+    step.filter_row = step_of(*filter, is_backward ? 1 : 0);
+    step.filter_channel = step_of(*filter, is_backward ? 0 : 1);
+  }
+  step.bias_channel = bias != nullptr ? step_of(*bias, 1) : 0;
+  // Dimensions without windows and with one pixel go to the front.
+  for (std::uint32_t i = kWindowAxes; i-- > 1;) {
+    const auto is_single = [](const WindowAxis& axis) {
+      return axis.input == 1 && axis.output == 1 && axis.taps == 1 && axis.padding == 0 && axis.stride == 1;
+    };
+    for (std::uint32_t other = i; is_single(step.windows.axes[i]) && other-- > 0;) {
+      std::swap(step.windows.axes[i], step.windows.axes[other]);
+    }
+  }
+  return step;
+}
+
+// The bytes from one pixel to the next, where each pixel of the input is one of the output and all of them are at equal
+// distances in both.
+struct PixelSteps {
+  std::int64_t input;
+  std::int64_t output;
+};
+std::optional<PixelSteps> without_windows(const ConvolutionStep& step) {
+  std::optional<PixelSteps> found;
+  std::int64_t pixels = 1;
+  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
+    const WindowAxis& axis = step.windows.axes[i];
+    if (axis.taps != 1 || axis.stride != 1 || axis.padding != 0 || axis.input != axis.output) {
+      return std::nullopt;
+    }
+    if (axis.output == 1) {
+      continue;
+    }
+    if (!found) {
+      found = PixelSteps{.input = axis.input_step, .output = axis.output_step};
+    } else if (axis.input_step != pixels * found->input || axis.output_step != pixels * found->output) {
+      return std::nullopt;
+    }
+    pixels *= axis.output;
+  }
+  return found ? found : PixelSteps{.input = 0, .output = 0};
+}
+
+ProductStep as_product(const ConvolutionStep& from, const PixelSteps& pixels) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+  ProductStep step{};
+  step.kind = ProductKind::product;
+  step.strip = from.strip;
+  step.scale = {.alpha = 1, .beta = 1};
+  step.rows = from.rows;
+  step.columns = from.pixels();
+  step.depth = from.channels;
+  step.a = {.row = from.channels * kBytes, .column = kBytes, .batch = {0, from.rows * from.channels * kBytes}};
+  step.b = {.row = from.input_channel,
+            .column = pixels.input,
+            .batch = {from.input_image, from.channels * from.input_channel}};
+  step.c = {.row = from.bias_channel, .column = 0, .batch = {0, from.rows * from.bias_channel}};
+  step.output = {.row = from.output_channel,
+                 .column = pixels.output,
+                 .batch = {from.output_image, from.rows * from.output_channel}};
+  const std::int64_t sizes[] = {from.images, from.groups};
+  set_batches(sizes, step);
+  return step;
+}
+
+}  // namespace
+
+bool is_convolution(const OpDesc& desc) { return desc.op->name == "CONVOLUTION"; }
+
+bool is_convolution_part(const OpDesc& desc) { return desc.op == &kFilterPart || desc.op == &kConvolutionPart; }
+
+Status check_convolution(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[kInput];
+  const OpTensor& output = desc.output();
+  if (const std::uint32_t rank = input.tensor.rank;
+      rank <= kImagesAndChannels || rank > kImagesAndChannels + kWindowAxes) {
+    return invalid(desc, input,
+                   format_text("has {} dimension{}; expected 3 to 5: images, channels and 1 to 3 of space", rank,
+                               rank == 1 ? "" : "s"));
+  }
+  const std::uint32_t spatial = input.tensor.rank - kImagesAndChannels;
+  for (const std::string_view field : {"Strides", "Dilations"}) {
+    for (std::uint32_t i = 0; i < spatial; ++i) {
+      if (number_at(desc, field, i) == 0) {
+        return invalid({desc.op->name, field}, format_text("{}[{}] is 0; expected 1 or more", field, i));
+      }
+    }
+  }
+  const std::int64_t groups = number_of(desc, "GroupCount").as<i64>();
+  if (groups == 0) {
+    return invalid({desc.op->name, "GroupCount"}, "is 0; expected 1 or more");
+  }
+  const OpTensor& cut = is_backward(desc) ? input : output;
+  if (cut.tensor.sizes[1] % groups != 0) {
+    return invalid(
+        desc, cut,
+        format_text("Sizes[1] is {}; expected a multiple of GroupCount, which is {}", cut.tensor.sizes[1], groups));
+  }
+  ConvolutionParameters parameters{};
+  set_windows(desc, parameters);
+  for (std::uint32_t i = 0; i < spatial; ++i) {
+    ANYDML_TRY(check_axis(desc, parameters.windows.axes[kWindowAxes - spatial + i], i));
+  }
+  return {};
+}
+
+Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device) {
+  ConvolutionParameters parameters{};
+  set_windows(desc, parameters);
+  PartList list(desc);
+  const std::uint32_t input = widened(list, desc, kInput);
+  std::uint32_t filter = widened(list, desc, kFilter);
+  const std::uint32_t bias = desc.tensors[kBias].present ? widened(list, desc, kBias) : kNoValue;
+  if (const std::int64_t factors = element_count(desc.tensors[kFilter].tensor);
+      device.vector_bytes != 0 && factors != 0) {
+    parameters.strip = strip_rows(device.vector_bytes);
+    TensorDesc packed{.type = DataType::FLOAT32, .rank = 1};
+    packed.sizes[0] = factors;
+    packed.strides[0] = 1;
+    filter =
+        list.add_internal(kFilterPart, {filter}, std::span(&packed, 1), std::as_bytes(std::span(&parameters, 1)), true);
+  }
+  const auto result = product_result(desc);
+  ANYDML_TRY(result);
+  const std::uint32_t value = list.add_internal(kConvolutionPart, {input, filter, bias}, std::span(&result.value(), 1),
+                                                std::as_bytes(std::span(&parameters, 1)));
+  return finished(list, desc, value);
+}
+
+void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto family = static_cast<std::uint32_t>(FamilyId::product);
+  if (desc.op == &kFilterPart) {
+    ConvolutionStep step = make_step(desc, nullptr, &tensors[0].tensor, nullptr, nullptr);
+    step.kind = ProductKind::filter;
+    const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
+    plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
+    return;
+  }
+  const bool is_packed_filter = parameters_of(desc).strip != 0;
+  ConvolutionStep step =
+      make_step(desc, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
+                desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
+  step.kind = ProductKind::convolution;
+  if (const auto pixels = without_windows(step); pixels && is_packed_filter) {
+    const ProductStep product = as_product(step, *pixels);
+    const Operand operands[] = {tensors[kFilter].operand(), tensors[kInput].operand(), tensors[kBias].operand(),
+                                tensors.back().operand()};
+    plan.add(family, operands, std::as_bytes(std::span(&product, 1)));
+    return;
+  }
+  const Operand operands[] = {tensors[kInput].operand(), tensors[kFilter].operand(), tensors[kBias].operand(),
+                              tensors.back().operand()};
+  plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// The elements of the output are handed on as tiles of rows, so the pixels of a class must follow one another.
+Joins convolution_joins(const OpDesc& desc) {
+  const bool hands_on = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
+                        all_window_classes(parameters_of(desc).windows) == 1;
+  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+}
+
+}  // namespace anydml::products

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/product/cpu/kernels.h"
+
+namespace anydml {
+
+// For the steps of a convolution. kernels: null where the definition computes. Null: the step is for another target.
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const ProductKernels* kernels,
+                                                                 const cpu::Machine& machine, cpu::Neighbour after);
+
+}  // namespace anydml

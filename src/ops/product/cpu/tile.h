@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// One tile of a product. The factors come from two sources, which bring them into the forms that kernels take:
+//
+//   Rows      begin(first, depth)                  a block of factors comes next
+//             strip(row, rows, first, depth)       the factors of these rows, `rows` of them for each k
+//   Columns   begin(first, depth)
+//             panel(column, first, depth)          those of the columns from this one on
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/product/cpu/kernels.h"
+
+namespace anydml {
+
+[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
+[[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
+  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
+  return parts_of(parts_of(size, parts), unit) * unit;
+}
+
+inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
+
+// The factors of a panel's columns for one k after another, `step` elements apart.
+struct Panel {
+  const f32* first;
+  std::int64_t step;
+};
+
+// The rows of A that were packed as strips beforehand.
+struct PackedStrips {
+  const f32* first;  // of the tile's first row, with which a strip begins
+  std::int64_t depth;
+
+  void begin(std::int64_t, std::int64_t) {}
+  [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t block, std::int64_t) const {
+    return first + row * depth + block * rows;
+  }
+};
+
+// One factor of a matrix that was packed so. rows: of the matrix; of_strip: of a strip.
+[[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
+                                       std::int64_t row, std::int64_t k) {
+  const std::int64_t first = row / of_strip * of_strip;
+  return matrix[first * depth + k * std::min(of_strip, rows - first) + row - first];
+}
+
+struct TileTotals {
+  f32* first;
+  std::int64_t row_step;
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+// Block by block, each panel meets all strips.
+template <class Rows, class Columns>
+void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
+  for (std::int64_t first = 0; first < depth; first += kProductBlock) {
+    const std::int64_t of_block = std::min(kProductBlock, depth - first);
+    a.begin(first, of_block);
+    b.begin(first, of_block);
+    for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {
+      const Panel panel = b.panel(column, first, of_block);
+      for (std::int64_t row = 0; row < tile.rows; row += kernels.strip) {
+        const std::int64_t rows = std::min(kernels.strip, tile.rows - row);
+        kernels.blocks[rows - 1](a.strip(row, rows, first, of_block), panel.first, panel.step, of_block,
+                                 tile.first + row * tile.row_step + column, tile.row_step, first == 0);
+      }
+    }
+  }
+}
+
+// The same for one strip of rows, whose factors are there for all blocks: each panel from the first k to the last.
+template <class Rows, class Columns>
+void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
+  for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {
+    for (std::int64_t first = 0; first < depth; first += kProductBlock) {
+      const std::int64_t of_block = std::min(kProductBlock, depth - first);
+      const Panel panel = b.panel(column, first, of_block);
+      kernels.blocks[tile.rows - 1](a.strip(0, tile.rows, first, of_block), panel.first, panel.step, of_block,
+                                    tile.first + column, tile.row_step, first == 0);
+    }
+  }
+}
+
+}  // namespace anydml

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "ops/product/cpu/windows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace anydml {
+namespace {
+
+std::int64_t distance(std::int64_t move) { return move < 0 ? -move : move; }
+
+// Every element is copied once, or once for each tap where fewer elements are copied so: taps that are far apart, or
+// steps over elements that no tap meets.
+WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::int64_t count) {
+  const std::int64_t taps = std::max<std::int64_t>(1, along.taps.count);
+  const std::int64_t span = (taps - 1) * distance(along.tap_move);
+  const std::int64_t places = (count - 1) * along.output_move + span + 1;
+  const std::int64_t length = (places + along.output_move - 1) / along.output_move;
+  const std::int64_t start = along.first + first * along.output_move;
+  if (along.output_move > places || along.output_move * length > taps * count) {
+    return {.parts = taps,
+            .length = count,
+            .start = start,
+            .part_move = along.tap_move,
+            .place_move = along.output_move,
+            .tap_first = 0,
+            .tap_move = 1,
+            .is_spread = true};
+  }
+  return {.parts = along.output_move,
+          .length = length,
+          .start = along.tap_move < 0 ? start - span : start,
+          .part_move = 1,
+          .place_move = along.output_move,
+          .tap_first = along.tap_move < 0 ? span : 0,
+          .tap_move = along.tap_move,
+          .is_spread = false};
+}
+
+template <class Word>
+struct Copier {
+  const Windows& windows;
+  const WindowPlane& plane;
+  Word padding;
+
+  // Elements of a row of the image, which is `from`, at places start, start + place_move, and so on.
+  void copy_stretch(const std::byte* from, std::int64_t start, Word* to) const {
+    const WindowPlane::Axis& axis = plane.axes[2];
+    const WindowAxis& image = windows.axes[2];
+    const std::int64_t move = axis.place_move;
+    const std::int64_t length = axis.length;
+    const std::int64_t first = start >= 0 ? 0 : std::min(length, (-start + move - 1) / move);
+    const std::int64_t end =
+        start >= image.input ? first : std::clamp((image.input - start + move - 1) / move, first, length);
+    std::fill(to, to + first, padding);
+    std::fill(to + end, to + length, padding);
+    const std::int64_t step = move * image.input_step;
+    const std::byte* at = from + (start + first * move) * image.input_step;
+    if (step == static_cast<std::int64_t>(sizeof(Word))) {
+      std::memcpy(to + first, at, static_cast<std::size_t>(end - first) * sizeof(Word));
+    } else if (step == 2 * static_cast<std::int64_t>(sizeof(Word))) {
+      for (std::int64_t i = first; i < end; ++i) {
+        std::memcpy(to + i, at + (i - first) * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+      }
+    } else {
+      for (std::int64_t i = first; i < end; ++i, at += step) {
+        std::memcpy(to + i, at, sizeof(Word));
+      }
+    }
+  }
+
+  void copy_row(const std::byte* from, Word* to) const {
+    const WindowPlane::Axis& axis = plane.axes[2];
+    for (std::int64_t part = 0; part < axis.parts; ++part) {
+      copy_stretch(from, axis.start + part * axis.part_move, to + part * axis.length);
+    }
+  }
+
+  // Calls use(whether the image has the place, the place) for each element of a dimension.
+  template <class Use>
+  static void for_each_place(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
+    for (std::int64_t part = 0; part < axis.parts; ++part) {
+      std::int64_t place = axis.start + part * axis.part_move;
+      for (std::int64_t i = 0; i < axis.length; ++i, place += axis.place_move) {
+        use(place >= 0 && place < size, place);
+      }
+    }
+  }
+
+  void copy_plane(const std::byte* from, Word* to) const {
+    const std::int64_t length = plane.axes[2].elements();
+    for_each_place(plane.axes[0], windows.axes[0].input, [&](bool has_slice, std::int64_t slice) {
+      for_each_place(plane.axes[1], windows.axes[1].input, [&](bool has_row, std::int64_t row) {
+        if (has_slice && has_row) {
+          copy_row(from + slice * windows.axes[0].input_step + row * windows.axes[1].input_step, to);
+        } else {
+          std::fill(to, to + length, padding);
+        }
+        to += length;
+      });
+    });
+  }
+};
+
+template <class Word>
+void copy_words(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
+                std::int64_t channels, const void* padding, std::byte* to) {
+  Copier<Word> copier{.windows = windows, .plane = plane, .padding = {}};
+  std::memcpy(&copier.padding, padding, sizeof(Word));
+  auto* words = reinterpret_cast<Word*>(to);
+  for (std::int64_t i = 0; i < channels; ++i, words += plane.elements()) {
+    copier.copy_plane(from + i * channel_step, words);
+  }
+}
+
+// Stretches of a panel: where they are in the planes and in the panel, in bytes.
+struct Stretch {
+  std::int64_t from;
+  std::int64_t to;
+};
+constexpr std::int64_t kMostWidth = 128;
+
+// Each stretch is copied as long as the panel is wide: what is too much is overwritten by the next one.
+template <std::size_t kBytes>
+void copy_stretches(const std::byte* planes, const std::int64_t* offsets, std::int64_t depth, std::int64_t bytes,
+                    const Stretch* stretches, std::int64_t count, std::byte* to) {
+  if (count == 1) {
+    for (std::int64_t k = 0; k < depth; ++k, to += kBytes) {
+      std::memcpy(to, planes + offsets[k] * bytes + stretches[0].from, kBytes);
+    }
+    return;
+  }
+  if (count == 2) {
+    for (std::int64_t k = 0; k < depth; ++k, to += kBytes) {
+      const std::byte* const from = planes + offsets[k] * bytes;
+      std::memcpy(to, from + stretches[0].from, kBytes);
+      std::memcpy(to + stretches[1].to, from + stretches[1].from, kBytes);
+    }
+    return;
+  }
+  for (std::int64_t k = 0; k < depth; ++k, to += kBytes) {
+    const std::byte* const from = planes + offsets[k] * bytes;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + stretches[i].to, from + stretches[i].from, kBytes);
+    }
+  }
+}
+
+}  // namespace
+
+WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile) {
+  WindowPlane plane{};
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    plane.axes[i] = plane_axis(classes.axes[i], tile.first[i], tile.count[i]);
+  }
+  plane.row_step = plane.axes[2].elements();
+  plane.slice_step = plane.axes[1].elements() * plane.row_step;
+  return plane;
+}
+
+void copy_planes(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
+                 std::int64_t channels, std::size_t element_bytes, const void* padding, std::byte* to) noexcept {
+  switch (element_bytes) {
+    case 1:
+      copy_words<std::uint8_t>(windows, plane, from, channel_step, channels, padding, to);
+      break;
+    case 2:
+      copy_words<std::uint16_t>(windows, plane, from, channel_step, channels, padding, to);
+      break;
+    default:
+      copy_words<std::uint32_t>(windows, plane, from, channel_step, channels, padding, to);
+  }
+}
+
+void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::int64_t first, std::int64_t depth,
+                 std::int64_t* to) noexcept {
+  const std::int64_t counts[] = {classes.axes[0].taps.count, classes.axes[1].taps.count, classes.axes[2].taps.count};
+  std::int64_t tap = first % classes.taps();
+  std::int64_t at[kWindowAxes] = {tap / (counts[1] * counts[2]), tap / counts[2] % counts[1], tap % counts[2]};
+  std::int64_t outer = 0;
+  std::int64_t base = 0;
+  const auto set_outer = [&] {
+    outer = base + plane.axes[0].offset_of_tap(at[0]) * plane.slice_step +
+            plane.axes[1].offset_of_tap(at[1]) * plane.row_step;
+  };
+  set_outer();
+  for (std::int64_t k = 0; k < depth; ++k) {
+    to[k] = outer + plane.axes[2].offset_of_tap(at[2]);
+    if (++at[2] == counts[2]) {
+      at[2] = 0;
+      if (++at[1] == counts[1]) {
+        at[1] = 0;
+        if (++at[0] == counts[0]) {
+          at[0] = 0;
+          base += plane.elements();
+        }
+      }
+      set_outer();
+    }
+  }
+}
+
+void pack_windows(const WindowPlane& plane, const WindowTile& tile, const std::byte* planes,
+                  const std::int64_t* offsets, std::int64_t depth, std::int64_t output, std::int64_t width,
+                  std::size_t element_bytes, std::byte* to) noexcept {
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  Stretch stretches[kMostWidth];
+  std::int64_t count = 0;
+  const std::int64_t end = std::min(width, tile.outputs() - output);
+  for (std::int64_t i = 0; i < end;) {
+    const std::int64_t at = output + i;
+    const std::int64_t column = at % tile.count[2];
+    const std::int64_t row = at / tile.count[2];
+    stretches[count++] = {.from = (plane.offset_of_row(row / tile.count[1], row % tile.count[1]) + column) * bytes,
+                          .to = i * bytes};
+    i += tile.count[2] - column;
+  }
+  switch (width * bytes) {
+    case 16:
+      copy_stretches<16>(planes, offsets, depth, bytes, stretches, count, to);
+      break;
+    case 32:
+      copy_stretches<32>(planes, offsets, depth, bytes, stretches, count, to);
+      break;
+    case 64:
+      copy_stretches<64>(planes, offsets, depth, bytes, stretches, count, to);
+      break;
+    default:
+      copy_stretches<128>(planes, offsets, depth, bytes, stretches, count, to);
+  }
+}
+
+}  // namespace anydml

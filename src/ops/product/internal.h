@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What the files of this family share: the operators that only the family knows, and their steps.
+#pragma once
+
+#include <span>
+
+#include "ops/family.h"
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+#include "ops/product/step.h"
+
+namespace anydml::products {
+
+[[nodiscard]] constexpr facts::Operator internal_operator(std::string_view name) {
+  facts::Operator op{};
+  op.name = name;
+  return op;
+}
+
+// The stride of a dimension in bytes; that of a dimension of size 1 means nothing.
+[[nodiscard]] inline std::int64_t step_of(const TensorDesc& tensor, std::uint32_t dimension) {
+  return tensor.sizes[dimension] == 1
+             ? 0
+             : tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type));
+}
+
+// FLOAT16 is computed in FLOAT32; the conversions are operators before and after. The value is as the output's type is.
+[[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
+// The tensor that the product itself makes: the output, or a packed one of FLOAT32 where operators come after it.
+[[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
+// The operators after the product: rounding to FLOAT16, and the fused activation.
+[[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
+
+// Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
+void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
+
+// CONVOLUTION, in convolution.cpp.
+[[nodiscard]] bool is_convolution(const OpDesc& desc);
+[[nodiscard]] Status check_convolution(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device);
+[[nodiscard]] bool is_convolution_part(const OpDesc& desc);
+void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+[[nodiscard]] Joins convolution_joins(const OpDesc& desc);
+
+}  // namespace anydml::products
