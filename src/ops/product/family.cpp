@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of sums of products: GEMM. It becomes two operators that only this family knows, PRODUCT_PACK, which
-// brings B into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
+// The family of sums of products: GEMM, and those of integer.cpp. GEMM becomes two operators that only this family
+// knows, PRODUCT_PACK, which brings B into the form that kernels want, and PRODUCT; the fused activation is an
+// element-wise operator after them.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
+#include "ops/product/integer.h"
 #include "ops/product/step.h"
 #include "plan/reshape.h"
 #include "text/format.h"
@@ -60,8 +62,10 @@ Status check(const OpDesc& desc) {
         desc, desc.output(),
         format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
   }
-  return check_fused_activation(desc);
+  return is_integer_product(*desc.op) ? Status() : check_fused_activation(desc);
 }
+
+}  // namespace
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
@@ -134,6 +138,8 @@ void exchange(ProductStep& step) {
   }
 }
 
+namespace {
+
 ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
   const ProductParameters parameters = parameters_of(desc);
   const TensorDesc& a = tensors[kA].tensor;
@@ -174,6 +180,10 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  if (is_integer_product(*desc.op)) {
+    lower_integer_product(desc, tensors, plan);
+    return;
+  }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
   Operand operands[4];
   std::size_t count = 0;
@@ -189,6 +199,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
+  if (is_integer_product(*desc.op)) {
+    return integer_product_joins(desc);
+  }
   const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
@@ -211,6 +224,9 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int
 }
 
 Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
+  if (is_integer_product(*desc.op)) {
+    return integer_product_parts(desc, device, known);
+  }
   if (!desc.internal.empty()) {
     return OpParts();
   }
@@ -275,14 +291,21 @@ extern const Family product_family;
 const Family product_family = {
     .id = FamilyId::product,
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
-    .types = [](const facts::Operator&,
-                std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
+    .types =
+        [](const facts::Operator& op, std::size_t position) {
+          return is_integer_product(op) ? integer_product_types(op, position)
+                                        : type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+        },
     .by_element = false,
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
     .parts = parts,
+    .has_on =
+        [](const OpDesc& desc, const DeviceTraits& device) {
+          return !is_integer_product(*desc.op) || integer_product_is_on(desc, device);
+        },
 };
 
 }  // namespace anydml

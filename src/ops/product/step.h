@@ -14,7 +14,8 @@
 
 namespace anydml {
 
-enum class ProductKind : std::uint32_t { pack, product };
+// The parameters of an integer product are an IntegerStep (integer_step.h), which begins with a ProductStep.
+enum class ProductKind : std::uint32_t { pack, product, integer_pack, integer_product };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 
