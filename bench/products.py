@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
+ATTRIBUTES = (("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0))
 SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
 
 
@@ -37,13 +38,13 @@ def best_time(run, seconds, clock):
     return best
 
 
-def peak(threads, seconds, clock):
-    """Floating-point operations in a second, of all threads together."""
+def peak(threads, seconds, clock, source="multiply_adds.c"):
+    """Operations in a second, of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
         native = "-mcpu=native" if platform.machine() == "aarch64" else "-march=native"
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-ffp-contract=fast", native, "-shared", "-fPIC",
-                        str(ROOT / "bench" / "multiply_adds.c"), "-o", library], check=True)
+                        str(ROOT / "bench" / source), "-o", library], check=True)
         multiply_adds = ctypes.CDLL(library).multiply_adds
     multiply_adds.restype = ctypes.c_double
     done = [0.0] * threads
@@ -65,30 +66,29 @@ def peak(threads, seconds, clock):
     return sum(done) / taken
 
 
-class Gemm:
-    """A graph of one operator. B is a constant, which is packed once, or an input."""
+class Product:
+    """A graph of one operator over arrays, of which some are constants. A constant B is packed once."""
 
-    def __init__(self, library, a, b, out, constant):
-        self.handle, self.arrays = library.handle, (a, b, out)
+    def __init__(self, library, operator, arrays, out, constants=(), attributes=()):
+        self.handle, self.arrays = library.handle, (*arrays, out)
         graph, self.compiled = ctypes.c_void_p(), ctypes.c_void_p()
-        values = (ctypes.c_uint64 * 3)()
-        attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
-        given = (Attribute * len(attributes))(*(to_attribute(*one) for one in attributes))
-        tensors = [to_tensor(one) for one in (a, b, out)]
-        add_b = self.handle.anydml_graph_add_constant if constant else self.handle.anydml_graph_add_input
-        for function, *arguments in (
-                (self.handle.anydml_graph_create, ctypes.byref(graph)),
-                (self.handle.anydml_graph_add_input, graph, ctypes.byref(tensors[0]), self.place(values, 0)),
-                (add_b, graph, ctypes.byref(tensors[1]), self.place(values, 1)),
-                (self.handle.anydml_graph_add_operator, graph, b"GEMM", values, ctypes.c_size_t(2),
-                 ctypes.byref(tensors[2]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)),
-                 self.place(values, 2))):
-            self.call(function, *arguments)
-        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[2]))
+        values = (ctypes.c_uint64 * (len(arrays) + 1))()
+        given = (Attribute * max(1, len(attributes)))(*(to_attribute(*one) for one in attributes))
+        tensors = [None if one is None else to_tensor(one) for one in self.arrays]
+        self.call(self.handle.anydml_graph_create, ctypes.byref(graph))
+        for i, tensor in enumerate(tensors[:-1]):
+            if tensor is not None:
+                add = (self.handle.anydml_graph_add_constant if i in constants else self.handle.anydml_graph_add_input)
+                self.call(add, graph, ctypes.byref(tensor), self.place(values, i))
+        self.call(self.handle.anydml_graph_add_operator, graph, operator.encode(), values, ctypes.c_size_t(len(arrays)),
+                  ctypes.byref(tensors[-1]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(attributes)),
+                  self.place(values, len(arrays)))
+        self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[len(arrays)]))
         self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
         self.handle.anydml_graph_release(graph)
-        self.inputs = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
-        self.count = ctypes.c_size_t(1 if constant else 2)
+        runs = [one.ctypes.data for i, one in enumerate(arrays) if one is not None and i not in constants]
+        self.inputs = (ctypes.c_void_p * len(runs))(*runs)
+        self.count = ctypes.c_size_t(len(runs))
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
 
     @staticmethod
@@ -115,15 +115,16 @@ def measure(path, threads, seconds):
     for rows, columns, depth in SHAPES:
         a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
         out = np.empty((rows, columns), np.float32)
-        runs = [Gemm(library, a, b, out, True), Gemm(library, a, b, out, False), lambda: np.matmul(a, b, out=out)]
+        runs = [*(Product(library, "GEMM", (a, b), out, constants, ATTRIBUTES) for constants in ((1,), ())),
+                lambda: np.matmul(a, b, out=out)]
         work = 2 * rows * columns * depth
         times = [best_time(run, seconds, clock) for run in runs]
         cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
         print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(measure, script, description):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}))
     parser.add_argument("--seconds", type=float, default=1.0)
@@ -135,9 +136,9 @@ def main():
     for threads in given.threads:
         names = ("ANYDML_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **dict.fromkeys(names, str(threads)), "ANYDML_PLUGINS": "none"}
-        subprocess.run([sys.executable, __file__, given.library, "--child", "--threads", str(threads), "--seconds",
+        subprocess.run([sys.executable, script, given.library, "--child", "--threads", str(threads), "--seconds",
                         str(given.seconds)], env=environment, check=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, __file__, __doc__)

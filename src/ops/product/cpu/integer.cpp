@@ -20,8 +20,11 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kDepthBlock = 1024;  // of what is packed and multiplied at a time; a multiple of kDepthUnit
-constexpr TileLimits kMost = {.rows = 96, .columns = 512, .least_work = 2'000'000};
+// Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
+constexpr TileLimits kMost = {.rows = 48, .columns = 512, .least_work = 2'000'000};
+constexpr std::int64_t kDepthBlock = 1024;      // a multiple of kDepthUnit
+constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
+constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
 constexpr std::int64_t kWord = 4;
 constexpr std::size_t kAlignment = 64;
 
@@ -39,6 +42,22 @@ BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, b
 
 // Ones, which the kernels multiply to find sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) { std::memset(to, 1, static_cast<std::size_t>(count)); }
+
+// The k of a block, for tiles of so many rows: a multiple of kDepthBlock.
+std::int64_t depth_block(std::int64_t rows) {
+  const std::int64_t most = kMost.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
+  return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
+}
+
+// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, of which one side is
+// ones for kDepthBlock of k.
+void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
+            std::int64_t b_step, std::int64_t depth, u32* sums) {
+  for (std::int64_t k = 0; k < depth; k += kDepthBlock) {
+    kernels.multiply(rows, a + k * a_step, b + k * b_step, parts_of(std::min(kDepthBlock, depth - k), kernels.group),
+                     sums, kernels.panel, k == 0);
+  }
+}
 
 // What a piece needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
 struct Buffers {
@@ -58,8 +77,8 @@ struct Buffers {
   std::size_t bytes = 0;
 
   Buffers(const IntegerStep& step, const IntegerKernels& kernels, const Tiles& tiles) {
-    const std::int64_t depth = padded_depth(std::min(kDepthBlock, step.product.depth));
     const std::int64_t rows = kernels.padded_rows(tiles.rows);
+    const std::int64_t depth = padded_depth(std::min(depth_block(rows), step.product.depth));
     const auto take = [&](std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (static_cast<std::size_t>(count) + kAlignment - 1) / kAlignment * kAlignment;
@@ -67,8 +86,8 @@ struct Buffers {
     };
     totals = take(rows * tiles.columns * kWord);
     of_a = take(rows * depth);
-    of_b = take(step.product.panel == 0 ? kernels.panel * depth : 0);
-    ones = take(std::max(kernels.panel, kernels.row_unit) * depth);
+    of_b = take(step.product.panel == 0 ? std::max(kColumnsTogether, kernels.panel) * depth : 0);
+    ones = take(std::max(kernels.panel, kernels.row_unit) * std::min(depth, kDepthBlock));
     sums = take(kernels.strip * kernels.panel * kWord);
     row_sums = take(rows * kWord);
     row_zeros = take(rows * kWord);
@@ -92,6 +111,7 @@ class IntegerRun final : public cpu::Prepared {
         kernels_(kernels),
         rows_(integer_rows(machine.target)),
         tiles_(tiles),
+        depth_(depth_block(kernels.padded_rows(tiles.rows))),
         buffers_(step, kernels, tiles),
         after_(std::move(after)),
         pack_a_(packing_of(kernels, rows_, step.signed_a != 0, !kernels.unsigned_a)),
@@ -166,8 +186,8 @@ class IntegerRun final : public cpu::Prepared {
     std::fill_n(at<u32>(work, buffers_.row_sums), place.rows, 0U);
     std::fill_n(at<u32>(work, buffers_.column_sums), tiles_.columns, 0U);
     u8* const of_a = at<u8>(work, buffers_.of_a);
-    for (std::int64_t first = 0; first < product_.depth; first += kDepthBlock) {
-      const std::int64_t depth = std::min(kDepthBlock, product_.depth - first);
+    for (std::int64_t first = 0; first < product_.depth; first += depth_) {
+      const std::int64_t depth = std::min(depth_, product_.depth - first);
       const std::int64_t groups = parts_of(depth, kernels_.group);
       const std::int64_t row_bytes = groups * kernels_.group;
       pack_rows(work, first, depth, of_a);
@@ -194,12 +214,13 @@ class IntegerRun final : public cpu::Prepared {
     const std::int64_t groups = parts_of(depth, kernels_.group);
     for (std::int64_t row = 0; row < place.rows; row += kernels_.strip) {
       const std::int64_t rows = std::min(kernels_.strip, place.rows - row);
+      const std::int64_t width = kernels_.padded_rows(rows);
       u8* const strip = of_a + row * groups * kernels_.group;
       pack_bytes(pack_a_, element(work, IntegerOperand::a, product_.a, place.row + row, first), product_.a.column,
-                 product_.a.row, depth, rows, kernels_.padded_rows(rows), strip);
+                 product_.a.row, depth, rows, {.first = strip, .width = width, .step = 0});
       if (work.has_column_zeros) {
         u32* const sums = at<u32>(work, buffers_.sums);
-        kernels_.multiply(rows, strip, at<u8>(work, buffers_.ones), groups, sums, kernels_.panel, true);
+        add_up(kernels_, rows, strip, width, at<u8>(work, buffers_.ones), 0, depth, sums);
         for (std::int64_t i = 0; i < rows; ++i) {
           at<u32>(work, buffers_.row_sums)[row + i] += sums[i * kernels_.panel];
         }
@@ -213,21 +234,27 @@ class IntegerRun final : public cpu::Prepared {
     return reinterpret_cast<const u8*>(matrix) +
            (work.place.column + column) / kernels_.panel * integer_panel_bytes(kernels_.panel, product_.depth);
   }
-  // The bytes of B for one panel and a block of k: where they are, or packed in the buffer.
+  // The bytes of B for one panel and a block of k: where they are, or packed in the buffer with some that follow. Asked
+  // for panel after panel.
   [[nodiscard]] const u8* panel_of(const Work& work, std::int64_t column, std::int64_t first,
                                    std::int64_t depth) const {
     if (product_.panel != 0) {
       return packed_panel(work, column) + first * kernels_.panel;
     }
-    u8* const panel = at<u8>(work, buffers_.of_b);
-    const std::int64_t columns = std::min(kernels_.panel, work.place.columns - column);
-    pack_bytes(pack_b_, element(work, IntegerOperand::b, product_.b, first, work.place.column + column), product_.b.row,
-               product_.b.column, depth, columns, kernels_.panel, panel);
+    const std::int64_t panel_bytes = kernels_.panel * padded_depth(depth);
+    const std::int64_t together = std::max(kColumnsTogether, kernels_.panel);
+    u8* const panels = at<u8>(work, buffers_.of_b);
+    u8* const panel = panels + column % together / kernels_.panel * panel_bytes;
+    if (column % together == 0) {
+      pack_bytes(pack_b_, element(work, IntegerOperand::b, product_.b, first, work.place.column + column),
+                 product_.b.row, product_.b.column, depth, std::min(together, work.place.columns - column),
+                 {.first = panels, .width = kernels_.panel, .step = panel_bytes});
+    }
     if (work.has_row_zeros) {
-      kernels_.multiply(1, at<u8>(work, buffers_.ones), panel, parts_of(depth, kernels_.group),
-                        at<u32>(work, buffers_.sums), kernels_.panel, true);
+      u32* const sums = at<u32>(work, buffers_.sums);
+      add_up(kernels_, 1, at<u8>(work, buffers_.ones), 0, panel, kernels_.panel, depth, sums);
       for (std::int64_t i = 0; i < kernels_.panel; ++i) {
-        at<u32>(work, buffers_.column_sums)[column + i] += at<u32>(work, buffers_.sums)[i];
+        at<u32>(work, buffers_.column_sums)[column + i] += sums[i];
       }
     }
     return panel;
@@ -291,7 +318,7 @@ class IntegerRun final : public cpu::Prepared {
     IntegerRow row{
         .totals = nullptr,
         .column_sums = work.has_row_zeros || work.has_column_zeros ? at<u32>(work, buffers_.column_sums) : nullptr,
-        .column_zeros = at<u32>(work, buffers_.column_zeros),
+        .column_zeros = work.has_column_zeros ? at<u32>(work, buffers_.column_zeros) : nullptr,
         .zero = 0,
         .rest = 0,
         .factors = at<f32>(work, buffers_.factors),
@@ -336,6 +363,7 @@ class IntegerRun final : public cpu::Prepared {
   const IntegerKernels& kernels_;
   const IntegerRows& rows_;
   Tiles tiles_;
+  std::int64_t depth_;  // of a block
   Buffers buffers_;
   cpu::Neighbour after_;
   BytePacking pack_a_;
@@ -360,19 +388,21 @@ class IntegerPackRun final : public cpu::Prepared {
     auto* const sums = reinterpret_cast<u32*>(piece.scratch + kernels_.row_unit * kDepthBlock);
     fill_ones(ones, kernels_.row_unit * std::min(kDepthBlock, padded_depth(product_.depth)));
     const std::int64_t width = kernels_.panel;
-    for (std::int64_t number = first; number < end; ++number) {
+    const std::int64_t bytes = integer_panel_bytes(width, product_.depth);
+    for (std::int64_t number = first; number < end;) {
+      // Those of one matrix together.
       const std::int64_t batch = number / product_.panels();
-      const std::int64_t column = number % product_.panels() * width;
-      auto* const to = reinterpret_cast<u8*>(operands[1] + batch_offset(product_, product_.output, batch)) +
-                       number % product_.panels() * integer_panel_bytes(width, product_.depth);
-      pack_bytes(pack_, operands[0] + batch_offset(product_, product_.b, batch) + column * product_.b.column,
-                 product_.b.row, product_.b.column, product_.depth, std::min(width, product_.columns - column), width,
-                 to);
-      for (std::int64_t k = 0; k < product_.depth; k += kDepthBlock) {
-        const std::int64_t depth = std::min(kDepthBlock, product_.depth - k);
-        kernels_.multiply(1, ones, to + k * width, parts_of(depth, kernels_.group), sums, width, k == 0);
+      const std::int64_t panel = number % product_.panels();
+      const std::int64_t panels = std::min(end - number, product_.panels() - panel);
+      auto* to = reinterpret_cast<u8*>(operands[1] + batch_offset(product_, product_.output, batch)) + panel * bytes;
+      pack_bytes(pack_, operands[0] + batch_offset(product_, product_.b, batch) + panel * width * product_.b.column,
+                 product_.b.row, product_.b.column, product_.depth,
+                 std::min(panels * width, product_.columns - panel * width),
+                 {.first = to, .width = width, .step = bytes});
+      for (const std::int64_t after = number + panels; number < after; ++number, to += bytes) {
+        add_up(kernels_, 1, ones, 0, to, width, product_.depth, sums);
+        std::memcpy(to + width * padded_depth(product_.depth), sums, static_cast<std::size_t>(width * kWord));
       }
-      std::memcpy(to + width * padded_depth(product_.depth), sums, static_cast<std::size_t>(width * kWord));
     }
   }
 

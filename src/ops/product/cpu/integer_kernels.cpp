@@ -95,41 +95,90 @@ void add_block(const u8* HWY_RESTRICT a, const u8* HWY_RESTRICT b, std::int64_t 
 // Pairs of k, then fours, then eights of a column come beside each other, by vectors of 16 bytes whatever the target's
 // are.
 template <std::size_t kGroupLength>
-void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t width, u8 flip,
-                u8* to) noexcept {
+HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
   const hn::Full128<u8> d;
   const hn::Half<decltype(d)> d_half;
   const hn::Repartition<u16, decltype(d)> d_pairs;
   const hn::Repartition<u32, decltype(d)> d_fours;
   const auto turned = hn::Set(d, flip);
-  for (std::int64_t group = 0; group < groups; ++group) {
-    const auto pair = [&](std::size_t k) HWY_ATTR {
-      const std::byte* const at = from + static_cast<std::int64_t>(k) * k_stride;
-      const auto first = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at)));
-      const auto second = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at + k_stride)));
-      return hn::BitCast(d_pairs, hn::Xor(hn::InterleaveLower(d, first, second), turned));
-    };
-    const auto first = pair(0);
-    const auto second = pair(2);
-    const auto low = hn::InterleaveLower(d_pairs, first, second);
-    const auto high = hn::InterleaveUpper(d_pairs, first, second);
-    if constexpr (kGroupLength == 4) {
-      hn::StoreU(hn::BitCast(d, low), d, to);
-      hn::StoreU(hn::BitCast(d, high), d, to + 16);
-    } else {
-      const auto third = pair(4);
-      const auto fourth = pair(6);
-      const auto next_low = hn::BitCast(d_fours, hn::InterleaveLower(d_pairs, third, fourth));
-      const auto next_high = hn::BitCast(d_fours, hn::InterleaveUpper(d_pairs, third, fourth));
-      const auto low_fours = hn::BitCast(d_fours, low);
-      const auto high_fours = hn::BitCast(d_fours, high);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, low_fours, next_low)), d, to);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, low_fours, next_low)), d, to + 16);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, high_fours, next_high)), d, to + 32);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, high_fours, next_high)), d, to + 48);
+  const auto pair = [&](std::size_t k) HWY_ATTR {
+    const std::byte* const at = from + static_cast<std::int64_t>(k) * k_stride;
+    const auto first = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at)));
+    const auto second = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at + k_stride)));
+    return hn::BitCast(d_pairs, hn::Xor(hn::InterleaveLower(d, first, second), turned));
+  };
+  const auto first = pair(0);
+  const auto second = pair(2);
+  const auto low = hn::InterleaveLower(d_pairs, first, second);
+  const auto high = hn::InterleaveUpper(d_pairs, first, second);
+  if constexpr (kGroupLength == 4) {
+    hn::StoreU(hn::BitCast(d, low), d, to);
+    hn::StoreU(hn::BitCast(d, high), d, to + 16);
+  } else {
+    const auto third = pair(4);
+    const auto fourth = pair(6);
+    const auto next_low = hn::BitCast(d_fours, hn::InterleaveLower(d_pairs, third, fourth));
+    const auto next_high = hn::BitCast(d_fours, hn::InterleaveUpper(d_pairs, third, fourth));
+    const auto low_fours = hn::BitCast(d_fours, low);
+    const auto high_fours = hn::BitCast(d_fours, high);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, low_fours, next_low)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, low_fours, next_low)), d, to + 16);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, high_fours, next_high)), d, to + 32);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, high_fours, next_high)), d, to + 48);
+  }
+}
+
+// Group by group, so that a line of the cache is read once for all panels.
+template <std::size_t kGroupLength>
+void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
+                const PanelPlace& to) noexcept {
+  constexpr auto kLength = static_cast<std::int64_t>(kGroupLength);
+  const std::int64_t of_panel = to.width / kInterleaved;
+  for (std::int64_t group = 0; group < groups; ++group, from += kLength * k_stride) {
+    u8* panel = to.first + group * to.width * kLength;
+    for (std::int64_t done = 0; done < eights; panel += to.step) {
+      for (std::int64_t i = 0; i < of_panel && done < eights; ++i, ++done) {
+        interleave_group<kGroupLength>(from + done * kInterleaved, k_stride, flip, panel + i * kInterleaved * kLength);
+      }
     }
-    from += static_cast<std::int64_t>(kGroupLength) * k_stride;
-    to += width * static_cast<std::int64_t>(kGroupLength);
+  }
+}
+
+// Rounded and saturated by instructions; the last elements by the definition.
+template <class Out>
+void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
+  const IntegerRow row = given;
+  const Sums d;
+  const hn::RebindToFloat<Sums> d_float;
+  const hn::Rebind<i16, Sums> d_half;
+  const hn::Rebind<Out, Sums> d_out;
+  constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
+  const auto load = [&](const auto* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from)); };
+  const auto zero = hn::Set(d, static_cast<i32>(row.zero));
+  const auto rest = hn::Set(d, static_cast<i32>(row.rest));
+  std::int64_t i = 0;
+  for (; i + kLanes <= row.count; i += kLanes) {
+    auto total = load(row.totals + i);
+    if (row.column_sums != nullptr) {
+      total = hn::Sub(total, hn::Mul(zero, load(row.column_sums + i)));
+      if (row.column_zeros != nullptr) {
+        total = hn::Sub(total, hn::Mul(load(row.column_zeros + i), rest));
+      }
+    }
+    const auto scaled = hn::Mul(hn::ConvertTo(d_float, total), hn::LoadU(d_float, row.factors + i));
+#if HWY_TARGET == HWY_NEON
+    const Vector nearest(vcvtnq_s32_f32(scaled.raw));  // saturates, and makes 0 of NaN
+    const auto moved = hn::DemoteTo(d_half, Vector(vqaddq_s32(nearest.raw, load(row.zeros + i).raw)));
+#else
+    // Further away than any zero point could bring back.
+    const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
+    const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
+    const auto moved = hn::DemoteTo(d_half, hn::Add(hn::NearestInt(bounded), load(row.zeros + i)));
+#endif
+    hn::StoreU(hn::DemoteTo(d_out, moved), d_out, reinterpret_cast<Out*>(to) + i);
+  }
+  for (; i < row.count; ++i) {
+    put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
   }
 }
 
@@ -174,6 +223,13 @@ namespace generic {
 namespace {
 
 #include "ops/product/cpu/integer_rows-inl.h"
+
+template <class Out>
+void to_quantized(const IntegerRow& row, std::byte* to) noexcept {
+  for (std::int64_t i = 0; i < row.count; ++i) {
+    put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
+  }
+}
 
 constexpr std::int64_t kPanel = integer_panel_columns(16);
 constexpr std::int64_t kGroup = 4;

@@ -41,13 +41,20 @@ struct IntegerKernels {
 // - zero * column_sums[i] - column_zeros[i] * rest.
 struct IntegerRow {
   const u32* totals;
-  const u32* column_sums;   // null: there is nothing to correct
-  const u32* column_zeros;  // the zero points of the columns
+  const u32* column_sums;   // null: no zero point of a row counts, and none of a column
+  const u32* column_zeros;  // the zero points of the columns; null: all are 0
   u32 zero;                 // the zero point of the row
   u32 rest;                 // the sum of the row, less depth * zero
   const f32* factors;       // for each column
   const i32* zeros;         // the zero points of the output, for each column
   std::int64_t count;
+};
+
+// Where panels are: of `width` columns each, `step` bytes from one to the next.
+struct PanelPlace {
+  u8* first;
+  std::int64_t width;
+  std::int64_t step;
 };
 
 struct IntegerRows {
@@ -56,10 +63,10 @@ struct IntegerRows {
   void (*to_int8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_uint8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_float32)(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept;  // bias: may be null
-  // Eight columns whose bytes lie beside each other for each k: some whole groups of them, into a panel or strip of
-  // `width`. Every byte is turned over by `flip`. Null: none. The first is for groups of 4, the second for 8.
-  void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t width, u8 flip,
-                        u8* to) noexcept;
+  // `eights` times eight columns, whose bytes lie beside each other for each k: some whole groups of them, into panels.
+  // Every byte is turned over by `flip`. Null: none. The first is for groups of 4, the second for 8.
+  void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
+                        const PanelPlace& to) noexcept;
 };
 inline constexpr std::int64_t kInterleaved = 8;
 

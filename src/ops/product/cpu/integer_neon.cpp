@@ -103,8 +103,9 @@ constexpr std::array<IntegerBlock, sizeof...(kUnits)> all_dots(std::index_sequen
   return {add_dots<kUnits + 1>...};
 }
 
-constexpr std::size_t kMatrixPairs = 6;
-constexpr std::size_t kDotFours = 3;
+// As many rows as leave the sums, the rows and the columns of a group in registers.
+constexpr std::size_t kMatrixPairs = 4;
+constexpr std::size_t kDotFours = 2;
 constexpr auto kMatrices = all_matrices(std::make_index_sequence<kMatrixPairs>());
 constexpr auto kDots = all_dots(std::make_index_sequence<kDotFours>());
 constexpr IntegerKernels kMatrixKernels = {.name = "SMMLA",

@@ -17,10 +17,12 @@ struct BytePacking {
   u8 flip;
 };
 
-// to[(k / group * width + i) * group + k % group] = from[k, i] for k below `depth` and i below `count`, turned over by
-// flip, and 0 for the i up to `width` and for the k that the last group lacks. Strides in bytes.
+// Panels of `count` columns together, the last of which may have fewer. In a panel,
+//   first[(k / group * width + i) * group + k % group] = from[k, i] for k below `depth`,
+// turned over by flip, and 0 for the columns that the last panel lacks and for the k that the last group lacks. Strides
+// in bytes. A strip of rows is a panel of so many columns.
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
-                std::int64_t depth, std::int64_t count, std::int64_t width, u8* to) noexcept;
+                std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept;
 
 // Bytes of this sign for kernels that want that sign: what turns them over, and what is to be added to them then.
 [[nodiscard]] constexpr u8 byte_flip(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : 0x80; }

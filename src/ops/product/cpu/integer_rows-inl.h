@@ -3,23 +3,35 @@
 // namespace, after ops/product/cpu/integer_kernels.h, ops/product/scalar/integer.h and backend/cpu/loops.h; no guard.
 
 inline i32 corrected(const IntegerRow& row, std::int64_t i) {
-  return static_cast<i32>(row.totals[i] - row.zero * row.column_sums[i] - row.column_zeros[i] * row.rest);
+  u32 total = row.totals[i];
+  if (row.column_sums != nullptr) {
+    total -= row.zero * row.column_sums[i];
+  }
+  if (row.column_zeros != nullptr) {
+    total -= row.column_zeros[i] * row.rest;
+  }
+  return static_cast<i32>(total);
 }
 
 // Calls store(i, total) for each element.
 template <class Store>
 inline void each_total(const IntegerRow& given, Store store) {
   const IntegerRow row = given;
-  if (row.column_sums == nullptr) {
+  if (row.column_zeros != nullptr) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < row.count; ++i) {
+      store(i, static_cast<i32>(row.totals[i] - row.zero * row.column_sums[i] - row.column_zeros[i] * row.rest));
+    }
+  } else if (row.column_sums != nullptr) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < row.count; ++i) {
+      store(i, static_cast<i32>(row.totals[i] - row.zero * row.column_sums[i]));
+    }
+  } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < row.count; ++i) {
       store(i, static_cast<i32>(row.totals[i]));
     }
-    return;
-  }
-  ANYDML_INDEPENDENT
-  for (std::int64_t i = 0; i < row.count; ++i) {
-    store(i, corrected(row, i));
   }
 }
 
@@ -29,13 +41,7 @@ inline void put(std::byte* to, std::int64_t i, T value) {
 }
 
 inline void to_int32(const IntegerRow& row, std::byte* to) noexcept {
-  each_total(row, [&](std::int64_t i, i32 total) { put(to, i, total); });
-}
-template <class Out>
-void to_quantized(const IntegerRow& row, std::byte* to) noexcept {
-  const f32* const factors = row.factors;
-  const i32* const zeros = row.zeros;
-  each_total(row, [=](std::int64_t i, i32 total) { put(to, i, quantized_total<Out>(total, factors[i], zeros[i])); });
+  each_total(row, [=](std::int64_t i, i32 total) { put(to, i, total); });
 }
 inline void to_float32(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept {
   const f32* const factors = row.factors;
