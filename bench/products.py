@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
+ATTRIBUTES = (("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0))
 SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
 
 
@@ -37,13 +38,13 @@ def best_time(run, seconds, clock):
     return best
 
 
-def peak(threads, seconds, clock):
-    """Floating-point operations in a second, of all threads together."""
+def peak(threads, seconds, clock, source="multiply_adds.c"):
+    """Operations in a second, of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
         native = "-mcpu=native" if platform.machine() == "aarch64" else "-march=native"
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-ffp-contract=fast", native, "-shared", "-fPIC",
-                        str(ROOT / "bench" / "multiply_adds.c"), "-o", library], check=True)
+                        str(ROOT / "bench" / source), "-o", library], check=True)
         multiply_adds = ctypes.CDLL(library).multiply_adds
     multiply_adds.restype = ctypes.c_double
     done = [0.0] * threads
@@ -66,17 +67,18 @@ def peak(threads, seconds, clock):
 
 
 class OneOperator:
-    """A graph of one operator. `constants`: the numbers of the inputs that are constants, which are packed once."""
+    """A graph of one operator. `constants`: the numbers of the inputs that are constants, which are packed once. An input
+    that is None is absent."""
 
     def __init__(self, library, name, inputs, out, attributes, constants=()):
         self.handle, self.arrays = library.handle, (*inputs, out)
         graph, self.compiled = ctypes.c_void_p(), ctypes.c_void_p()
         values = (ctypes.c_uint64 * (len(inputs) + 1))()
         kept = [to_attribute(*one) for one in attributes]
-        given = (Attribute * len(kept))(*kept)
-        tensors = [to_tensor(one) for one in self.arrays]
+        given = (Attribute * max(1, len(kept)))(*kept)
+        tensors = [None if one is None else to_tensor(one) for one in self.arrays]
         self.call(self.handle.anydml_graph_create, ctypes.byref(graph))
-        for i in range(len(inputs)):
+        for i in (i for i, one in enumerate(inputs) if one is not None):
             add = self.handle.anydml_graph_add_constant if i in constants else self.handle.anydml_graph_add_input
             self.call(add, graph, ctypes.byref(tensors[i]), self.place(values, i))
         self.call(self.handle.anydml_graph_add_operator, graph, name.encode(), values, ctypes.c_size_t(len(inputs)),
@@ -85,7 +87,7 @@ class OneOperator:
         self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[len(inputs)]))
         self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
         self.handle.anydml_graph_release(graph)
-        addresses = [one.ctypes.data for i, one in enumerate(inputs) if i not in constants]
+        addresses = [one.ctypes.data for i, one in enumerate(inputs) if one is not None and i not in constants]
         self.inputs = (ctypes.c_void_p * len(addresses))(*addresses)
         self.count = ctypes.c_size_t(len(addresses))
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
@@ -114,8 +116,7 @@ def measure(path, threads, seconds):
     for rows, columns, depth in SHAPES:
         a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
         out = np.empty((rows, columns), np.float32)
-        attributes = [("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0)]
-        runs = [OneOperator(library, "GEMM", (a, b), out, attributes, constants) for constants in ((1,), ())]
+        runs = [OneOperator(library, "GEMM", (a, b), out, ATTRIBUTES, constants) for constants in ((1,), ())]
         runs.append(lambda a=a, b=b, out=out: np.matmul(a, b, out=out))
         work = 2 * rows * columns * depth
         times = [best_time(run, seconds, clock) for run in runs]
@@ -141,13 +142,13 @@ def arguments(text):
     return parser
 
 
-def main():
-    given = arguments(__doc__).parse_args()
+def main(measure, script, text):
+    given = arguments(text).parse_args()
     if given.child:
         measure(given.library, given.threads[0], given.seconds)
     else:
-        in_processes(__file__, given)
+        in_processes(script, given)
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, __file__, __doc__)

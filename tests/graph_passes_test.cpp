@@ -130,6 +130,26 @@ TEST(Expand, AnErrorNamesTheNode) {
   EXPECT_EQ(compiled(graph_of(graph.nodes[1].op)), "ELEMENT_WISE_ABS: no parts today");
 }
 
+// An operator that the device lacks is not expanded, so that the message has the name that the caller knows.
+TEST(Compile, ADeviceMayLackAnOperatorOfAFamilyThatItHas) {
+  Graph graph = parse_graph(
+      "a = input 16\n"
+      "x = NEGATE a:f32[4] -> f32[4]\n"
+      "y = ABS x:f32[4] -> f32[4]\n"
+      "out y\n");
+  OpDesc op = *graph.nodes[1].op;
+  Family family = *op.family;
+  family.parts = refusal(family.parts);
+  family.has_on = [](const OpDesc&, const DeviceTraits& device) { return !device.is_gpu; };
+  op.family = &family;
+  graph.nodes[1].op = std::make_shared<const OpDesc>(op);
+  DeviceTraits gpu = kJoins;
+  gpu.is_gpu = true;
+  const auto plans = compile_graph(graph, gpu);
+  ASSERT_FALSE(plans.ok());
+  EXPECT_EQ(plans.error().message, "node 1 (ELEMENT_WISE_ABS): the device has no kernels for this operator yet");
+}
+
 TEST(Compile, WhatADeviceLacksCountsWhereItIsNeeded) {
   const auto error_of = [](std::string_view text) -> std::string {
     const Graph graph = parse_graph(text);

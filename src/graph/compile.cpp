@@ -417,11 +417,11 @@ class Compiler {
   std::uint32_t steps_ = 0;  // of the plan made last
 };
 
-// A device may lack kernels for a family of operators.
+// A device may lack kernels for a family of operators, or for some of its operators.
 Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, const DeviceTraits& device) {
   for (const std::uint32_t i : nodes) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (!op.empty && !device.has_family(static_cast<std::uint32_t>(op.family->id))) {
+    if (!op.empty && (!device.has_family(static_cast<std::uint32_t>(op.family->id)) || !is_on(op, device))) {
       return in_node(graph, i, {ErrorKind::unsupported, "the device has no kernels for this operator yet"});
     }
   }

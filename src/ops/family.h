@@ -122,6 +122,8 @@ struct Family {
   // Whether the kernels allow an output in place of this input, where DirectML's documents do. Null: they do where
   // by_element is set, and nowhere else.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
+  // Whether a device that has kernels of the family has those for this operator, which is one of DirectML's. Null: all.
+  bool (*has_on)(const OpDesc& desc, const DeviceTraits& device) = nullptr;
 };
 
 // Null: no family has the operator.

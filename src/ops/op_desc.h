@@ -63,6 +63,11 @@ enum class Judged : std::uint8_t { by_schema, not_yet };
 // documents of DirectML say so, and of operators that work by element always.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
+// Whether a device that has the operator's family has kernels for this operator.
+[[nodiscard]] inline bool is_on(const OpDesc& desc, const DeviceTraits& device) {
+  return !desc.internal.empty() || desc.family->has_on == nullptr || desc.family->has_on(desc, device);
+}
+
 // The line of a dispatch in the log, whichever API it came through.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 

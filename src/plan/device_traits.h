@@ -12,6 +12,7 @@ struct DeviceTraits {
   std::uint32_t joins_from = 0;    // the fewest elements at which its plans may have operands without a slot; 0: never
   std::uint64_t near_bytes = 0;    // memory close to one of the threads: second-level cache, or shared memory
   std::uint32_t vector_bytes = 0;  // of the vectors for which its kernels want weights packed; 0: as they are
+  bool is_gpu = false;             // a family may lack some of its operators there (Family::has_on)
   std::uint64_t families = ~0ULL;  // bit i: it has kernels for family i of ops/families.def
 
   [[nodiscard]] constexpr bool has_family(std::uint32_t number) const {

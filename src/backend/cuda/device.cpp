@@ -146,6 +146,7 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   opened->machine = machine_of(properties, opened->index);
   info.traits.threads = opened->machine.multiprocessors;
   info.traits.near_bytes = opened->machine.shared_bytes_of_block;
+  info.traits.is_gpu = true;
   info.traits.families = built_families();
   try {
     info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;

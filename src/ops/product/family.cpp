@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which
-// brings B into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
-// CONVOLUTION has a file of its own.
+// The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which brings B
+// into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
+// CONVOLUTION and the products of integers have files of their own.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/parts.h"
+#include "ops/product/integer.h"
 #include "ops/product/internal.h"
 #include "ops/product/step.h"
 #include "plan/reshape.h"
@@ -61,13 +62,17 @@ Status check(const OpDesc& desc) {
         desc, desc.output(),
         format_text("has {} dimension{}; expected rows and columns", output.rank, output.rank == 1 ? "" : "s"));
   }
-  return check_fused_activation(desc);
+  return is_integer_product(*desc.op) ? Status() : check_fused_activation(desc);
 }
+
+}  // namespace
+
+namespace products {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
 MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
-  const auto stride = [&](std::uint32_t dimension) { return products::step_of(tensor, dimension); };
+  const auto stride = [&](std::uint32_t dimension) { return step_of(tensor, dimension); };
   MatrixStrides strides{};
   const std::uint32_t batch_rank = tensor.rank - 2;
   strides.row = stride(batch_rank + (transposed ? 1 : 0));
@@ -78,7 +83,6 @@ MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
   return strides;
 }
 
-// Matrices that have one B, and whose rows follow one another everywhere else, are one matrix of more rows.
 void join_rows(ProductStep& step) {
   MatrixStrides* const others[] = {&step.a, &step.c, &step.output};
   while (step.batch_rank != 0) {
@@ -105,6 +109,10 @@ void exchange(ProductStep& step) {
   }
 }
 
+}  // namespace products
+
+namespace {
+
 ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
   const ProductParameters parameters = parameters_of(desc);
   const TensorDesc& a = tensors[kA].tensor;
@@ -116,15 +124,15 @@ ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tenso
   step.rows = output.sizes[output.rank - 2];
   step.columns = output.sizes[output.rank - 1];
   step.depth = a.sizes[a.rank - (parameters.transposed_a != 0 ? 2 : 1)];
-  step.a = strides_of(a, parameters.transposed_a != 0);
-  step.b = strides_of(tensors[kB].tensor, parameters.transposed_b != 0);
-  step.c = desc.tensors[kC].present ? strides_of(tensors[kC].tensor, false) : MatrixStrides{};
-  step.output = strides_of(output, false);
+  step.a = products::strides_of(a, parameters.transposed_a != 0);
+  step.b = products::strides_of(tensors[kB].tensor, parameters.transposed_b != 0);
+  step.c = desc.tensors[kC].present ? products::strides_of(tensors[kC].tensor, false) : MatrixStrides{};
+  step.output = products::strides_of(output, false);
   products::set_batches(std::span(output.sizes, output.rank - 2), step);
   if (parameters.exchanged != 0) {
-    exchange(step);
+    products::exchange(step);
   } else {
-    join_rows(step);
+    products::join_rows(step);
   }
   return step;
 }
@@ -138,8 +146,8 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
   step.panel = parameters.panel;
   step.columns = b.sizes[b.rank - (parameters.transposed_b != 0 ? 2 : 1)];
   step.depth = b.sizes[b.rank - (parameters.transposed_b != 0 ? 1 : 2)];
-  step.b = strides_of(b, parameters.transposed_b != 0);
-  step.output = strides_of(packed, false);
+  step.b = products::strides_of(b, parameters.transposed_b != 0);
+  step.output = products::strides_of(packed, false);
   products::set_batches(std::span(packed.sizes, packed.rank - 2), step);
   return step;
 }
@@ -147,6 +155,10 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   if (products::is_convolution_part(desc)) {
     products::lower_convolution_part(desc, tensors, plan);
+    return;
+  }
+  if (is_integer_product(*desc.op)) {
+    lower_integer_product(desc, tensors, plan);
     return;
   }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
@@ -166,6 +178,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   if (products::is_convolution_part(desc)) {
     return products::convolution_joins(desc);
+  }
+  if (is_integer_product(*desc.op)) {
+    return integer_product_joins(desc);
   }
   const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
@@ -189,6 +204,9 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int
 }
 
 Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
+  if (is_integer_product(*desc.op)) {
+    return integer_product_parts(desc, device, known);
+  }
   if (!desc.internal.empty()) {
     return OpParts();
   }
@@ -299,14 +317,22 @@ extern const Family product_family;
 const Family product_family = {
     .id = FamilyId::product,
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
-    .types = [](const facts::Operator&,
-                std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
+    .types =
+        [](const facts::Operator& op, std::size_t position) {
+          return is_integer_product(op) ? integer_product_types(op, position)
+                                        : type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+        },
     .by_element = false,
     .check = check,
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
     .parts = parts,
+    .has_on =
+        [](const OpDesc& desc, const DeviceTraits& device) {
+          return is_integer_product(*desc.op) ? integer_product_is_on(desc, device)
+                                              : !device.is_gpu || !products::is_convolution(desc);
+        },
 };
 
 }  // namespace anydml

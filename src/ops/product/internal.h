@@ -31,6 +31,12 @@ namespace anydml::products {
 // The operators after the product: rounding to FLOAT16, and the fused activation.
 [[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
 
+// Of any product. The strides of the matrices of a tensor, whose rows and columns are its last dimensions.
+[[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
+// Matrices that have one B, and whose rows follow one another everywhere else, are one matrix of more rows.
+void join_rows(ProductStep& step);
+// The transposed output is the product of the transposed operands.
+void exchange(ProductStep& step);
 // Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 

@@ -20,7 +20,9 @@
 
 namespace anydml {
 
-enum class ProductKind : std::uint32_t { pack, product, filter, convolution };  // a step begins with it
+// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), which begins
+// with a ProductStep.
+enum class ProductKind : std::uint32_t { pack, product, filter, convolution, integer_pack, integer_product };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 

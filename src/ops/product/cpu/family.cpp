@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "ops/product/cpu/convolution.h"
+#include "ops/product/cpu/integer.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
+#include "ops/product/cpu/tiles.h"
 #include "ops/product/step.h"
 
 namespace anydml {
@@ -21,48 +23,13 @@ namespace {
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 // Of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed once for
 // all of its columns.
-constexpr std::int64_t kMostRows = 96;
-constexpr std::int64_t kMostColumns = 512;
+constexpr TileLimits kMost = {.rows = 96, .columns = 512, .least_work = kLeastWork};
 constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
 
 constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
 constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
-
-struct Tiles {
-  std::int64_t rows;  // of a tile
-  std::int64_t columns;
-  std::int64_t down;  // tiles of a matrix
-  std::int64_t across;
-
-  [[nodiscard]] std::int64_t of_matrix() const { return down * across; }
-};
-
-// As large as the buffers allow, smaller where threads would have nothing to do otherwise.
-Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, unsigned threads) {
-  std::int64_t most_rows = kMostRows;
-  std::int64_t most_columns = kMostColumns;
-  while (true) {
-    Tiles tiles{.rows = even_part(step.rows, most_rows, strip),
-                .columns = even_part(step.columns, most_columns, panel),
-                .down = 0,
-                .across = 0};
-    tiles.down = parts_of(step.rows, tiles.rows);
-    tiles.across = parts_of(step.columns, tiles.columns);
-    const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
-    const bool can_halve = tiles.columns > panel || tiles.rows > strip;
-    if (threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * kLeastWork ||
-        !can_halve) {
-      return tiles;
-    }
-    if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {
-      most_columns = tiles.columns / 2;
-    } else {
-      most_rows = tiles.rows / 2;
-    }
-  }
-}
 
 f32 load(const std::byte* from) {
   f32 value;
@@ -106,7 +73,7 @@ class ProductRun final : public cpu::Prepared {
         has_c_(has_c) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const Place place = place_of(static_cast<std::int64_t>(piece.number));
+    const Place place = place_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
     auto* const totals = reinterpret_cast<f32*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
       compute_by_definition(place, operands, totals);
@@ -132,26 +99,7 @@ class ProductRun final : public cpu::Prepared {
   }
 
  private:
-  // A tile of the output.
-  struct Place {
-    std::int64_t batch;
-    std::int64_t row;
-    std::int64_t column;
-    std::int64_t rows;
-    std::int64_t columns;
-  };
-  [[nodiscard]] Place place_of(std::int64_t piece) const {
-    const std::int64_t batch = piece / tiles_.of_matrix();
-    const std::int64_t tile = piece % tiles_.of_matrix();
-    Place place{.batch = batch,
-                .row = tile / tiles_.across * tiles_.rows,
-                .column = tile % tiles_.across * tiles_.columns,
-                .rows = 0,
-                .columns = 0};
-    place.rows = std::min(tiles_.rows, step_.rows - place.row);
-    place.columns = std::min(tiles_.columns, step_.columns - place.column);
-    return place;
-  }
+  using Place = TilePlace;
 
   // Where the element at a row and a column of the place's matrix is.
   [[nodiscard]] std::byte* at(std::byte* const* operands, std::size_t operand, const MatrixStrides& strides,
@@ -346,6 +294,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (kind == ProductKind::filter || kind == ProductKind::convolution) {
     return prepare_convolution(flat, kernels, machine, std::move(neighbours.after));
   }
+  if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
+    return prepare_integer_product(flat, machine, std::move(neighbours));
+  }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.kind == ProductKind::pack) {
@@ -359,8 +310,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  const Tiles tiles =
-      cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, machine.threads);
+  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, kMost,
+                          machine.threads);
   return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
                                       std::move(neighbours.after));
 }

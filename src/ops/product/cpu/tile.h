@@ -11,18 +11,9 @@
 #include <cstdint>
 
 #include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/tiles.h"
 
 namespace anydml {
-
-[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
-
-// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
-[[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
-  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
-  return parts_of(parts_of(size, parts), unit) * unit;
-}
 
 inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
 

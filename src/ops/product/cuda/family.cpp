@@ -159,12 +159,6 @@ extern const Family product_family;
 const Family product_family = {
     .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
-      ProductKind kind;
-      std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
-      if (kind == ProductKind::filter || kind == ProductKind::convolution) {
-        *why = "CONVOLUTION: the CUDA backend does not have this operator yet";
-        return nullptr;
-      }
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.kind != ProductKind::product || step.panel != 0) {

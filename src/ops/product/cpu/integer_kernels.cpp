@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Kernels for any machine of a target: bytes are widened to 16 bits, and pairs of products are added to 32 bits, which
+// is exact. integer_neon.cpp and integer_vnni.cpp have instructions that multiply bytes.
+#include "ops/product/cpu/integer_kernels.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ops/product/integer_step.h"
+#include "ops/product/scalar/integer.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/product/cpu/integer_kernels.cpp"
+#include "backend/cpu/each_target.h"
+#include "backend/cpu/loops.h"
+
+#if ANYDML_TARGET
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#include "ops/product/cpu/integer_rows-inl.h"
+
+constexpr std::size_t kBytes = HWY_MAX_BYTES;
+using Narrow = hn::FixedTag<i8, kBytes / 2>;
+using Words = hn::FixedTag<i32, kBytes / 8>;  // of as many bytes
+using Wide = hn::FixedTag<i16, kBytes / 2>;
+using Sums = hn::FixedTag<i32, kBytes / 4>;
+using Vector = hn::Vec<Sums>;
+
+constexpr std::size_t kPanel = integer_panel_columns(kBytes);
+constexpr std::size_t kGroup = 4;
+constexpr std::size_t kVectors = 4;  // of a group of a panel; a sum has two lanes for each column
+constexpr std::size_t kStrip = HWY_TARGET == HWY_AVX2 ? 3 : 6;
+static_assert(kPanel * kGroup == kVectors * kBytes / 2);
+
+template <std::size_t kCount, class Use>
+HWY_INLINE void for_each_index(Use use) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }
+  (std::make_index_sequence<kCount>());
+}
+
+// sum + the products of neighbours, added in pairs.
+HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
+#if HWY_TARGET == HWY_NEON
+  const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
+  const int32x4_t high = vmull_high_s16(a.raw, b.raw);
+  return hn::Add(sum, Vector(vpaddq_s32(low, high)));
+#else
+  Vector unused = hn::Zero(Sums());
+  return hn::ReorderWidenMulAccumulate(Sums(), a, b, sum, unused);
+#endif
+}
+
+template <std::size_t kRows>
+void add_block(const u8* HWY_RESTRICT a, const u8* HWY_RESTRICT b, std::int64_t groups, u32* HWY_RESTRICT totals,
+               std::int64_t totals_step, bool is_first) noexcept {
+  constexpr std::size_t kSums = kRows * kVectors;
+  const Sums d;
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  for (std::int64_t group = 0; group < groups; ++group, a += kRows * kGroup, b += kPanel * kGroup) {
+    hn::Vec<Wide> of_b[kVectors];
+    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
+      of_b[kOne] = hn::PromoteTo(Wide(), hn::LoadU(Narrow(), reinterpret_cast<const i8*>(b) + kOne * kBytes / 2));
+    });
+    for_each_index<kRows>([&]<std::size_t kRow>() HWY_ATTR {
+      i32 four;
+      std::memcpy(&four, a + kRow * kGroup, sizeof(four));
+      const auto of_a = hn::PromoteTo(Wide(), hn::BitCast(Narrow(), hn::Set(Words(), four)));
+      for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
+        sums[kRow * kVectors + kOne] = add_pairs(of_a, of_b[kOne], sums[kRow * kVectors + kOne]);
+      });
+    });
+  }
+  constexpr std::size_t kHalves = kSums / 2;
+  for_each_index<kHalves>([&]<std::size_t kHalf>() HWY_ATTR {
+    const Vector low = sums[2 * kHalf];
+    const Vector high = sums[2 * kHalf + 1];
+    auto sum = hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+    auto* const place =
+        reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * totals_step) + kHalf % 2 * (kPanel / 2);
+    if (!is_first) {
+      sum = hn::Add(sum, hn::LoadU(d, place));
+    }
+    hn::StoreU(sum, d, place);
+  });
+}
+
+// Pairs of k, then fours, then eights of a column come beside each other, by vectors of 16 bytes whatever the target's
+// are.
+template <std::size_t kGroupLength>
+HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
+  const hn::Full128<u8> d;
+  const hn::Half<decltype(d)> d_half;
+  const hn::Repartition<u16, decltype(d)> d_pairs;
+  const hn::Repartition<u32, decltype(d)> d_fours;
+  const auto turned = hn::Set(d, flip);
+  const auto pair = [&](std::size_t k) HWY_ATTR {
+    const std::byte* const at = from + static_cast<std::int64_t>(k) * k_stride;
+    const auto first = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at)));
+    const auto second = hn::ZeroExtendVector(d, hn::LoadU(d_half, reinterpret_cast<const u8*>(at + k_stride)));
+    return hn::BitCast(d_pairs, hn::Xor(hn::InterleaveLower(d, first, second), turned));
+  };
+  const auto first = pair(0);
+  const auto second = pair(2);
+  const auto low = hn::InterleaveLower(d_pairs, first, second);
+  const auto high = hn::InterleaveUpper(d_pairs, first, second);
+  if constexpr (kGroupLength == 4) {
+    hn::StoreU(hn::BitCast(d, low), d, to);
+    hn::StoreU(hn::BitCast(d, high), d, to + 16);
+  } else {
+    const auto third = pair(4);
+    const auto fourth = pair(6);
+    const auto next_low = hn::BitCast(d_fours, hn::InterleaveLower(d_pairs, third, fourth));
+    const auto next_high = hn::BitCast(d_fours, hn::InterleaveUpper(d_pairs, third, fourth));
+    const auto low_fours = hn::BitCast(d_fours, low);
+    const auto high_fours = hn::BitCast(d_fours, high);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, low_fours, next_low)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, low_fours, next_low)), d, to + 16);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, high_fours, next_high)), d, to + 32);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, high_fours, next_high)), d, to + 48);
+  }
+}
+
+// Group by group, so that a line of the cache is read once for all panels.
+template <std::size_t kGroupLength>
+void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
+                const PanelPlace& to) noexcept {
+  constexpr auto kLength = static_cast<std::int64_t>(kGroupLength);
+  const std::int64_t of_panel = to.width / kInterleaved;
+  for (std::int64_t group = 0; group < groups; ++group, from += kLength * k_stride) {
+    u8* panel = to.first + group * to.width * kLength;
+    for (std::int64_t done = 0; done < eights; panel += to.step) {
+      for (std::int64_t i = 0; i < of_panel && done < eights; ++i, ++done) {
+        interleave_group<kGroupLength>(from + done * kInterleaved, k_stride, flip, panel + i * kInterleaved * kLength);
+      }
+    }
+  }
+}
+
+// Rounded and saturated by instructions; the last elements by the definition.
+template <class Out>
+void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
+  const IntegerRow row = given;
+  const Sums d;
+  const hn::RebindToFloat<Sums> d_float;
+  const hn::Rebind<i16, Sums> d_half;
+  const hn::Rebind<Out, Sums> d_out;
+  constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
+  const auto load = [&](const auto* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from)); };
+  const auto zero = hn::Set(d, static_cast<i32>(row.zero));
+  const auto rest = hn::Set(d, static_cast<i32>(row.rest));
+  std::int64_t i = 0;
+  for (; i + kLanes <= row.count; i += kLanes) {
+    auto total = load(row.totals + i);
+    if (row.column_sums != nullptr) {
+      total = hn::Sub(total, hn::Mul(zero, load(row.column_sums + i)));
+      if (row.column_zeros != nullptr) {
+        total = hn::Sub(total, hn::Mul(load(row.column_zeros + i), rest));
+      }
+    }
+    const auto scaled = hn::Mul(hn::ConvertTo(d_float, total), hn::LoadU(d_float, row.factors + i));
+#if HWY_TARGET == HWY_NEON
+    const Vector nearest(vcvtnq_s32_f32(scaled.raw));  // saturates, and makes 0 of NaN
+    const auto moved = hn::DemoteTo(d_half, Vector(vqaddq_s32(nearest.raw, load(row.zeros + i).raw)));
+#else
+    // Further away than any zero point could bring back.
+    const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
+    const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
+    const auto moved = hn::DemoteTo(d_half, hn::Add(hn::NearestInt(bounded), load(row.zeros + i)));
+#endif
+    hn::StoreU(hn::DemoteTo(d_out, moved), d_out, reinterpret_cast<Out*>(to) + i);
+  }
+  for (; i < row.count; ++i) {
+    put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
+  }
+}
+
+template <std::size_t... kRows>
+constexpr std::array<IntegerBlock, sizeof...(kRows)> all_blocks(std::index_sequence<kRows...>) {
+  return {add_block<kRows + 1>...};
+}
+
+}  // namespace
+
+const IntegerRows& rows() {
+  static constexpr IntegerRows kAll = {.to_int32 = to_int32,
+                                       .to_int8 = to_quantized<i8>,
+                                       .to_uint8 = to_quantized<u8>,
+                                       .to_float32 = to_float32,
+                                       .interleave = {interleave<4>, interleave<8>}};
+  return kAll;
+}
+
+const IntegerKernels* widening_kernels() {
+  static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
+  static constexpr IntegerKernels kAll = {.name = "widening",
+                                          .strip = kStrip,
+                                          .row_unit = 1,
+                                          .panel = kPanel,
+                                          .group = kGroup,
+                                          .unsigned_a = false,
+                                          .blocks = kBlocks.data()};
+  return &kAll;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE
+
+namespace anydml {
+namespace generic {
+namespace {
+
+#include "ops/product/cpu/integer_rows-inl.h"
+
+template <class Out>
+void to_quantized(const IntegerRow& row, std::byte* to) noexcept {
+  for (std::int64_t i = 0; i < row.count; ++i) {
+    put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
+  }
+}
+
+constexpr std::int64_t kPanel = integer_panel_columns(16);
+constexpr std::int64_t kGroup = 4;
+
+void add_row(const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t /*totals_step*/,
+             bool is_first) noexcept {
+  for (std::int64_t column = 0; column < kPanel; ++column) {
+    i32 sum = 0;  // wraps as u32 does, where it is added
+    u32 total = is_first ? 0 : totals[column];
+    for (std::int64_t group = 0; group < groups; ++group) {
+      sum = 0;
+      for (std::int64_t k = 0; k < kGroup; ++k) {
+        sum += static_cast<i8>(a[group * kGroup + k]) * static_cast<i8>(b[(group * kPanel + column) * kGroup + k]);
+      }
+      total += static_cast<u32>(sum);
+    }
+    totals[column] = total;
+  }
+}
+
+const IntegerRows& rows() {
+  static constexpr IntegerRows kAll = {.to_int32 = to_int32,
+                                       .to_int8 = to_quantized<i8>,
+                                       .to_uint8 = to_quantized<u8>,
+                                       .to_float32 = to_float32,
+                                       .interleave = {nullptr, nullptr}};
+  return kAll;
+}
+
+const IntegerKernels* kernels() {
+  static constexpr IntegerBlock kBlocks[] = {add_row};
+  static constexpr IntegerKernels kAll = {.name = "plain",
+                                          .strip = 1,
+                                          .row_unit = 1,
+                                          .panel = kPanel,
+                                          .group = kGroup,
+                                          .unsigned_a = false,
+                                          .blocks = kBlocks};
+  return &kAll;
+}
+
+}  // namespace
+}  // namespace generic
+
+const IntegerRows& integer_rows(cpu::Target target) { return ANYDML_FOR_TARGET(target, generic::rows(), rows()); }
+
+std::span<const IntegerKernels* const> all_integer_kernels(cpu::Target target) {
+  const auto found = [](cpu::Target of) {
+    std::vector<const IntegerKernels*> all;
+    const auto add = [&](const IntegerKernels* one) {
+      if (one != nullptr) {
+        all.push_back(one);
+      }
+    };
+    if (of == cpu::Target::neon) {
+      add(neon_matrix_kernels());
+      add(neon_dot_kernels());
+    } else if (of == cpu::Target::avx2) {
+      add(avx_vnni_kernels());
+    } else if (of == cpu::Target::avx512) {
+      add(avx512_vnni_kernels());
+    }
+    add(ANYDML_FOR_TARGET(of, generic::kernels(), widening_kernels()));
+    return all;
+  };
+  static const std::vector<const IntegerKernels*> kAll[cpu::kTargets] = {
+      found(cpu::Target::generic), found(cpu::Target::neon), found(cpu::Target::avx2), found(cpu::Target::avx512)};
+  return kAll[static_cast<std::size_t>(target)];
+}
+
+const IntegerKernels& integer_kernels(cpu::Target target) { return *all_integer_kernels(target).front(); }
+
+}  // namespace anydml
+
+#endif

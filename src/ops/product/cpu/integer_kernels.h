@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The innermost loops of integer products, by target and by the instructions that the machine has besides.
+//
+// Kernels multiply bytes of fixed signs. Bytes of the other sign are packed with their first bit turned over, which
+// moves them by 128, and so are their zero points: the differences stay the same.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backend/cpu/target.h"
+#include "base/element.h"
+
+namespace anydml {
+
+// Some groups of k of a strip of rows and a panel of columns. a: the first group of each row, then the second of each,
+// and so on; b: likewise for the panel's columns. The sums are put to the totals if this is the first part of k, and
+// added to them otherwise.
+using IntegerBlock = void (*)(const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t totals_step,
+                              bool is_first) noexcept;
+
+struct IntegerKernels {
+  const char* name;
+  std::int64_t strip;          // the most rows of a strip, a multiple of the next
+  std::int64_t row_unit;       // a strip has a multiple of so many rows
+  std::int64_t panel;          // columns of a panel
+  std::int64_t group;          // values of k that lie beside each other: 4, or 8
+  bool unsigned_a;             // whether the bytes of A are unsigned; those of B are signed
+  const IntegerBlock* blocks;  // by the row units of the strip, less 1
+
+  [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
+    return (rows + row_unit - 1) / row_unit * row_unit;
+  }
+  void multiply(std::int64_t rows, const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t totals_step,
+                bool is_first) const noexcept {
+    blocks[(rows + row_unit - 1) / row_unit - 1](a, b, groups, totals, totals_step, is_first);
+  }
+};
+
+// A row of totals and what becomes of it. A total is corrected for the zero points first, modulo 2^32: by
+// - zero * column_sums[i] - column_zeros[i] * rest.
+struct IntegerRow {
+  const u32* totals;
+  const u32* column_sums;   // null: no zero point of a row counts, and none of a column
+  const u32* column_zeros;  // the zero points of the columns; null: all are 0
+  u32 zero;                 // the zero point of the row
+  u32 rest;                 // the sum of the row, less depth * zero
+  const f32* factors;       // for each column
+  const i32* zeros;         // the zero points of the output, for each column
+  std::int64_t count;
+};
+
+// Where panels are: of `width` columns each, `step` bytes from one to the next.
+struct PanelPlace {
+  u8* first;
+  std::int64_t width;
+  std::int64_t step;
+};
+
+struct IntegerRows {
+  // Addresses of any alignment; `to` may be the totals where an element has four bytes.
+  void (*to_int32)(const IntegerRow& row, std::byte* to) noexcept;
+  void (*to_int8)(const IntegerRow& row, std::byte* to) noexcept;
+  void (*to_uint8)(const IntegerRow& row, std::byte* to) noexcept;
+  void (*to_float32)(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept;  // bias: may be null
+  // `eights` times eight columns, whose bytes lie beside each other for each k: some whole groups of them, into panels.
+  // Every byte is turned over by `flip`. Null: none. The first is for groups of 4, the second for 8.
+  void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
+                        const PanelPlace& to) noexcept;
+};
+inline constexpr std::int64_t kInterleaved = 8;
+
+[[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
+
+// The best of a target's on this machine, which has it.
+[[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);
+// All of a target's that this machine can run, the best first.
+[[nodiscard]] std::span<const IntegerKernels* const> all_integer_kernels(cpu::Target target);
+
+// Kernels of instructions that the machine may lack; null where it does, or where the compiler does.
+[[nodiscard]] const IntegerKernels* neon_matrix_kernels();  // SMMLA
+[[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
+[[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD of 32 bytes
+[[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD of 64 bytes
+
+}  // namespace anydml

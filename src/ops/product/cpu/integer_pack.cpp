@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "ops/product/cpu/integer_pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace anydml {
+namespace {
+
+// The bytes of a group lie beside each other already.
+template <class Word>
+void copy_groups(const std::byte* from, std::int64_t stride, std::int64_t groups, std::int64_t count,
+                 std::int64_t width, u8 flip, u8* to) {
+  constexpr auto kGroup = static_cast<std::int64_t>(sizeof(Word));
+  const Word turned = static_cast<Word>(~Word{0} / 0xff * flip);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::byte* const column = from + i * stride;
+    u8* const place = to + i * kGroup;
+    for (std::int64_t group = 0; group < groups; ++group) {
+      Word word;
+      std::memcpy(&word, column + group * kGroup, sizeof(word));
+      word ^= turned;
+      std::memcpy(place + group * width * kGroup, &word, sizeof(word));
+    }
+  }
+}
+
+// One panel, byte by byte: k from `first` to `depth` and columns from `done` to `count`.
+void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t first, std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width,
+                u8* to) {
+  for (std::int64_t k = first; k < depth; ++k) {
+    const std::byte* const row = from + k * k_stride;
+    u8* const place = to + k / packing.group * packing.group * width + k % packing.group;
+    for (std::int64_t i = done; i < count; ++i) {
+      place[i * packing.group] = static_cast<u8>(static_cast<u8>(row[i * stride]) ^ packing.flip);
+    }
+  }
+}
+
+// One panel, of which `done` columns have their whole groups.
+void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                      std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width, u8* to) {
+  const std::int64_t groups = depth / packing.group;  // whole ones
+  const std::int64_t whole = groups * packing.group;
+  const std::int64_t group_bytes = width * packing.group;
+  if (count < width) {
+    for (std::int64_t group = 0; group < groups; ++group) {
+      std::memset(to + group * group_bytes + count * packing.group, 0,
+                  static_cast<std::size_t>((width - count) * packing.group));
+    }
+  }
+  if (whole < depth) {
+    std::memset(to + groups * group_bytes, 0, static_cast<std::size_t>(group_bytes));
+    copy_bytes(packing, from, k_stride, stride, whole, depth, 0, count, width, to);
+  }
+  if (k_stride != 1) {
+    copy_bytes(packing, from, k_stride, stride, 0, whole, done, count, width, to);
+  } else if (packing.group == 8) {
+    copy_groups<u64>(from, stride, groups, count, width, packing.flip, to);
+  } else {
+    copy_groups<u32>(from, stride, groups, count, width, packing.flip, to);
+  }
+}
+
+}  // namespace
+
+void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept {
+  const auto interleave = packing.rows->interleave[packing.group == 8 ? 1 : 0];
+  std::int64_t done = 0;  // columns
+  if (stride == 1 && k_stride != 1 && interleave != nullptr && to.width % kInterleaved == 0) {
+    const std::int64_t eights = count / kInterleaved;
+    interleave(from, k_stride, depth / packing.group, eights, packing.flip, to);
+    done = eights * kInterleaved;
+  }
+  u8* panel = to.first;
+  for (std::int64_t column = 0; column < count; column += to.width, panel += to.step) {
+    const std::int64_t columns = std::min(to.width, count - column);
+    pack_panel_bytes(packing, from + column * stride, k_stride, stride, depth,
+                     std::clamp<std::int64_t>(done - column, 0, columns), columns, to.width, panel);
+  }
+}
+
+}  // namespace anydml

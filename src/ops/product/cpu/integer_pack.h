@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Bytes in groups, as the kernels of integer products take them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/product/cpu/integer_kernels.h"
+
+namespace anydml {
+
+// What brings bytes into a panel or a strip. `flip` is 0x80 where the kernels want the other sign (byte_flip), and
+// otherwise 0.
+struct BytePacking {
+  const IntegerRows* rows;
+  std::int64_t group;
+  u8 flip;
+};
+
+// Panels of `count` columns together, the last of which may have fewer. In a panel,
+//   first[(k / group * width + i) * group + k % group] = from[k, i] for k below `depth`,
+// turned over by flip, and 0 for the columns that the last panel lacks and for the k that the last group lacks. Strides
+// in bytes. A strip of rows is a panel of so many columns.
+void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept;
+
+// Bytes of this sign for kernels that want that sign: what turns them over, and what is to be added to them then.
+[[nodiscard]] constexpr u8 byte_flip(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : 0x80; }
+[[nodiscard]] constexpr i32 byte_shift(bool is_signed, bool wants_signed) {
+  return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
+}
+
+}  // namespace anydml

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// How the output of a product is cut into pieces for threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/product/step.h"
+
+namespace anydml {
+
+[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
+[[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
+  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
+  return parts_of(parts_of(size, parts), unit) * unit;
+}
+
+struct Tiles {
+  std::int64_t rows;  // of a tile
+  std::int64_t columns;
+  std::int64_t down;  // tiles of a matrix
+  std::int64_t across;
+
+  [[nodiscard]] std::int64_t of_matrix() const { return down * across; }
+};
+
+struct TileLimits {
+  std::int64_t rows;  // the most of a tile
+  std::int64_t columns;
+  std::int64_t least_work;  // multiply-adds of a piece: some ten microseconds
+};
+
+// A tile of the output.
+struct TilePlace {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t column;
+  std::int64_t rows;
+  std::int64_t columns;
+};
+[[nodiscard]] inline TilePlace place_of(const ProductStep& step, const Tiles& tiles, std::int64_t piece) {
+  const std::int64_t tile = piece % tiles.of_matrix();
+  TilePlace place{.batch = piece / tiles.of_matrix(),
+                  .row = tile / tiles.across * tiles.rows,
+                  .column = tile % tiles.across * tiles.columns,
+                  .rows = 0,
+                  .columns = 0};
+  place.rows = std::min(tiles.rows, step.rows - place.row);
+  place.columns = std::min(tiles.columns, step.columns - place.column);
+  return place;
+}
+
+// As large as the limits allow, smaller where threads would have nothing to do otherwise.
+[[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits most,
+                               unsigned threads) {
+  while (true) {
+    Tiles tiles{.rows = even_part(step.rows, most.rows, strip),
+                .columns = even_part(step.columns, most.columns, panel),
+                .down = 0,
+                .across = 0};
+    tiles.down = parts_of(step.rows, tiles.rows);
+    tiles.across = parts_of(step.columns, tiles.columns);
+    const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
+    const bool can_halve = tiles.columns > panel || tiles.rows > strip;
+    if (threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.least_work ||
+        !can_halve) {
+      return tiles;
+    }
+    if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {
+      most.columns = tiles.columns / 2;
+    } else {
+      most.rows = tiles.rows / 2;
+    }
+  }
+}
+
+}  // namespace anydml

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The parameters of the steps of integer products, which begin as those of any product do. A step has the operands of
+// IntegerOperand, of which all but A, B and the output may be absent. B is as it was given, or packed by a step of its
+// own.
+//
+// The packed form depends on B and on the device's vectors alone. The columns are cut into panels. A panel has the
+// bytes of its columns in groups of some k: the first group of each column, then the second of each, and so on; the
+// depth is filled up to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Columns that are missing in
+// the last panel are 0. The kernels choose the length of a group and the signs of the bytes.
+#pragma once
+
+#include "ops/product/step.h"
+
+namespace anydml {
+
+enum class IntegerFinish : std::uint32_t { int32, quantized, float32 };
+
+enum class IntegerOperand : std::uint32_t {
+  a,
+  b,
+  a_zero,
+  b_zero,
+  a_scale,
+  b_scale,
+  bias,
+  output_scale,
+  output_zero,
+  output,
+};
+inline constexpr std::size_t kIntegerOperands = 10;
+
+inline constexpr std::int64_t kDepthUnit = 8;
+
+// The strides in bytes of a zero point or a scale: 0 where it is the same for all rows, or columns.
+struct SideStrides {
+  std::int64_t row;
+  std::int64_t column;
+};
+
+struct IntegerStep {
+  ProductStep product;  // its C is the bias; its scale means nothing
+  IntegerFinish finish;
+  std::uint32_t signed_a;
+  std::uint32_t signed_b;
+  std::uint32_t signed_output;
+  SideStrides a_zero;  // along the rows alone, and B's along the columns
+  SideStrides b_zero;
+  SideStrides a_scale;
+  SideStrides b_scale;
+  SideStrides output_scale;
+  SideStrides output_zero;
+};
+
+// The columns of a panel for vectors of so many bytes.
+[[nodiscard]] constexpr std::uint32_t integer_panel_columns(std::uint32_t vector_bytes) { return vector_bytes / 2; }
+
+[[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
+  return (depth + kDepthUnit - 1) / kDepthUnit * kDepthUnit;
+}
+// The bytes of a panel: a multiple of 4, so that the sums are aligned as the whole is.
+[[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
+  return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
+}
+
+}  // namespace anydml
