@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Products of INT8 beside the most that the cores can do in registers, and beside PyTorch and ONNX Runtime.
+"""Products of INT8 beside the most that the cores can do in registers, and beside other libraries.
 
 usage: integer_products.py LIBANYDML [--threads N ...] [--seconds S]
 
 MATRIX_MULTIPLY_INTEGER of UINT8 by INT8, with a zero point of A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY; B is a constant, or
 given each time. PyTorch's is torch._int_mm of INT8, which has no zero points, and its quantized linear; ONNX Runtime's
-are MatMulInteger and QLinearMatMul with a constant B. Libraries that are not installed are left out. For each number of threads
+are MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8. Libraries that are not installed are left out. For each number of threads
 the script runs itself. A time is the best of as many runs as fit into S seconds. Needs a C compiler.
 """
 import time
 
 import numpy as np
 
+from product_peers import Peers
 from products import Library, OneOperator, best_time, main, peak
 
 SHAPES = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048),
@@ -71,7 +72,7 @@ def onnx_runs(a, b, threads):
 
 
 def measure(path, threads, seconds):
-    library = Library(path)
+    library, peers = Library(path), Peers(threads)
     most = peak(threads, seconds, time.thread_time if threads == 1 else time.perf_counter, "byte_products.c")
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.0f} GOPS in registers; GOPS of each\n")
     random = np.random.default_rng(1)
@@ -86,7 +87,10 @@ def measure(path, threads, seconds):
                 "B each time": OneOperator(library, "MATRIX_MULTIPLY_INTEGER", (a, zero, b, None), sums, ()),
                 "QUANTIZED_LINEAR": OneOperator(library, "QUANTIZED_LINEAR_MATRIX_MULTIPLY", quantized, bytes_out, (),
                                                 (1, 2, 3, 4, 6, 7)),
-                **torch_runs(a, b, threads), **onnx_runs(a, b, threads)}
+                **torch_runs(a, b, threads), **onnx_runs(a, b, threads),
+                "oneDNN": peers.product("oneDNN", a.astype(np.int8), b, sums),
+                "XNNPACK, INT8 results": peers.product("XNNPACK", a.astype(np.int8), b, bytes_out)}
+        runs = {name: run for name, run in runs.items() if run}
         if number == 0:
             print("| M x N x K | " + " | ".join(runs) + " |\n|---" + "|---" * len(runs) + "|")
         work = 2 * rows * columns * depth

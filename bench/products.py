@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""GEMM of FLOAT32 beside the most multiply-adds that the cores can do in registers, and beside NumPy's BLAS.
+"""GEMM of FLOAT32 and FLOAT16 beside the most multiply-adds that the cores can do in registers, and beside other libraries.
 
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
-For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
+The others are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (as Debian has them), PyTorch and ONNX Runtime; a library that is
+not installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a constant B. For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
 as many runs as fit into S seconds; with one thread it is the time that the thread had a core. Needs a C compiler.
 """
 import argparse
@@ -20,12 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
+from product_peers import Peers
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
 ATTRIBUTES = (("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0))
-SHAPES = ((1024, 1024, 1024), (256, 2048, 512), (64, 1024, 1024), (8, 1024, 1024), (1, 1024, 1024), (1024, 1, 1024))
+SHAPES = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048),
+          (4096, 4096, 4096), (256, 2048, 512), (4096, 64, 64), (64, 4096, 64), (64, 1024, 1024), (8, 1024, 1024),
+          (1, 1024, 1024), (1, 4096, 4096), (1024, 1, 1024), (4096, 1, 4096))
 
 
 def best_time(run, seconds, clock):
@@ -105,23 +110,58 @@ class OneOperator:
                   ctypes.c_size_t(1))
 
 
+def torch_run(a, b, threads):
+    try:
+        import torch
+    except ImportError:
+        return None
+    torch.set_num_threads(threads)
+    left, right = torch.from_numpy(a), torch.from_numpy(b)
+    out = torch.empty(len(a), b.shape[1], dtype=left.dtype)
+    return lambda: torch.mm(left, right, out=out)
+
+
+def onnx_run(a, b, threads):
+    try:
+        import onnxruntime
+        from onnx import helper, numpy_helper
+    except ImportError:
+        return None
+    kind = helper.np_dtype_to_tensor_dtype(a.dtype)
+    graph = helper.make_graph([helper.make_node("MatMul", ["a", "b"], ["y"])], "g",
+                              [helper.make_tensor_value_info("a", kind, a.shape)],
+                              [helper.make_tensor_value_info("y", kind, None)], [numpy_helper.from_array(b, "b")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    except Exception:  # it has no such product
+        return None
+    return lambda: session.run(None, {"a": a})
+
+
 def measure(path, threads, seconds):
     library = Library(path)
     clock = time.thread_time if threads == 1 else time.perf_counter
     most = peak(threads, seconds, clock)
-    print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers, NumPy "
-          f"{np.__version__}\n")
-    print("| M x N x K | B constant | B given each time | NumPy's BLAS |\n|---|---|---|---|")
+    peers = Peers(threads)
+    print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers, NumPy {np.__version__}")
     random = np.random.default_rng(1)
-    for rows, columns, depth in SHAPES:
-        a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
-        out = np.empty((rows, columns), np.float32)
-        runs = [OneOperator(library, "GEMM", (a, b), out, ATTRIBUTES, constants) for constants in ((1,), ())]
-        runs.append(lambda a=a, b=b, out=out: np.matmul(a, b, out=out))
-        work = 2 * rows * columns * depth
-        times = [best_time(run, seconds, clock) for run in runs]
-        cells = [f"{work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" for one in times]
-        print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
+    for kind in (np.float32, np.float16):
+        heads = ["B constant", "B given each time", "NumPy", "OpenBLAS", "oneDNN", "XNNPACK", "PyTorch", "ONNX Runtime"]
+        print(f"\n| {np.dtype(kind).name.upper()}, M x N x K | {' | '.join(heads)} |\n|---{'|---' * len(heads)}|")
+        for rows, columns, depth in SHAPES:
+            a, b = (random.standard_normal(shape).astype(kind) for shape in ((rows, depth), (depth, columns)))
+            out = np.empty((rows, columns), kind)
+            runs = [*(OneOperator(library, "GEMM", (a, b), out, ATTRIBUTES, constants) for constants in ((1,), ())),
+                    (lambda a=a, b=b, out=out: np.matmul(a, b, out=out)) if kind is np.float32 else None,
+                    *(peers.product(name, a, b, out) for name in ("OpenBLAS", "oneDNN", "XNNPACK")),
+                    torch_run(a, b, threads), onnx_run(a, b, threads)]
+            work = 2 * rows * columns * depth
+            times = [run and best_time(run, seconds, clock) for run in runs]
+            cells = [f"{work / one / 1e9:.1f}, {work / one / most:.0%}" if one else "" for one in times]
+            print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 
 
 def in_processes(script, given, *more):
