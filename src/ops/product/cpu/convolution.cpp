@@ -103,13 +103,16 @@ std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles
   return most;
 }
 
-ConvolutionTiles cut(const ConvolutionStep& step, const ProductKernels* kernels, bool by_lines, unsigned threads) {
+// Whether the kernels read the copied part of the image itself.
+bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
+
+ConvolutionTiles cut(const ConvolutionStep& step, const ProductKernels* kernels, unsigned threads) {
   const WindowClasses classes = extreme_classes(step.windows, 0);
   const std::int64_t strip = kernels != nullptr ? kernels->strip : 1;
   const std::int64_t panel = kernels != nullptr ? kernels->panel : 1;
   std::int64_t most_rows = kMostRows;
   std::int64_t most_columns = std::clamp(kMostTotals / std::min(step.rows, kMostRows), kMostColumns / 2,
-                                         by_lines ? 8 * kMostColumns : kMostColumns);
+                                         by_lines(step) ? 8 * kMostColumns : kMostColumns);
   const std::int64_t matrices = step.images * step.groups * all_window_classes(step.windows);
   while (true) {
     const ConvolutionTiles tiles = cut_evenly(step, classes, strip, most_rows, most_columns);
@@ -133,6 +136,14 @@ ConvolutionTiles cut(const ConvolutionStep& step, const ProductKernels* kernels,
   }
 }
 
+// Whether rows of pixels are computed as one row, with the elements that lie between them in the copy: if they are
+// short and few elements lie there.
+constexpr std::int64_t kShortRow = 32;
+std::int64_t most_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
+bool joins_rows(const WindowPlane& plane, std::int64_t length) {
+  return plane.row_step <= length + most_between(length);
+}
+
 // What a thread needs beside the operands, in bytes from the beginning of its memory.
 struct ConvolutionBuffers {
   std::int64_t row_step;  // of the totals, in elements
@@ -146,7 +157,8 @@ struct ConvolutionBuffers {
     constexpr std::int64_t kAlignment = 64;
     const std::int64_t width = kernels != nullptr ? kernels->panel : 1;
     const auto aligned = [](std::int64_t elements) { return parts_of(elements * kBytes, kAlignment) * kAlignment; };
-    row_step = parts_of(tiles.columns(), width) * width;
+    const std::int64_t between = by_lines(step) ? most_between(kShortRow) : 0;
+    row_step = parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), width) * width;
     totals = 0;
     offsets = aligned(tiles.rows * row_step);
     copied = offsets;
@@ -180,14 +192,12 @@ class ConvolutionRun final : public cpu::Prepared {
   static std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles) {
     return step.images * step.groups * all_window_classes(step.windows) * tiles.down * tiles.boxes();
   }
-  // Whether the kernels read the copied part of the image itself.
-  static bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
-
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_));
+    Place place{};
     for (std::int64_t number = first; number < end; ++number) {
-      const Place place = place_of(number);
+      move_to(number, number == first, place);
       if (place.box.outputs() == 0) {
         continue;  // other classes have more outputs
       }
@@ -217,21 +227,30 @@ class ConvolutionRun final : public cpu::Prepared {
     std::int64_t row;
     std::int64_t rows;
     std::int64_t depth;
+    std::int64_t pixels;  // the number of the box and of its class
+    WindowPlane plane;
+    bool is_like_last;  // the windows are those of the tile before this one
   };
-  [[nodiscard]] Place place_of(std::int64_t number) const {
-    Place place{};
-    const std::int64_t box = number % tiles_.boxes();
-    number /= tiles_.boxes();
+  // The classes of some pixels follow one another, since they share the lines of the output.
+  void move_to(std::int64_t number, bool is_first, Place& place) const {
+    const std::int64_t pixels = number % (tiles_.boxes() * classes_);
+    number /= tiles_.boxes() * classes_;
     place.row = number % tiles_.down * tiles_.rows;
     number /= tiles_.down;
-    place.classes = window_classes_of(step_.windows, number % classes_);
-    number /= classes_;
     place.group = number % step_.groups;
     place.image = number / step_.groups;
-    place.box = box_of(tiles_, place.classes, box);
     place.rows = std::min(tiles_.rows, step_.rows - place.row);
+    place.is_like_last = !is_first && pixels == place.pixels;
+    if (place.is_like_last) {
+      return;
+    }
+    place.pixels = pixels;
+    place.classes = window_classes_of(step_.windows, pixels % classes_);
+    place.box = box_of(tiles_, place.classes, pixels / classes_);
     place.depth = step_.channels * place.classes.taps();
-    return place;
+    if (kernels_ != nullptr && place.depth != 0 && place.box.outputs() != 0) {
+      place.plane = window_plane(place.classes, place.box);
+    }
   }
 
   [[nodiscard]] const std::byte* channel(const Place& place, std::byte* const* operands, std::int64_t number) const {
@@ -295,7 +314,6 @@ class ConvolutionRun final : public cpu::Prepared {
     const ConvolutionRun& run;
     const Place& place;
     std::byte* const* operands;
-    WindowPlane plane;
     std::int64_t* offsets;
     std::byte* copied;
     f32* packed;
@@ -305,13 +323,15 @@ class ConvolutionRun final : public cpu::Prepared {
       const std::int64_t channel = first / taps;
       const std::int64_t channels = (first + depth - 1) / taps + 1 - channel;
       constexpr f32 kPadding = 0;
-      copy_planes(run.step_.windows, plane, run.channel(place, operands, channel), run.step_.input_channel, channels,
-                  sizeof(f32), &kPadding, copied);
-      tap_offsets(place.classes, plane, first, depth, offsets);
+      copy_planes(run.step_.windows, place.plane, run.channel(place, operands, channel), run.step_.input_channel,
+                  channels, sizeof(f32), &kPadding, copied);
+      if (depth != place.depth || !place.is_like_last) {
+        tap_offsets(place.classes, place.plane, first, depth, offsets);
+      }
     }
     [[nodiscard]] Panel panel(std::int64_t column, std::int64_t, std::int64_t depth) const {
       const std::int64_t width = run.kernels_->panel;
-      pack_windows(plane, place.box, copied, offsets, depth, column, width, sizeof(f32),
+      pack_windows(place.plane, place.box, copied, offsets, depth, column, width, sizeof(f32),
                    reinterpret_cast<std::byte*>(packed));
       return {.first = packed, .step = width};
     }
@@ -322,7 +342,6 @@ class ConvolutionRun final : public cpu::Prepared {
     WindowColumns b{.run = *this,
                     .place = place,
                     .operands = operands,
-                    .plane = window_plane(place.classes, place.box),
                     .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
                     .copied = scratch + buffers_.copied,
                     .packed = reinterpret_cast<f32*>(scratch + buffers_.panel)};
@@ -339,17 +358,27 @@ class ConvolutionRun final : public cpu::Prepared {
 
   // One strip of few rows.
   void add_lines(const Place& place, const PackedStrips& a, const WindowColumns& b, const TileTotals& tile) const {
-    const std::int64_t length = place.box.count[2];
+    const std::int64_t* const count = place.box.count;
+    const bool is_joined = joins_rows(place.plane, count[2]);
+    const std::int64_t lines = is_joined ? 1 : count[1];
+    const std::int64_t length = is_joined ? (count[1] - 1) * place.plane.row_step + count[2] : count[2];
+    const std::int64_t step = is_joined ? place.plane.row_step : count[2];  // from a row to the next in the totals
     const auto* const copied = reinterpret_cast<const f32*>(b.copied);
     for (std::int64_t first = 0; first < place.depth; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, place.depth - first);
       b.begin(first, depth);
-      f32* totals = tile.first;
-      for (std::int64_t i = 0; i < place.box.count[0]; ++i) {
-        for (std::int64_t j = 0; j < place.box.count[1]; ++j, totals += length) {
-          kernels_->lines[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + b.plane.offset_of_row(i, j),
-                                         b.offsets, depth, totals, tile.row_step, length, first == 0);
+      for (std::int64_t i = 0; i < count[0]; ++i) {
+        for (std::int64_t j = 0; j < lines; ++j) {
+          kernels_->lines[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + place.plane.offset_of_row(i, j),
+                                         b.offsets, depth, tile.first + (i * count[1] + j) * step, tile.row_step,
+                                         length, first == 0);
         }
+      }
+    }
+    for (std::int64_t row = 0; is_joined && row < tile.rows; ++row) {
+      f32* const totals = tile.first + row * tile.row_step;
+      for (std::int64_t i = 1; i < count[0] * count[1]; ++i) {
+        std::copy_n(totals + i * step, count[2], totals + i * count[2]);  // never to a higher address
       }
     }
   }
@@ -530,7 +559,7 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
   } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  const ConvolutionTiles tiles = cut(step, kernels, ConvolutionRun::by_lines(step), machine.threads);
+  const ConvolutionTiles tiles = cut(step, kernels, machine.threads);
   const std::int64_t work = std::max<std::int64_t>(
       1, tiles.rows * tiles.columns() * step.channels * step.taps() / all_window_classes(step.windows));
   const std::int64_t all = ConvolutionRun::all_tiles(step, tiles);

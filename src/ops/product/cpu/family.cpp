@@ -140,6 +140,8 @@ class ProductRun final : public cpu::Prepared {
 
   // The rows of A as they were given: packed for a block at a time, or for all blocks where they are one strip.
   struct MatrixRows {
+    static constexpr bool kAreFar = false;
+
     const ProductRun& run;
     const Place& place;
     std::byte* const* operands;
@@ -189,7 +191,13 @@ class ProductRun final : public cpu::Prepared {
     if (step_.panel != 0) {
       const std::byte* const matrix = operands[kB] + batch_offset(step_, step_.b, place.batch);
       const auto* const elements = reinterpret_cast<const f32*>(matrix);
-      return {.first = elements + column * step_.depth + first * kernels_->panel, .step = kernels_->panel};
+      Panel panel{.first = elements + column * step_.depth + first * kernels_->panel, .step = kernels_->panel};
+      if (column + kernels_->panel < place.column + place.columns) {
+        panel.next = panel.first + kernels_->panel * step_.depth;
+      } else if (first + 2 * kProductBlock <= step_.depth) {  // a whole block comes after this one
+        panel.next = elements + place.column * step_.depth + (first + kProductBlock) * kernels_->panel;
+      }
+      return panel;
     }
     const std::byte* const from = at(operands, kB, step_.b, place.batch, first, column);
     const std::int64_t columns = std::min(kernels_->panel, step_.columns - column);

@@ -38,7 +38,6 @@ constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
 constexpr std::size_t kVectors = kPanel / kLanes;
 // 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
-constexpr std::size_t kMostSums = kStrip * kVectors;
 
 // The factors of one k, of which row `row` is wanted in all lanes.
 template <std::size_t kRows>
@@ -138,9 +137,11 @@ HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT
     if constexpr (kIsPart) {
       f32 all[kLanes];
       hn::StoreU(sums[kSum], d, all);
-      for (std::size_t i = 0; i < count; ++i) {
-        place[i] = is_first ? all[i] : place[i] + all[i];
-      }
+      for_each_index<kLanes>([&]<std::size_t kLane>() HWY_ATTR {
+        if (kLane < count) {
+          place[kLane] = is_first ? all[kLane] : place[kLane] + all[kLane];
+        }
+      });
     } else {
       hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, place), sums[kSum]), d, place);
     }
@@ -168,8 +169,9 @@ HWY_INLINE void add_line_parts(const f32* a, const f32* b, const std::int64_t* o
 template <std::size_t kRows>
 void add_line(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
               std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept {
-  constexpr std::size_t kMost = kMostSums / kRows;
-  constexpr std::size_t kCount = kMost >= 8 ? 8 : kMost >= 4 ? 4 : 2;
+  constexpr std::size_t kRegisters = HWY_TARGET == HWY_AVX2 ? 16 : 32;
+  constexpr auto kFits = [](std::size_t count) { return kRows * count + count + 3 <= kRegisters; };
+  constexpr std::size_t kCount = kFits(8) ? 8 : kFits(6) ? 6 : kFits(4) ? 4 : 2;
   add_line_parts<kRows, kCount>(a, b, offsets, depth, totals, totals_step, columns, is_first);
 }
 

@@ -21,12 +21,26 @@ inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece
 struct Panel {
   const f32* first;
   std::int64_t step;
+  const f32* next = nullptr;  // the panel that comes after it, where that is in memory, in one piece; null: unknown
 };
+
+// Asks for the part `part` of `parts` of elements that are read soon, as long as the caches bring others. A processor
+// by itself begins to bring a panel when the first strip meets it, and that strip then waits.
+inline void bring_part(const f32* elements, std::int64_t count, std::int64_t part, std::int64_t parts) {
+  constexpr std::int64_t kOfLine = 16;
+  const std::int64_t lines = parts_of(count, kOfLine);
+  const std::int64_t end = lines * (part + 1) / parts;
+  for (std::int64_t line = lines * part / parts; line < end; ++line) {
+    __builtin_prefetch(elements + line * kOfLine);
+  }
+}
 
 // The rows of A that were packed as strips beforehand.
 struct PackedStrips {
   const f32* first;  // of the tile's first row, with which a strip begins
   std::int64_t depth;
+
+  static constexpr bool kAreFar = true;  // perhaps in no cache when a block begins
 
   void begin(std::int64_t, std::int64_t) {}
   [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t block, std::int64_t) const {
@@ -57,8 +71,18 @@ void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Co
     b.begin(first, of_block);
     for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {
       const Panel panel = b.panel(column, first, of_block);
+      const std::int64_t strips = parts_of(tile.rows, kernels.strip);
       for (std::int64_t row = 0; row < tile.rows; row += kernels.strip) {
         const std::int64_t rows = std::min(kernels.strip, tile.rows - row);
+        if (panel.next != nullptr) {
+          bring_part(panel.next, of_block * kernels.panel, row / kernels.strip, strips);
+        }
+        if constexpr (Rows::kAreFar) {
+          if (const std::int64_t next = row + kernels.strip; column == 0 && next < tile.rows) {
+            const std::int64_t of_next = std::min(kernels.strip, tile.rows - next);
+            bring_part(a.strip(next, of_next, first, of_block), of_block * of_next, 0, 1);
+          }
+        }
         kernels.blocks[rows - 1](a.strip(row, rows, first, of_block), panel.first, panel.step, of_block,
                                  tile.first + row * tile.row_step + column, tile.row_step, first == 0);
       }

@@ -37,6 +37,26 @@ WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::
           .is_spread = false};
 }
 
+// Rows are often short, and a call for each would take longer than the copy.
+template <class Word>
+void copy_near(const std::byte* from, std::int64_t count, Word* to) {
+  constexpr auto kWords = static_cast<std::int64_t>(16 / sizeof(Word));
+  if (count > 16 * kWords) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(Word));
+    return;
+  }
+  if (count < kWords) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i, from + i * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < count; i += kWords) {
+    const std::int64_t at = std::min(i, count - kWords);  // the last ones begin earlier
+    std::memcpy(to + at, from + at * static_cast<std::int64_t>(sizeof(Word)), 16);
+  }
+}
+
 template <class Word>
 struct Copier {
   const Windows& windows;
@@ -57,7 +77,7 @@ struct Copier {
     const std::int64_t step = move * image.input_step;
     const std::byte* at = from + (start + first * move) * image.input_step;
     if (step == static_cast<std::int64_t>(sizeof(Word))) {
-      std::memcpy(to + first, at, static_cast<std::size_t>(end - first) * sizeof(Word));
+      copy_near(at, end - first, to + first);
     } else if (step == 2 * static_cast<std::int64_t>(sizeof(Word))) {
       for (std::int64_t i = first; i < end; ++i) {
         std::memcpy(to + i, at + (i - first) * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
