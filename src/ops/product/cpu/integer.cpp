@@ -21,7 +21,7 @@ namespace anydml {
 namespace {
 
 // Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
-constexpr TileLimits kMost = {.rows = 48, .columns = 512, .least_work = 2'000'000};
+constexpr TileLimits kMost = {.rows = 48, .columns = 1024, .least_work = 2'000'000};
 constexpr std::int64_t kDepthBlock = 1024;      // a multiple of kDepthUnit
 constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
@@ -313,12 +313,16 @@ class IntegerRun final : public cpu::Prepared {
     f32* const factors = at<f32>(work, buffers_.factors);
     i32* const zeros = at<i32>(work, buffers_.zeros);
     const std::byte* const zero_points = operand(work, IntegerOperand::output_zero);
-    for (std::int64_t i = 0; i < work.place.columns; ++i) {
+    const bool varies = step_.a_scale.column != 0 || step_.b_scale.column != 0 || step_.output_scale.column != 0 ||
+                        step_.output_zero.column != 0;
+    const std::int64_t count = varies ? work.place.columns : 1;
+    for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t column = work.place.column + i;
       const f32 a = scale_at(work, IntegerOperand::a_scale, step_.a_scale, row, column);
       const f32 b = scale_at(work, IntegerOperand::b_scale, step_.b_scale, row, column);
       if (step_.finish == IntegerFinish::float32) {
         factors[i] = float_factor(a, b);
+        zeros[i] = 0;
         continue;
       }
       factors[i] =
@@ -326,6 +330,8 @@ class IntegerRun final : public cpu::Prepared {
       const std::byte* const zero = zero_points + row * step_.output_zero.row + column * step_.output_zero.column;
       zeros[i] = zero_points == nullptr ? 0 : step_.signed_output != 0 ? load<i8>(zero) : load<u8>(zero);
     }
+    std::fill(factors + count, factors + work.place.columns, factors[0]);
+    std::fill(zeros + count, zeros + work.place.columns, zeros[0]);
   }
 
   void finish_row(const Work& work, const IntegerRow& row, const std::byte* bias, std::byte* to) const {

@@ -18,6 +18,13 @@
 
 #if ANYDML_TARGET
 
+#undef ANYDML_UNROLLED
+#if defined(__clang__)
+#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(2)")
+#else
+#define ANYDML_UNROLLED _Pragma("GCC unroll 2")
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
@@ -152,24 +159,27 @@ void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t group
   }
 }
 
-// The totals from i on, corrected.
+// The totals from i on, corrected if need be.
+template <bool kCorrects>
 HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   const Sums d;
   const auto load = [&](const u32* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from) + i); };
   Vector total = load(row.totals);
-  if (row.column_sums != nullptr) {
+  if constexpr (kCorrects) {
     total = hn::Sub(total, hn::Mul(hn::Set(d, static_cast<i32>(row.zero)), load(row.column_sums)));
-  }
-  if (row.column_zeros != nullptr) {
-    total = hn::Sub(total, hn::Mul(load(row.column_zeros), hn::Set(d, static_cast<i32>(row.rest))));
+    if (row.column_zeros != nullptr) {
+      total = hn::Sub(total, hn::Mul(load(row.column_zeros), hn::Set(d, static_cast<i32>(row.rest))));
+    }
   }
   return total;
 }
 
 // Scaled, rounded and moved by the zero points, as integers that saturate to the right output.
+template <bool kCorrects>
 HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
   const hn::RebindToFloat<Sums> d_float;
-  const auto scaled = hn::Mul(hn::ConvertTo(d_float, corrected_vector(row, i)), hn::LoadU(d_float, row.factors + i));
+  const auto scaled =
+      hn::Mul(hn::ConvertTo(d_float, corrected_vector<kCorrects>(row, i)), hn::LoadU(d_float, row.factors + i));
   const auto zeros = hn::LoadU(Sums(), row.zeros + i);
 #if HWY_TARGET == HWY_NEON
   const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and makes 0 of NaN
@@ -182,19 +192,29 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
 #endif
 }
 
-// The last elements by the definition.
-template <class Out>
-void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
-  const IntegerRow row = given;
+// As many as fill vectors; their number.
+template <class Out, bool kCorrects>
+HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   const hn::Rebind<i16, Sums> d_half;
   const hn::Twice<decltype(d_half)> d_wide;
   const hn::Rebind<Out, decltype(d_wide)> d_out;
   constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
   std::int64_t i = 0;
+  ANYDML_UNROLLED
   for (; i + 2 * kLanes <= row.count; i += 2 * kLanes) {
-    const auto both = hn::Combine(d_wide, quantized_vector(row, i + kLanes), quantized_vector(row, i));
+    const auto both =
+        hn::Combine(d_wide, quantized_vector<kCorrects>(row, i + kLanes), quantized_vector<kCorrects>(row, i));
     hn::StoreU(hn::DemoteTo(d_out, both), d_out, reinterpret_cast<Out*>(to) + i);
   }
+  return i;
+}
+
+// The last elements by the definition.
+template <class Out>
+void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
+  const IntegerRow row = given;
+  std::int64_t i =
+      row.column_sums != nullptr ? quantize_vectors<Out, true>(row, to) : quantize_vectors<Out, false>(row, to);
   for (; i < row.count; ++i) {
     put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
   }

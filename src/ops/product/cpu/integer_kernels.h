@@ -13,10 +13,10 @@
 
 namespace anydml {
 
-// Some groups of k of strips of rows and a panel of columns. a: the first group of each row of a strip, then the second
-// of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a number for each
-// column, to which the products are added. The sums are put to the totals if this is the first part of k, and added to
-// them otherwise.
+// Some groups of k, one at least, of strips of rows and a panel of columns. a: the first group of each row of a strip,
+// then the second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a
+// number for each column, to which the products are added. The sums are put to the totals if this is the first part of
+// k, and added to them otherwise.
 struct IntegerBlockPlace {
   const u8* a;
   const u8* b;
