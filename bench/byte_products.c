@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * As many products of bytes as a core can do by its best instruction: in registers alone, with enough independent chains.
  * cc -O2 -march=native -shared -fPIC byte_products.c */
-#if defined(__ARM_FEATURE_MATMUL_INT8)
+#if defined(__aarch64__)
 #include <arm_neon.h>
+#include <sys/auxv.h>
 typedef int32x4_t Vector;
-enum { kProducts = 32 };
+__asm__(".arch armv8.2-a+dotprod+i8mm");
 #define ADD(n) __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum##n) : "w"(a), "w"(b));
-#elif defined(__ARM_FEATURE_DOTPROD)
-#include <arm_neon.h>
-typedef int32x4_t Vector;
-enum { kProducts = 16 };
-#define ADD(n) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum##n) : "w"(a), "w"(b));
+#define ADD_DOTS(n) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum##n) : "w"(a), "w"(b));
+enum { kProducts = 32 };
 #elif defined(__AVX512VNNI__)
 #include <immintrin.h>
 typedef __m512i Vector;
@@ -36,6 +34,15 @@ double multiply_adds(long rounds, float unused, float* result) {
   (void)unused;
 #define START(n) Vector sum##n = {0};
   CHAINS(START)
+#if defined(ADD_DOTS)
+  if ((getauxval(AT_HWCAP2) & (1UL << 13)) == 0) { /* no SMMLA */
+    for (long i = 0; i < rounds; ++i) {
+      CHAINS(ADD_DOTS)
+    }
+    *result = (float)(sum0 + sum1)[0];
+    return 2.0 * kChains * (kProducts / 2) * (double)rounds;
+  }
+#endif
   for (long i = 0; i < rounds; ++i) {
     CHAINS(ADD)
 #if defined(__x86_64__)

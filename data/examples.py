@@ -268,6 +268,16 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
+    "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
+                                        i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
+    "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(
+        (u8(1, 2, 3, 4).shaped(2, 2), f32(0.5).shaped(1, 1), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
+         f32(0.25).shaped(1, 1), i8(4).shaped(1, 1), f32(0.25).shaped(1, 1), u8(10).shaped(1, 1)),
+        u8(12, 12, 16, 18).shaped(2, 2)),
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Example(
+        (i8(1, 2, 3, 4).shaped(2, 2), f32(0.5).shaped(1, 1), i8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
+         f32(0.25).shaped(1, 1), i8(4).shaped(1, 1), f32(1, 1, 2, 2).shaped(2, 2)),
+        f32(1.375, 1.5, 3.375, 4).shaped(2, 2)),
     "TOP_K": Example((_SQUARE,), (f32(5, 3, 9, 2).shaped(2, 2), u32(1, 2, 2, 0).shaped(2, 2)), {"Axis": 1, "K": 2}),
     "TOP_K1": Example((_SQUARE,), (f32(1, 3, 2, 2).shaped(2, 2), u32(0, 2, 0, 1).shaped(2, 2)),
                       {"Axis": 1, "K": 2, "AxisDirection": "INCREASING"}),

@@ -10,9 +10,9 @@ import itertools
 
 import numpy as np
 
+import integer_product_reference
 from numpy_oracle import SEED, Library, count_different, random_values
 from product_oracle import laid_out
-from product_reference import product
 
 BYTES = (np.int8, np.uint8)
 WIDE = (np.int16, np.uint16, np.int32, np.uint32)
@@ -22,32 +22,16 @@ SHAPES = ((1, 1, 1), (1, 40, 9), (2, 3, 8), (3, 8, 4), (12, 16, 7), (13, 17, 65)
 
 
 def total(a, a_zero, b, b_zero):
-    """The sums of products, modulo 2^32. FLOAT64 holds every sum that has fewer than 2^35 products."""
-    left = a.astype(np.float64) - (0 if a_zero is None else a_zero.astype(np.float64))
-    right = b.astype(np.float64) - (0 if b_zero is None else b_zero.astype(np.float64))
-    return (left @ right).astype(np.int64).astype(np.uint32).view(np.int32)
+    return integer_product_reference.total(a, 0 if a_zero is None else a_zero, b, 0 if b_zero is None else b_zero)
 
 
 def quantized(sums, a_scale, b_scale, y_scale, y_zero, dtype):
-    factor = (a_scale * b_scale) / y_scale
-    scaled = sums.astype(np.float32) * factor
-    whole = np.where(np.isnan(scaled), 0, np.clip(np.rint(scaled), -2.0**20, 2.0**20)).astype(np.int64)
-    limits = np.iinfo(dtype)
-    return np.clip(whole + (0 if y_zero is None else y_zero.astype(np.int64)), limits.min, limits.max).astype(dtype)
+    return integer_product_reference.quantized(sums, a_scale, b_scale, y_scale, 0 if y_zero is None else y_zero, dtype)
 
 
 def to_float(a, a_scale, a_zero, b, b_scale, b_zero, bias):
-    wide = np.float32
-    if a.dtype.itemsize == 1:
-        sums = total(a, a_zero, b, b_zero).astype(wide)
-    else:
-        differences = (x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))
-                       for x, zero in ((a, a_zero), (b, b_zero)))
-        sums = product(*(x.astype(wide) for x in differences))
-    result = sums * (a_scale.astype(wide) * b_scale.astype(wide))
-    if bias is not None:
-        result = result + bias.astype(wide)
-    return result.astype(a_scale.dtype)
+    zeros = (0 if one is None else one for one in (a_zero, b_zero))
+    return integer_product_reference.to_float(a, a_scale, next(zeros), b, b_scale, next(zeros), bias)
 
 
 class Checker:

@@ -17,16 +17,17 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
            "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling",
-           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
-           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh",
-           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
-           "value_scale_2d"]
+           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1",
+           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "quantized_linear_matrix_multiply", "recip", "reduce", "relu",
+           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
+           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
+           "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -2034,6 +2035,56 @@ def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, outp
                 device=device)
 
 
+def matrix_multiply_integer(a, a_zero_point, b, /, b_zero_point=None, *, out=None, shape=None, device=None):
+    """DirectML's MATRIX_MULTIPLY_INTEGER: (A - AZeroPoint) x (B - BZeroPoint).
+
+    Types in DirectML: ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` int8 and uint8.
+    ``b`` and ``b_zero_point`` must have one type.
+    ``a`` and ``a_zero_point`` must have one type.
+    The result has the type int32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([[1, 2], [3, 4]])
+    >>> a_zero_point = np.uint8([[1]])
+    >>> b = np.int8([[5, 6], [7, 8]])
+    >>> b_zero_point = np.int8([[4]])
+    >>> anydml.matrix_multiply_integer(a, a_zero_point, b, b_zero_point).tolist()
+    [[3, 4], [11, 16]]
+    """
+    return _run("MATRIX_MULTIPLY_INTEGER", a, a_zero_point, b, b_zero_point, out=out, shape=shape, device=device)
+
+
+def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /,
+                                     output_zero_point=None, *, out=None, dtype=None, shape=None, device=None):
+    """DirectML's QUANTIZED_LINEAR_MATRIX_MULTIPLY: deq(x) = (x - ZeroPoint) * Scale; q(v) = clamp(round(v / Scale) +
+    ZeroPoint, Min, Max); out = q(deq(A) x deq(B)).
+
+    Types in DirectML: ``a``, ``a_zero_point``, ``b``, ``b_zero_point`` and ``output_zero_point`` int8 and uint8;
+    ``a_scale``, ``b_scale`` and ``output_scale`` float32.
+    ``b`` and ``b_zero_point`` must have one type.
+    ``a`` and ``a_zero_point`` must have one type.
+    The result has the type of ``output_zero_point``, or ``dtype``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.uint8([[1, 2], [3, 4]])
+    >>> a_scale = np.float32([[0.5]])
+    >>> a_zero_point = np.uint8([[1]])
+    >>> b = np.int8([[5, 6], [7, 8]])
+    >>> b_scale = np.float32([[0.25]])
+    >>> b_zero_point = np.int8([[4]])
+    >>> output_scale = np.float32([[0.25]])
+    >>> output_zero_point = np.uint8([[10]])
+    >>> anydml.quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale,
+    ...                                         output_zero_point).tolist()
+    [[12, 12], [16, 18]]
+    """
+    return _run("QUANTIZED_LINEAR_MATRIX_MULTIPLY",
+                a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
+                dtype=dtype, shape=shape, device=device)
+
+
 def bit_and(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_AND: a & b, element by element.
 
@@ -2691,6 +2742,32 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
                 input, input_scale, input_zero_point, output_scale, output_zero_point, Strides=strides,
                 WindowSize=window_size, StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations,
                 IncludePadding=include_padding, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, /, b_zero_point=None, bias=None, *, out=None,
+                                     shape=None, device=None):
+    """DirectML's MATRIX_MULTIPLY_INTEGER_TO_FLOAT: ((A - AZeroPoint) * AScale) x ((B - BZeroPoint) * BScale) + Bias.
+
+    Types in DirectML: ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` int8 to int32 and uint8 to uint32;
+    ``a_scale``, ``b_scale`` and ``bias`` float16 and float32.
+    ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` must have one type.
+    ``a_scale``, ``b_scale`` and ``bias`` must have one type.
+    The result has the type of ``a_scale``, ``b_scale`` or ``bias``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> a = np.int8([[1, 2], [3, 4]])
+    >>> a_scale = np.float32([[0.5]])
+    >>> a_zero_point = np.int8([[1]])
+    >>> b = np.int8([[5, 6], [7, 8]])
+    >>> b_scale = np.float32([[0.25]])
+    >>> b_zero_point = np.int8([[4]])
+    >>> bias = np.float32([[1, 1], [2, 2]])
+    >>> anydml.matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias).tolist()
+    [[1.375, 1.5], [3.375, 4.0]]
+    """
+    return _run("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias, out=out,
+                shape=shape, device=device)
 
 
 def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_mean, use_variance, epsilon,

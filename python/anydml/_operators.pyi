@@ -21,16 +21,17 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
            "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "max_pooling",
-           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
-           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "quantized_linear_average_pooling", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu", "scaled_tanh",
-           "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax",
-           "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract",
-           "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
-           "value_scale_2d"]
+           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1",
+           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
+           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "quantized_linear_matrix_multiply", "recip", "reduce", "relu",
+           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
+           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
+           "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -1332,6 +1333,49 @@ def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, sc
               shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
+def matrix_multiply_integer(a: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, /,
+                            b_zero_point: _NumPys | None = None, *, out: None = None, shape: _Shape | None = None,
+                            device: str | None = None) -> NDArray[np.int32]: ...
+@overload
+def matrix_multiply_integer(a: _Library | _Array | float, a_zero_point: _Library | _Array | float | None,
+                            b: _Library | _Array | float, /, b_zero_point: _Library | _Array | float | None = None, *,
+                            out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def matrix_multiply_integer(a: _Operand, a_zero_point: _Operand | None, b: _Operand, /,
+                            b_zero_point: _Operand | None = None, *, out: _Out, shape: None = None,
+                            device: str | None = None) -> _Out: ...
+
+@overload
+def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
+                                     b_scale: _NumPys, b_zero_point: _NumPys | None, output_scale: _NumPys, /,
+                                     output_zero_point: _Typed[_Element], *, out: None = None, dtype: None = None,
+                                     shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
+                                     b_scale: _NumPys, b_zero_point: _NumPys | None, output_scale: _NumPys, /,
+                                     output_zero_point: _NumPys | None = None, *, out: None = None,
+                                     dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
+                                     b_scale: _NumPys, b_zero_point: _NumPys | None, output_scale: _NumPys, /,
+                                     output_zero_point: _NumPys | None = None, *, out: None = None, dtype: DTypeLike,
+                                     shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def quantized_linear_matrix_multiply(a: _Library | _Array | float, a_scale: _Library | _Array | float,
+                                     a_zero_point: _Library | _Array | float | None, b: _Library | _Array | float,
+                                     b_scale: _Library | _Array | float, b_zero_point: _Library | _Array | float | None,
+                                     output_scale: _Library | _Array | float, /,
+                                     output_zero_point: _Library | _Array | float | None = None, *, out: None = None,
+                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Library: ...
+@overload
+def quantized_linear_matrix_multiply(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand,
+                                     b_scale: _Operand, b_zero_point: _Operand | None, output_scale: _Operand, /,
+                                     output_zero_point: _Operand | None = None, *, out: _Out, dtype: None = None,
+                                     shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def bit_and(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, *, out: None = None,
@@ -1827,6 +1871,35 @@ def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, inp
                                      start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                                      dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out,
                                      dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def matrix_multiply_integer_to_float(a: _NumPys, a_scale: float, a_zero_point: _NumPys | None, b: _NumPys,
+                                     b_scale: float, /, b_zero_point: _NumPys | None = None, bias: float | None = None,
+                                     *, out: None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Array: ...
+@overload
+def matrix_multiply_integer_to_float(a: _NumPys, a_scale: _Typed[_Element] | float, a_zero_point: _NumPys | None,
+                                     b: _NumPys, b_scale: _Typed[_Element] | float, /,
+                                     b_zero_point: _NumPys | None = None, bias: _Typed[_Element] | float | None = None,
+                                     *, out: None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def matrix_multiply_integer_to_float(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
+                                     b_scale: _NumPys, /, b_zero_point: _NumPys | None = None,
+                                     bias: _NumPys | None = None, *, out: None = None, shape: _Shape | None = None,
+                                     device: str | None = None) -> _Array: ...
+@overload
+def matrix_multiply_integer_to_float(a: _Library | _Array | float, a_scale: _Library | _Array | float,
+                                     a_zero_point: _Library | _Array | float | None, b: _Library | _Array | float,
+                                     b_scale: _Library | _Array | float, /,
+                                     b_zero_point: _Library | _Array | float | None = None,
+                                     bias: _Library | _Array | float | None = None, *, out: None = None,
+                                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def matrix_multiply_integer_to_float(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand,
+                                     b_scale: _Operand, /, b_zero_point: _Operand | None = None,
+                                     bias: _Operand | None = None, *, out: _Out, shape: None = None,
+                                     device: str | None = None) -> _Out: ...
 
 @overload
 def mean_variance_normalization2(input: float, /, scale: float | None = None, bias: float | None = None, *,

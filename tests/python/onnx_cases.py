@@ -391,6 +391,34 @@ def of_matmul(dtype, since):
             for pair in shapes]
 
 
+def of_matmul_integer(dtype, since):
+    """Zero points of every form; the reference takes one for each row as a column alone."""
+    def bytes_of(shape, kind, seed):
+        limits = np.iinfo(kind)
+        return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
+
+    rows = []
+    for other in (np.int8, np.uint8):
+        for a, b in (((3, 5), (5, 4)), ((5,), (5, 4)), ((3, 5), (5,)), ((2, 3, 5), (5, 4)), ((2, 1, 3, 5), (4, 5, 2))):
+            arrays = [bytes_of(a, dtype, 1), bytes_of(b, other, 2)]
+            rows += [(arrays, {}), ([*arrays, bytes_of((), dtype, 3)], {}),
+                     ([*arrays, bytes_of((1,), dtype, 4), bytes_of((), other, 5)], {})]
+        arrays = [bytes_of((3, 5), dtype, 6), bytes_of((5, 4), other, 7)]
+        rows.append(([*arrays, bytes_of((3, 1), dtype, 8), bytes_of((4,), other, 9)], {}))
+        rows.append(([*arrays, None, bytes_of((1, 4), other, 10)], {}))
+    return rows
+
+
+def of_quantized_matmul(dtype, since):
+    """Scales that are powers of 2, so that the order of multiplications means nothing, and an even zero point: the
+    reference rounds when it is added."""
+    return [([a, np.float32(0.5), zeros[0] if zeros else np.array(0, dtype), b, np.float32(2.0**-4),
+              zeros[1] if zeros else np.array(0, b.dtype), np.float32(8), np.array(4, kind)], options)
+            for (a, b, *zeros), options in of_matmul_integer(dtype, since)
+            if len(zeros) != 1 and None not in (type(one) if one is not None else None for one in zeros)
+            for kind in (np.int8, np.uint8)]
+
+
 def of_scan(dtype, since):
     """Of small whole numbers: the reference rounds float16 at every step."""
     rows = []
@@ -501,9 +529,11 @@ CASES = {
     "LRN": lambda dtype, since: [([numbers(dtype, (4, 4, 2, 3), 5, False)], {"size": size, "alpha": 0.5, "bias": 1.5})
                                  for size in (1, 2, 3)],  # the reference takes the batch for the channels
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),
-    "LeakyRelu": finite(of_one(alpha=0.25)), "MatMul": of_matmul, "Max": of_several, "Mean": of_several,
+    "LeakyRelu": finite(of_one(alpha=0.25)), "MatMul": of_matmul, "MatMulInteger": of_matmul_integer,
+    "Max": of_several, "Mean": of_several,
     "Min": of_several, "Mod": of_mod,
-    "OneHot": of_one_hot, "PRelu": of_slope, "Pad": of_pad, "QuantizeLinear": of_quantize,
+    "OneHot": of_one_hot, "PRelu": of_slope, "Pad": of_pad, "QLinearMatMul": of_quantized_matmul,
+    "QuantizeLinear": of_quantize,
     "RMSNormalization": of_normalization({"axis": -1}, lambda x: x.shape[-1:]), "Range": of_range,
     "ReduceL1": reduction(), "ReduceL2": reduction(), "ReduceMax": reduction(specials=True),
     "ReduceMean": reduction(empty=False), "ReduceMin": reduction(specials=True), "ReduceProd": reduction(),

@@ -23,6 +23,7 @@ ALL = {op.name: op for op in python_rule.read_operators()}
 BUILT = [op["name"] for op in anydml.operators(built=True)]
 X = np.float32([-1.5, 0.25, 300, np.nan])
 Y = np.float32([-1.5, 0, 300, np.nan])
+BYTES = np.uint8([[1, 200], [255, 0]])
 # What is given to each operator in order to try it: inputs, attributes in Python's spelling, options.
 ONE, TWO = ((X,), {}, {}), ((X, Y), {}, {})
 WINDOWS = {"strides": [1, 1], "window_size": [2, 2], "start_padding": [0, 1], "end_padding": [0, 0]}
@@ -77,6 +78,12 @@ CASES = {
     "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
              {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
+    "MATRIX_MULTIPLY_INTEGER": ((BYTES, np.uint8([[7], [9]]), BYTES.view(np.int8), np.int8([[3, 4]])), {}, {}),
+    "QUANTIZED_LINEAR_MATRIX_MULTIPLY": (
+        (BYTES, np.float32([[0.5], [0.25]]), None, BYTES.view(np.int8), np.float32([[0.1]]), np.int8([[3]]),
+         np.float32([[3]]), np.uint8([[7]])), {}, {}),
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": (
+        (BYTES, np.float32([[0.5]]), np.uint8([[7]]), BYTES.T, np.float32([[0.1, 3]]), None, X.reshape(2, 2)), {}, {}),
     **{f"MAX_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more}, {}) for version, more in (
         ("", {}), ("1", {}), ("2", DILATIONS))},
     **{f"AVERAGE_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more, "include_padding": True}, {})

@@ -133,6 +133,8 @@ _NODES = {
     # products of matrices
     "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
     "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
+    "MatMulInteger": Row(products.matmul_integer, "MATRIX_MULTIPLY_INTEGER", kinds=("int8", "uint8")),
+    "QLinearMatMul": Row(products.quantized_matmul, "QUANTIZED_LINEAR_MATRIX_MULTIPLY", kinds=("int8", "uint8")),
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
     "AveragePool": layers.pool("AVERAGE"),

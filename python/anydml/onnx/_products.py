@@ -2,7 +2,7 @@
 """Nodes that are matrix products."""
 import numpy as np
 
-from ._rows import check_choice, dispatch
+from ._rows import check_choice, dispatch, refuse
 
 _PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}
 
@@ -27,21 +27,74 @@ def gemm(node):
     return compute
 
 
-def matmul(_):
+def _multiplied(a, b, multiply):
     """numpy.matmul: matrices in the last two dimensions; a tensor of one dimension is a row of A or a column of B, and
-    loses that dimension again."""
+    loses that dimension again. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("a tensor has no dimensions; expected a matrix or a vector")
+    left = a.reshape(1, -1) if a.ndim == 1 else a
+    right = b.reshape(-1, 1) if b.ndim == 1 else b
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(f"A has the sizes {list(a.shape)} and B {list(b.shape)}; expected {left.shape[-1]} rows "
+                         "of B, as many as A has columns")
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (left, right))
+    made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
+    rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
+    return made.reshape([*batch, *rows, *columns])
+
+
+def matmul(_):
     def compute(a, b):
-        if a.ndim == 0 or b.ndim == 0:
-            raise ValueError("a tensor has no dimensions; expected a matrix or a vector")
-        left = a.reshape(1, -1) if a.ndim == 1 else a
-        right = b.reshape(-1, 1) if b.ndim == 1 else b
-        if left.shape[-1] != right.shape[-2]:
-            raise ValueError(f"A has the sizes {list(a.shape)} and B {list(b.shape)}; expected {left.shape[-1]} rows "
-                             "of B, as many as A has columns")
-        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-        left, right = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (left, right))
-        made = dispatch("GEMM", left, right, None, shape=(*batch, left.shape[-2], right.shape[-1]), **_PLAIN)
-        rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
-        return made.reshape([*batch, *rows, *columns])
+        return _multiplied(a, b, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **_PLAIN))
+
+    return compute
+
+
+def _for_rows(value, rows, what):
+    """A scale or a zero point of A or of the output: one number, or one for each row."""
+    return _for_side(value, (rows, 1), what)
+
+
+def _for_columns(value, columns, what):
+    return _for_side(value, (1, columns), what)
+
+
+def _for_side(value, side, what):
+    if value is None:
+        return None
+    if value.size == 1:
+        return value.reshape(1, 1)
+    if value.shape == (max(side),) or (value.shape[-2:] == side and value.size == max(side)):
+        return value.reshape(side)
+    raise ValueError(f"{what} has the shape {list(value.shape)}; expected one number, or {list(side)}")
+
+
+def matmul_integer(_):
+    """The sums of products of the differences to the zero points, which wrap in int32."""
+    def compute(a, b, a_zero=None, b_zero=None):
+        def multiply(left, right, shape):
+            return dispatch("MATRIX_MULTIPLY_INTEGER", left, _for_rows(a_zero, shape[-2], "a_zero_point"), right,
+                            _for_columns(b_zero, shape[-1], "b_zero_point"), shape=shape)
+
+        return _multiplied(a, b, multiply)
+
+    return compute
+
+
+def quantized_matmul(node):
+    scales = {node.kinds[i] for i in (1, 4, 6)}
+    if scales != {"float"}:
+        refuse(node, f"with scales of {', '.join(sorted(scales))}", "DirectML's scales are float")
+
+    def compute(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
+        def multiply(left, right, shape):
+            rows, columns = shape[-2:]
+            return dispatch("QUANTIZED_LINEAR_MATRIX_MULTIPLY", left, _for_rows(a_scale, rows, "a_scale"),
+                            _for_rows(a_zero, rows, "a_zero_point"), right, _for_columns(b_scale, columns, "b_scale"),
+                            _for_columns(b_zero, columns, "b_zero_point"), _for_rows(y_scale, rows, "y_scale"),
+                            _for_rows(y_zero, rows, "y_zero_point"), shape=shape)
+
+        return _multiplied(a, b, multiply)
 
     return compute

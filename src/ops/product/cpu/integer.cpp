@@ -21,7 +21,7 @@ namespace anydml {
 namespace {
 
 // Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
-constexpr TileLimits kMost = {.rows = 48, .columns = 512, .least_work = 2'000'000};
+constexpr TileLimits kMost = {.rows = 48, .columns = 1024, .least_work = 2'000'000};
 constexpr std::int64_t kDepthBlock = 1024;      // a multiple of kDepthUnit
 constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
@@ -49,13 +49,20 @@ std::int64_t depth_block(std::int64_t rows) {
   return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
 }
 
+constexpr u32 kNoStart[64] = {};  // for the widest panel
+
 // sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, of which one side is
 // ones for kDepthBlock of k.
 void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
             std::int64_t b_step, std::int64_t depth, u32* sums) {
   for (std::int64_t k = 0; k < depth; k += kDepthBlock) {
-    kernels.multiply(rows, a + k * a_step, b + k * b_step, parts_of(std::min(kDepthBlock, depth - k), kernels.group),
-                     sums, kernels.panel, k == 0);
+    kernels.multiply(rows, {.a = a + k * a_step,
+                            .b = b + k * b_step,
+                            .groups = parts_of(std::min(kDepthBlock, depth - k), kernels.group),
+                            .start = kNoStart,
+                            .totals = sums,
+                            .totals_step = kernels.panel,
+                            .is_first = k == 0});
   }
 }
 
@@ -65,6 +72,7 @@ struct Buffers {
   std::size_t of_a = 0;  // a block of the rows, packed
   std::size_t of_b = 0;  // a block of a panel, where B is not packed
   std::size_t ones = 0;
+  std::size_t start = 0;     // of a panel
   std::size_t sums = 0;      // of a strip and a panel, of which one row or one column counts
   std::size_t row_sums = 0;  // and the zero points of rows
   std::size_t row_zeros = 0;
@@ -88,6 +96,7 @@ struct Buffers {
     of_a = take(rows * depth);
     of_b = take(step.product.panel == 0 ? std::max(kColumnsTogether, kernels.panel) * depth : 0);
     ones = take(std::max(kernels.panel, kernels.row_unit) * std::min(depth, kDepthBlock));
+    start = take(kernels.panel * kWord);
     sums = take(kernels.strip * kernels.panel * kWord);
     row_sums = take(rows * kWord);
     row_zeros = take(rows * kWord);
@@ -121,13 +130,25 @@ class IntegerRun final : public cpu::Prepared {
     Work work{.place = place_of(product_, tiles_, static_cast<std::int64_t>(piece.number)),
               .operands = operands,
               .scratch = piece.scratch,
+              .totals = reinterpret_cast<u32*>(piece.scratch + buffers_.totals),
+              .totals_step = tiles_.columns,
               .has_row_zeros = false,
-              .has_column_zeros = false};
+              .has_column_zeros = false,
+              .starts = false};
     work.has_row_zeros =
         gather_zeros(work, IntegerOperand::a_zero, step_.a_zero.row, step_.signed_a != 0, !kernels_.unsigned_a,
                      work.place.row, work.place.rows, at<u32>(work, buffers_.row_zeros));
     work.has_column_zeros = gather_zeros(work, IntegerOperand::b_zero, step_.b_zero.column, step_.signed_b != 0, true,
                                          work.place.column, work.place.columns, at<u32>(work, buffers_.column_zeros));
+    work.starts = work.has_row_zeros && !work.has_column_zeros && step_.a_zero.row == 0;
+    const bool is_final = !work.has_column_zeros && (work.starts || !work.has_row_zeros);
+    if (is_final && can_be_totals(work)) {
+      work.totals = reinterpret_cast<u32*>(
+          element(work, IntegerOperand::output, product_.output, work.place.row, work.place.column));
+      work.totals_step = product_.output.row / kWord;
+      multiply(work);
+      return;
+    }
     multiply(work);
     finish(work);
   }
@@ -142,8 +163,11 @@ class IntegerRun final : public cpu::Prepared {
     TilePlace place;
     std::byte* const* operands;
     std::byte* scratch;
+    u32* totals;  // the output itself, where it can be
+    std::int64_t totals_step;
     bool has_row_zeros;  // whether one of them is not 0, for the signs that the kernels want
     bool has_column_zeros;
+    bool starts;  // the correction is the same for all rows, and the kernels begin with it
   };
   template <class T>
   [[nodiscard]] static T* at(const Work& work, std::size_t offset) {
@@ -156,6 +180,17 @@ class IntegerRun final : public cpu::Prepared {
                                    std::int64_t row, std::int64_t column) const {
     return operand(work, which) + batch_offset(product_, strides, work.place.batch) + row * strides.row +
            column * strides.column;
+  }
+
+  // Whether the kernels may write totals of this tile to the output: whole units of rows and panels, of INT32.
+  [[nodiscard]] bool can_be_totals(const Work& work) const {
+    const std::byte* const output = operand(work, IntegerOperand::output);
+    auto bits = reinterpret_cast<std::uintptr_t>(output) | static_cast<std::uintptr_t>(product_.output.row);
+    for (std::uint32_t i = 0; i < product_.batch_rank; ++i) {
+      bits |= static_cast<std::uintptr_t>(product_.output.batch[i]);
+    }
+    return output != nullptr && step_.finish == IntegerFinish::int32 && product_.output.column == kWord &&
+           bits % kWord == 0 && work.place.rows % kernels_.row_unit == 0 && work.place.columns % kernels_.panel == 0;
   }
 
   bool gather_zeros(const Work& work, IntegerOperand which, std::int64_t stride, bool is_signed, bool wants_signed,
@@ -174,36 +209,45 @@ class IntegerRun final : public cpu::Prepared {
 
   void multiply(const Work& work) const {
     const TilePlace& place = work.place;
-    u32* const totals = at<u32>(work, buffers_.totals);
+    u32* const sums = at<u32>(work, buffers_.column_sums);
     if (product_.depth == 0) {
-      std::fill_n(totals, kernels_.padded_rows(place.rows) * tiles_.columns, 0U);
+      for (std::int64_t row = 0; row < place.rows; ++row) {
+        std::fill_n(work.totals + row * work.totals_step, place.columns, 0U);
+      }
     }
-    u8* const ones = at<u8>(work, buffers_.ones);
     if (work.has_column_zeros || (work.has_row_zeros && product_.panel == 0)) {
-      fill_ones(ones,
+      fill_ones(at<u8>(work, buffers_.ones),
                 std::max(kernels_.panel, kernels_.row_unit) * padded_depth(std::min(kDepthBlock, product_.depth)));
     }
     std::fill_n(at<u32>(work, buffers_.row_sums), place.rows, 0U);
-    std::fill_n(at<u32>(work, buffers_.column_sums), tiles_.columns, 0U);
+    std::fill_n(sums, tiles_.columns, 0U);
+    if (product_.panel != 0 && work.has_row_zeros && product_.depth != 0) {
+      for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
+        std::memcpy(sums + column, packed_panel(work, column) + kernels_.panel * padded_depth(product_.depth),
+                    static_cast<std::size_t>(kernels_.panel * kWord));
+      }
+    }
     u8* const of_a = at<u8>(work, buffers_.of_a);
     for (std::int64_t first = 0; first < product_.depth; first += depth_) {
       const std::int64_t depth = std::min(depth_, product_.depth - first);
-      const std::int64_t groups = parts_of(depth, kernels_.group);
-      const std::int64_t row_bytes = groups * kernels_.group;
+      const bool starts = work.starts && first + depth == product_.depth;  // when all sums of columns are known
+      u32* const start = at<u32>(work, buffers_.start);
       pack_rows(work, first, depth, of_a);
       for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
         const u8* const panel = panel_of(work, column, first, depth);
-        for (std::int64_t row = 0; row < place.rows; row += kernels_.strip) {
-          kernels_.multiply(std::min(kernels_.strip, place.rows - row), of_a + row * row_bytes, panel, groups,
-                            totals + row * tiles_.columns + column, tiles_.columns, first == 0);
+        if (starts) {
+          const u32 zero = at<u32>(work, buffers_.row_zeros)[0];
+          for (std::int64_t i = 0; i < kernels_.panel; ++i) {
+            start[i] = 0U - zero * sums[column + i];
+          }
         }
-      }
-    }
-    if (product_.panel != 0 && work.has_row_zeros && product_.depth != 0) {
-      for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
-        std::memcpy(at<u32>(work, buffers_.column_sums) + column,
-                    packed_panel(work, column) + kernels_.panel * padded_depth(product_.depth),
-                    static_cast<std::size_t>(kernels_.panel * kWord));
+        kernels_.multiply(place.rows, {.a = of_a,
+                                       .b = panel,
+                                       .groups = parts_of(depth, kernels_.group),
+                                       .start = starts ? start : kNoStart,
+                                       .totals = work.totals + column,
+                                       .totals_step = work.totals_step,
+                                       .is_first = first == 0});
       }
     }
   }
@@ -269,12 +313,16 @@ class IntegerRun final : public cpu::Prepared {
     f32* const factors = at<f32>(work, buffers_.factors);
     i32* const zeros = at<i32>(work, buffers_.zeros);
     const std::byte* const zero_points = operand(work, IntegerOperand::output_zero);
-    for (std::int64_t i = 0; i < work.place.columns; ++i) {
+    const bool varies = step_.a_scale.column != 0 || step_.b_scale.column != 0 || step_.output_scale.column != 0 ||
+                        step_.output_zero.column != 0;
+    const std::int64_t count = varies ? work.place.columns : 1;
+    for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t column = work.place.column + i;
       const f32 a = scale_at(work, IntegerOperand::a_scale, step_.a_scale, row, column);
       const f32 b = scale_at(work, IntegerOperand::b_scale, step_.b_scale, row, column);
       if (step_.finish == IntegerFinish::float32) {
         factors[i] = float_factor(a, b);
+        zeros[i] = 0;
         continue;
       }
       factors[i] =
@@ -282,6 +330,8 @@ class IntegerRun final : public cpu::Prepared {
       const std::byte* const zero = zero_points + row * step_.output_zero.row + column * step_.output_zero.column;
       zeros[i] = zero_points == nullptr ? 0 : step_.signed_output != 0 ? load<i8>(zero) : load<u8>(zero);
     }
+    std::fill(factors + count, factors + work.place.columns, factors[0]);
+    std::fill(zeros + count, zeros + work.place.columns, zeros[0]);
   }
 
   void finish_row(const Work& work, const IntegerRow& row, const std::byte* bias, std::byte* to) const {
@@ -314,16 +364,16 @@ class IntegerRun final : public cpu::Prepared {
     const bool scales_vary =
         step_.a_scale.row != 0 || step_.b_scale.row != 0 || step_.output_scale.row != 0 || step_.output_zero.row != 0;
     const bool has_bias = operand(work, IntegerOperand::bias) != nullptr;
-    u32* const totals = at<u32>(work, buffers_.totals);
-    IntegerRow row{
-        .totals = nullptr,
-        .column_sums = work.has_row_zeros || work.has_column_zeros ? at<u32>(work, buffers_.column_sums) : nullptr,
-        .column_zeros = work.has_column_zeros ? at<u32>(work, buffers_.column_zeros) : nullptr,
-        .zero = 0,
-        .rest = 0,
-        .factors = at<f32>(work, buffers_.factors),
-        .zeros = at<i32>(work, buffers_.zeros),
-        .count = place.columns};
+    const bool corrects = (work.has_row_zeros && !work.starts) || work.has_column_zeros;
+    u32* const totals = work.totals;
+    IntegerRow row{.totals = nullptr,
+                   .column_sums = corrects ? at<u32>(work, buffers_.column_sums) : nullptr,
+                   .column_zeros = work.has_column_zeros ? at<u32>(work, buffers_.column_zeros) : nullptr,
+                   .zero = 0,
+                   .rest = 0,
+                   .factors = at<f32>(work, buffers_.factors),
+                   .zeros = at<i32>(work, buffers_.zeros),
+                   .count = place.columns};
     for (std::int64_t i = 0; i < place.rows; ++i) {
       if (has_scales && (i == 0 || scales_vary)) {
         set_scales(work, place.row + i);

@@ -18,6 +18,13 @@
 
 #if ANYDML_TARGET
 
+#undef ANYDML_UNROLLED
+#if defined(__clang__)
+#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(2)")
+#else
+#define ANYDML_UNROLLED _Pragma("GCC unroll 2")
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
@@ -57,39 +64,47 @@ HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
 #endif
 }
 
+// The sums of pairs of lanes, which belong to one column.
+HWY_INLINE Vector pairs_of(Vector low, Vector high) {
+  return hn::Add(hn::ConcatEven(Sums(), high, low), hn::ConcatOdd(Sums(), high, low));
+}
+
 template <std::size_t kRows>
-void add_block(const u8* HWY_RESTRICT a, const u8* HWY_RESTRICT b, std::int64_t groups, u32* HWY_RESTRICT totals,
-               std::int64_t totals_step, bool is_first) noexcept {
+void add_block(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
   constexpr std::size_t kSums = kRows * kVectors;
   const Sums d;
-  Vector sums[kSums];
-  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
-  for (std::int64_t group = 0; group < groups; ++group, a += kRows * kGroup, b += kPanel * kGroup) {
-    hn::Vec<Wide> of_b[kVectors];
-    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
-      of_b[kOne] = hn::PromoteTo(Wide(), hn::LoadU(Narrow(), reinterpret_cast<const i8*>(b) + kOne * kBytes / 2));
-    });
-    for_each_index<kRows>([&]<std::size_t kRow>() HWY_ATTR {
-      i32 four;
-      std::memcpy(&four, a + kRow * kGroup, sizeof(four));
-      const auto of_a = hn::PromoteTo(Wide(), hn::BitCast(Narrow(), hn::Set(Words(), four)));
+  const u8* a = place.a;
+  u32* totals = place.totals;
+  for (std::int64_t strip = 0; strip < strips; ++strip) {
+    const u8* b = place.b;
+    Vector sums[kSums];
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+    for (std::int64_t group = 0; group < place.groups; ++group, a += kRows * kGroup, b += kPanel * kGroup) {
+      hn::Vec<Wide> of_b[kVectors];
       for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
-        sums[kRow * kVectors + kOne] = add_pairs(of_a, of_b[kOne], sums[kRow * kVectors + kOne]);
+        of_b[kOne] = hn::PromoteTo(Wide(), hn::LoadU(Narrow(), reinterpret_cast<const i8*>(b) + kOne * kBytes / 2));
       });
-    });
-  }
-  constexpr std::size_t kHalves = kSums / 2;
-  for_each_index<kHalves>([&]<std::size_t kHalf>() HWY_ATTR {
-    const Vector low = sums[2 * kHalf];
-    const Vector high = sums[2 * kHalf + 1];
-    auto sum = hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
-    auto* const place =
-        reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * totals_step) + kHalf % 2 * (kPanel / 2);
-    if (!is_first) {
-      sum = hn::Add(sum, hn::LoadU(d, place));
+      for_each_index<kRows>([&]<std::size_t kRow>() HWY_ATTR {
+        i32 four;
+        std::memcpy(&four, a + kRow * kGroup, sizeof(four));
+        const auto of_a = hn::PromoteTo(Wide(), hn::BitCast(Narrow(), hn::Set(Words(), four)));
+        for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
+          sums[kRow * kVectors + kOne] = add_pairs(of_a, of_b[kOne], sums[kRow * kVectors + kOne]);
+        });
+      });
     }
-    hn::StoreU(sum, d, place);
-  });
+    for_each_index<kSums / 2>([&]<std::size_t kHalf>() HWY_ATTR {
+      auto* const at = reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * place.totals_step) +
+                       kHalf % 2 * (kPanel / 2);
+      auto sum = hn::Add(pairs_of(sums[2 * kHalf], sums[2 * kHalf + 1]),
+                         hn::LoadU(d, reinterpret_cast<const i32*>(place.start) + kHalf % 2 * (kPanel / 2)));
+      if (!place.is_first) {
+        sum = hn::Add(sum, hn::LoadU(d, at));
+      }
+      hn::StoreU(sum, d, at);
+    });
+    totals += static_cast<std::int64_t>(kRows) * place.totals_step;
+  }
 }
 
 // Pairs of k, then fours, then eights of a column come beside each other, by vectors of 16 bytes whatever the target's
@@ -144,39 +159,62 @@ void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t group
   }
 }
 
-// Rounded and saturated by instructions; the last elements by the definition.
+// The totals from i on, corrected if need be.
+template <bool kCorrects>
+HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
+  const Sums d;
+  const auto load = [&](const u32* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from) + i); };
+  Vector total = load(row.totals);
+  if constexpr (kCorrects) {
+    total = hn::Sub(total, hn::Mul(hn::Set(d, static_cast<i32>(row.zero)), load(row.column_sums)));
+    if (row.column_zeros != nullptr) {
+      total = hn::Sub(total, hn::Mul(load(row.column_zeros), hn::Set(d, static_cast<i32>(row.rest))));
+    }
+  }
+  return total;
+}
+
+// Scaled, rounded and moved by the zero points, as integers that saturate to the right output.
+template <bool kCorrects>
+HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
+  const hn::RebindToFloat<Sums> d_float;
+  const auto scaled =
+      hn::Mul(hn::ConvertTo(d_float, corrected_vector<kCorrects>(row, i)), hn::LoadU(d_float, row.factors + i));
+  const auto zeros = hn::LoadU(Sums(), row.zeros + i);
+#if HWY_TARGET == HWY_NEON
+  const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and makes 0 of NaN
+  return hn::DemoteTo(hn::Rebind<i16, Sums>(), Vector(vqaddq_s32(nearest, zeros.raw)));
+#else
+  // Further away than any zero point could bring back.
+  const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
+  const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
+  return hn::DemoteTo(hn::Rebind<i16, Sums>(), hn::Add(hn::NearestInt(bounded), zeros));
+#endif
+}
+
+// As many as fill vectors; their number.
+template <class Out, bool kCorrects>
+HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
+  const hn::Rebind<i16, Sums> d_half;
+  const hn::Twice<decltype(d_half)> d_wide;
+  const hn::Rebind<Out, decltype(d_wide)> d_out;
+  constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
+  std::int64_t i = 0;
+  ANYDML_UNROLLED
+  for (; i + 2 * kLanes <= row.count; i += 2 * kLanes) {
+    const auto both =
+        hn::Combine(d_wide, quantized_vector<kCorrects>(row, i + kLanes), quantized_vector<kCorrects>(row, i));
+    hn::StoreU(hn::DemoteTo(d_out, both), d_out, reinterpret_cast<Out*>(to) + i);
+  }
+  return i;
+}
+
+// The last elements by the definition.
 template <class Out>
 void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
   const IntegerRow row = given;
-  const Sums d;
-  const hn::RebindToFloat<Sums> d_float;
-  const hn::Rebind<i16, Sums> d_half;
-  const hn::Rebind<Out, Sums> d_out;
-  constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
-  const auto load = [&](const auto* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from)); };
-  const auto zero = hn::Set(d, static_cast<i32>(row.zero));
-  const auto rest = hn::Set(d, static_cast<i32>(row.rest));
-  std::int64_t i = 0;
-  for (; i + kLanes <= row.count; i += kLanes) {
-    auto total = load(row.totals + i);
-    if (row.column_sums != nullptr) {
-      total = hn::Sub(total, hn::Mul(zero, load(row.column_sums + i)));
-      if (row.column_zeros != nullptr) {
-        total = hn::Sub(total, hn::Mul(load(row.column_zeros + i), rest));
-      }
-    }
-    const auto scaled = hn::Mul(hn::ConvertTo(d_float, total), hn::LoadU(d_float, row.factors + i));
-#if HWY_TARGET == HWY_NEON
-    const Vector nearest(vcvtnq_s32_f32(scaled.raw));  // saturates, and makes 0 of NaN
-    const auto moved = hn::DemoteTo(d_half, Vector(vqaddq_s32(nearest.raw, load(row.zeros + i).raw)));
-#else
-    // Further away than any zero point could bring back.
-    const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
-    const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
-    const auto moved = hn::DemoteTo(d_half, hn::Add(hn::NearestInt(bounded), load(row.zeros + i)));
-#endif
-    hn::StoreU(hn::DemoteTo(d_out, moved), d_out, reinterpret_cast<Out*>(to) + i);
-  }
+  std::int64_t i =
+      row.column_sums != nullptr ? quantize_vectors<Out, true>(row, to) : quantize_vectors<Out, false>(row, to);
   for (; i < row.count; ++i) {
     put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
   }
@@ -234,19 +272,22 @@ void to_quantized(const IntegerRow& row, std::byte* to) noexcept {
 constexpr std::int64_t kPanel = integer_panel_columns(16);
 constexpr std::int64_t kGroup = 4;
 
-void add_row(const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t /*totals_step*/,
-             bool is_first) noexcept {
-  for (std::int64_t column = 0; column < kPanel; ++column) {
-    i32 sum = 0;  // wraps as u32 does, where it is added
-    u32 total = is_first ? 0 : totals[column];
-    for (std::int64_t group = 0; group < groups; ++group) {
-      sum = 0;
-      for (std::int64_t k = 0; k < kGroup; ++k) {
-        sum += static_cast<i8>(a[group * kGroup + k]) * static_cast<i8>(b[(group * kPanel + column) * kGroup + k]);
+void add_rows(const IntegerBlockPlace& place, std::int64_t rows) noexcept {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const u8* const a = place.a + row * place.groups * kGroup;
+    u32* const totals = place.totals + row * place.totals_step;
+    for (std::int64_t column = 0; column < kPanel; ++column) {
+      u32 total = place.start[column] + (place.is_first ? 0 : totals[column]);
+      for (std::int64_t group = 0; group < place.groups; ++group) {
+        i32 sum = 0;
+        for (std::int64_t k = 0; k < kGroup; ++k) {
+          sum +=
+              static_cast<i8>(a[group * kGroup + k]) * static_cast<i8>(place.b[(group * kPanel + column) * kGroup + k]);
+        }
+        total += static_cast<u32>(sum);
       }
-      total += static_cast<u32>(sum);
+      totals[column] = total;
     }
-    totals[column] = total;
   }
 }
 
@@ -260,7 +301,7 @@ const IntegerRows& rows() {
 }
 
 const IntegerKernels* kernels() {
-  static constexpr IntegerBlock kBlocks[] = {add_row};
+  static constexpr IntegerBlock kBlocks[] = {add_rows};
   static constexpr IntegerKernels kAll = {.name = "plain",
                                           .strip = 1,
                                           .row_unit = 1,

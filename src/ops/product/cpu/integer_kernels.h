@@ -13,11 +13,20 @@
 
 namespace anydml {
 
-// Some groups of k of a strip of rows and a panel of columns. a: the first group of each row, then the second of each,
-// and so on; b: likewise for the panel's columns. The sums are put to the totals if this is the first part of k, and
-// added to them otherwise.
-using IntegerBlock = void (*)(const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t totals_step,
-                              bool is_first) noexcept;
+// Some groups of k, one at least, of strips of rows and a panel of columns. a: the first group of each row of a strip,
+// then the second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a
+// number for each column, to which the products are added. The sums are put to the totals if this is the first part of
+// k, and added to them otherwise.
+struct IntegerBlockPlace {
+  const u8* a;
+  const u8* b;
+  std::int64_t groups;
+  const u32* start;
+  u32* totals;
+  std::int64_t totals_step;
+  bool is_first;
+};
+using IntegerBlock = void (*)(const IntegerBlockPlace& place, std::int64_t strips) noexcept;
 
 struct IntegerKernels {
   const char* name;
@@ -31,9 +40,18 @@ struct IntegerKernels {
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
   }
-  void multiply(std::int64_t rows, const u8* a, const u8* b, std::int64_t groups, u32* totals, std::int64_t totals_step,
-                bool is_first) const noexcept {
-    blocks[(rows + row_unit - 1) / row_unit - 1](a, b, groups, totals, totals_step, is_first);
+  // Any number of rows.
+  void multiply(std::int64_t rows, const IntegerBlockPlace& place) const noexcept {
+    const std::int64_t strips = rows / strip;
+    if (strips != 0) {
+      blocks[strip / row_unit - 1](place, strips);
+    }
+    if (rows % strip != 0) {
+      IntegerBlockPlace last = place;
+      last.a += strips * strip * place.groups * group;
+      last.totals += strips * strip * place.totals_step;
+      blocks[(rows % strip + row_unit - 1) / row_unit - 1](last, 1);
+    }
   }
 };
 

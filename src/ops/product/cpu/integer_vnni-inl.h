@@ -3,34 +3,37 @@
 // all that follows is compiled for its instructions; no guard.
 
 template <std::size_t kRows>
-void add_dots(const u8* __restrict a, const u8* __restrict b, std::int64_t groups, u32* __restrict totals,
-              std::int64_t totals_step, bool is_first) noexcept {
+void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
   constexpr std::size_t kWidth = sizeof(Vector);
-  Vector left[kRows];
-  Vector right[kRows];
-  ANYDML_ALL_ROWS
-  for (std::size_t row = 0; row < kRows; ++row) {
-    left[row] = zero();
-    right[row] = zero();
-  }
-  for (std::int64_t group = 0; group < groups; ++group, a += kRows * kGroup, b += 2 * kWidth) {
-    const Vector left_columns = load(b);
-    const Vector right_columns = load(b + kWidth);
+  constexpr std::size_t kColumns = kWidth / sizeof(u32);
+  const u8* a = place.a;
+  u32* totals = place.totals;
+  for (std::int64_t strip = 0; strip < strips; ++strip) {
+    const u8* b = place.b;
+    Vector left[kRows];
+    Vector right[kRows];
     ANYDML_ALL_ROWS
     for (std::size_t row = 0; row < kRows; ++row) {
-      int four;
-      std::memcpy(&four, a + row * kGroup, sizeof(four));
-      const Vector of_row = in_all_lanes(four);
-      left[row] = add_dot(left[row], of_row, left_columns);
-      right[row] = add_dot(right[row], of_row, right_columns);
+      left[row] = load(place.start);
+      right[row] = load(place.start + kColumns);
     }
-  }
-  ANYDML_ALL_ROWS
-  for (std::size_t row = 0; row < kRows; ++row) {
-    u32* const place = totals + static_cast<std::int64_t>(row) * totals_step;
-    u32* const beside = place + kWidth / sizeof(u32);
-    store(place, is_first ? left[row] : add(left[row], load(place)));
-    store(beside, is_first ? right[row] : add(right[row], load(beside)));
+    for (std::int64_t group = 0; group < place.groups; ++group, a += kRows * kGroup, b += 2 * kWidth) {
+      const Vector left_columns = load(b);
+      const Vector right_columns = load(b + kWidth);
+      ANYDML_ALL_ROWS
+      for (std::size_t row = 0; row < kRows; ++row) {
+        int four;
+        std::memcpy(&four, a + row * kGroup, sizeof(four));
+        const Vector of_row = in_all_lanes(four);
+        left[row] = add_dot(left[row], of_row, left_columns);
+        right[row] = add_dot(right[row], of_row, right_columns);
+      }
+    }
+    ANYDML_ALL_ROWS
+    for (std::size_t row = 0; row < kRows; ++row, totals += place.totals_step) {
+      store(totals, place.is_first ? left[row] : add(left[row], load(totals)));
+      store(totals + kColumns, place.is_first ? right[row] : add(right[row], load(totals + kColumns)));
+    }
   }
 }
 

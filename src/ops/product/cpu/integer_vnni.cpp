@@ -36,7 +36,6 @@ constexpr std::size_t kRowsOf32 = 6;
 #endif
 namespace of_64_bytes {
 using Vector = __m512i;
-ANYDML_INLINE Vector zero() { return _mm512_setzero_si512(); }
 ANYDML_INLINE Vector load(const void* from) { return _mm512_loadu_si512(from); }
 ANYDML_INLINE void store(void* to, Vector x) { _mm512_storeu_si512(to, x); }
 ANYDML_INLINE Vector in_all_lanes(int x) { return _mm512_set1_epi32(x); }
@@ -54,7 +53,6 @@ ANYDML_INLINE Vector add_dot(Vector sum, Vector a, Vector b) { return _mm512_dpb
 #endif
 namespace of_32_bytes {
 using Vector = __m256i;
-ANYDML_INLINE Vector zero() { return _mm256_setzero_si256(); }
 ANYDML_INLINE Vector load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i_u*>(from)); }
 ANYDML_INLINE void store(void* to, Vector x) { _mm256_storeu_si256(static_cast<__m256i_u*>(to), x); }
 ANYDML_INLINE Vector in_all_lanes(int x) { return _mm256_set1_epi32(x); }
