@@ -104,6 +104,7 @@ void join_rows(ProductStep& step) {
 void exchange(ProductStep& step) {
   std::swap(step.a, step.b);
   std::swap(step.rows, step.columns);
+  step.halves = ((step.halves & kHalfA) != 0 ? kHalfB : 0) | ((step.halves & kHalfB) != 0 ? kHalfA : 0);
   for (MatrixStrides* one : {&step.a, &step.b, &step.c, &step.output}) {
     std::swap(one->row, one->column);
   }
@@ -113,12 +114,15 @@ void exchange(ProductStep& step) {
 
 namespace {
 
+bool is_half(const TensorDesc& tensor) { return tensor.type == DataType::FLOAT16; }
+
 ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
   const ProductParameters parameters = parameters_of(desc);
   const TensorDesc& a = tensors[kA].tensor;
   const TensorDesc& output = tensors.back().tensor;
   ProductStep step{};
   step.kind = ProductKind::product;
+  step.halves = (is_half(a) ? kHalfA : 0) | (is_half(tensors[kB].tensor) ? kHalfB : 0);
   step.panel = parameters.panel;
   step.scale = parameters.scale;
   step.rows = output.sizes[output.rank - 2];
@@ -143,6 +147,7 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
   const TensorDesc& packed = tensors[1].tensor;
   ProductStep step{};
   step.kind = ProductKind::pack;
+  step.halves = is_half(b) ? kHalfB : 0;
   step.panel = parameters.panel;
   step.columns = b.sizes[b.rank - (parameters.transposed_b != 0 ? 2 : 1)];
   step.depth = b.sizes[b.rank - (parameters.transposed_b != 0 ? 1 : 2)];
@@ -192,6 +197,7 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,
                                std::uint32_t panel) {
   TensorDesc packed = b;
+  packed.type = DataType::FLOAT32;
   for (std::uint32_t i = 0; i + 2 < b.rank; ++i) {
     packed.sizes[i] = b.strides[i] == 0 ? 1 : b.sizes[i];
   }
@@ -230,8 +236,10 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   }
 
   PartList list(desc);
-  const std::uint32_t a = products::widened(list, desc, kA);
-  std::uint32_t b = products::widened(list, desc, kB);
+  // Kernels that pack factors also bring them to FLOAT32.
+  const bool packs = device.vector_bytes != 0 && depth != 0;
+  const std::uint32_t a = packs ? kA : products::widened(list, desc, kA);
+  std::uint32_t b = packs ? kB : products::widened(list, desc, kB);
   const std::uint32_t c = desc.tensors[kC].present ? products::widened(list, desc, kC) : kNoValue;
   if (const std::uint32_t panel = panel_columns(device.vector_bytes); panel != 0 && depth != 0) {
     parameters.exchanged = columns <= kFewRows && columns < rows ? 1 : 0;

@@ -34,10 +34,14 @@ struct MatrixStrides {
   std::int64_t batch[kBatchRank];
 };
 
+inline constexpr std::uint32_t kHalfA = 1;
+inline constexpr std::uint32_t kHalfB = 2;
+
 struct ProductStep {
   ProductKind kind;
-  std::uint32_t panel;  // columns of a panel of B; 0: B is not packed, and no kernel needs it so
-  std::uint32_t strip;  // rows of a strip of A; 0: A is as it was given
+  std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it so
+  std::uint32_t strip;   // rows of a strip of A; 0: A is as it was given
+  std::uint32_t halves;  // bits: the operand, as it was given, is of FLOAT16 and not of FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output

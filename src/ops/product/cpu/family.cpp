@@ -15,6 +15,7 @@
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
 #include "ops/product/cpu/tiles.h"
+#include "ops/product/cpu/vector_kernels.h"
 #include "ops/product/step.h"
 
 namespace anydml {
@@ -68,6 +69,8 @@ class ProductRun final : public cpu::Prepared {
         kernels_(kernels),
         tiles_(tiles),
         buffers_(step, kernels, tiles),
+        vectors_(kernels != nullptr ? vector_kernels(machine.target) : nullptr),
+        row_product_(find_row_product()),
         after_(std::move(after)),
         target_(machine.target),
         has_c_(has_c) {}
@@ -87,7 +90,12 @@ class ProductRun final : public cpu::Prepared {
       if (buffers_.is_strip) {
         a.begin(0, step_.depth);
       }
-      compute(place, operands, totals, a);
+      if (row_product_ != nullptr) {
+        row_product_(a.packed, at(operands, kB, step_.b, place.batch, 0, place.column),
+                     is_along() ? step_.b.row : step_.b.column, step_.depth, place.columns, totals);
+      } else {
+        compute(place, operands, totals, a);
+      }
     }
     finish(place, operands, totals);
   }
@@ -105,6 +113,32 @@ class ProductRun final : public cpu::Prepared {
   [[nodiscard]] std::byte* at(std::byte* const* operands, std::size_t operand, const MatrixStrides& strides,
                               std::int64_t batch, std::int64_t row, std::int64_t column) const {
     return operands[operand] + batch_offset(step_, strides, batch) + row * strides.row + column * strides.column;
+  }
+
+  // One row meets a B that was not packed.
+  [[nodiscard]] bool is_along() const { return step_.b.column == bytes_of_b() || step_.columns == 1; }
+  [[nodiscard]] std::int64_t bytes_of_b() const {
+    return (step_.halves & kHalfB) != 0 ? static_cast<std::int64_t>(sizeof(f16)) : kBytes;
+  }
+  [[nodiscard]] RowProduct find_row_product() const {
+    if (vectors_ == nullptr || step_.rows != 1 || step_.panel != 0 || step_.strip != 0 || !buffers_.is_strip) {
+      return nullptr;
+    }
+    const RowKernels& of_type = (step_.halves & kHalfB) != 0 ? vectors_->halves : vectors_->singles;
+    if (is_along()) {
+      return of_type.along;
+    }
+    return step_.b.row == bytes_of_b() || step_.depth == 1 ? of_type.across : nullptr;
+  }
+
+  // Factors of one of the operands, by the bit that says of which type it is.
+  void pack(std::uint32_t half, const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
+            std::int64_t count, std::int64_t width, f32* to) const {
+    if ((step_.halves & half) != 0) {
+      pack_halves(*kernels_, *vectors_, from, k_stride, stride, depth, count, width, to);
+    } else {
+      pack_panel(kernels_, from, k_stride, stride, depth, count, width, to);
+    }
   }
 
   // Where the factors of a column of B are, and how far those of one k are from the next.
@@ -151,8 +185,8 @@ class ProductRun final : public cpu::Prepared {
       const ProductStep& step = run.step_;
       for (std::int64_t row = 0; row < place.rows; row += run.kernels_->strip) {
         const std::int64_t rows = std::min(run.kernels_->strip, place.rows - row);
-        pack_panel(run.kernels_, run.at(operands, kA, step.a, place.batch, place.row + row, first), step.a.column,
-                   step.a.row, depth, rows, rows, packed + row * depth);
+        run.pack(kHalfA, run.at(operands, kA, step.a, place.batch, place.row + row, first), step.a.column, step.a.row,
+                 depth, rows, rows, packed + row * depth);
       }
     }
     [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t first, std::int64_t depth) const {
@@ -205,10 +239,11 @@ class ProductRun final : public cpu::Prepared {
                                 static_cast<std::uintptr_t>(kBytes) ==
                             0;
     const bool is_read_once = step_.strip == 0 || place.rows <= 2 * kernels_->strip;
-    if (is_read_once && columns == kernels_->panel && step_.b.column == kBytes && is_aligned) {
+    if (is_read_once && columns == kernels_->panel && step_.b.column == kBytes && is_aligned &&
+        (step_.halves & kHalfB) == 0) {
       return {.first = reinterpret_cast<const f32*>(from), .step = step_.b.row / kBytes};
     }
-    pack_panel(kernels_, from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
+    pack(kHalfB, from, step_.b.row, step_.b.column, depth, columns, kernels_->panel, buffer);
     return {.first = buffer, .step = kernels_->panel};
   }
 
@@ -258,6 +293,8 @@ class ProductRun final : public cpu::Prepared {
   const ProductKernels* kernels_;
   Tiles tiles_;
   Buffers buffers_;
+  const VectorKernels* vectors_;  // null where kernels_ is
+  RowProduct row_product_;        // null: tiles are computed by strips and panels
   cpu::Neighbour after_;
   cpu::Target target_;
   bool has_c_;
@@ -265,10 +302,11 @@ class ProductRun final : public cpu::Prepared {
 
 class PackRun final : public cpu::Prepared {
  public:
-  PackRun(const ProductStep& step, const ProductKernels* kernels, std::int64_t panels)
+  PackRun(const ProductStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t panels)
       : Prepared(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
         step_(step),
         kernels_(kernels),
+        vectors_(vectors),
         panels_(panels) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -279,9 +317,14 @@ class PackRun final : public cpu::Prepared {
       const std::int64_t batch = number / step_.panels();
       const std::int64_t column = number % step_.panels() * width;
       std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
-      pack_panel(kernels_, operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column, step_.b.row,
-                 step_.b.column, step_.depth, std::min(width, step_.columns - column), width,
-                 reinterpret_cast<f32*>(to));
+      const std::byte* const from = operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column;
+      const std::int64_t count = std::min(width, step_.columns - column);
+      if ((step_.halves & kHalfB) != 0) {
+        pack_halves(*kernels_, *vectors_, from, step_.b.row, step_.b.column, step_.depth, count, width,
+                    reinterpret_cast<f32*>(to));
+      } else {
+        pack_panel(kernels_, from, step_.b.row, step_.b.column, step_.depth, count, width, reinterpret_cast<f32*>(to));
+      }
     }
   }
 
@@ -292,6 +335,7 @@ class PackRun final : public cpu::Prepared {
  private:
   ProductStep step_;
   const ProductKernels* kernels_;
+  const VectorKernels* vectors_;
   std::int64_t panels_;  // of a piece
 };
 
@@ -310,7 +354,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.kind == ProductKind::pack) {
     constexpr std::int64_t kElementsOfPiece = 1 << 16;
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
-    return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
+    return std::make_unique<PackRun>(step, kernels, vector_kernels(machine.target),
+                                     std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
   if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
     return nullptr;
@@ -318,7 +363,12 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, kMost,
+  TileLimits most = kMost;
+  if (step.rows == 1 && step.panel == 0) {  // B is read once, in rows that should be long
+    most.columns =
+        std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMost.columns, 8 * kMost.columns);
+  }
+  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, most,
                           machine.threads);
   return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
                                       std::move(neighbours.after));

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/element.h"
+#include "base/float_bits.h"
+
 namespace anydml {
 namespace {
 
@@ -54,6 +57,41 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
         std::memcpy(to + k * width + i, column + k * k_stride, sizeof(f32));
       }
     }
+  }
+}
+
+void pack_halves(const ProductKernels& kernels, const VectorKernels& vectors, const std::byte* from,
+                 std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
+                 f32* to) noexcept {
+  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
+  if (stride == kHalf || (count == 1 && k_stride != kHalf)) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      vectors.widen(from + k * k_stride, count, to + k * width);
+      std::fill(to + k * width + count, to + (k + 1) * width, 0.0F);
+    }
+    return;
+  }
+  // Some columns are brought to FLOAT32 beside each other, and packed from there.
+  constexpr std::int64_t kTogether = 64;
+  constexpr std::int64_t kMostColumns = 32;
+  f32 some[kMostColumns * kTogether];
+  for (std::int64_t first = 0; first < depth; first += kTogether) {
+    const std::int64_t of_these = std::min(kTogether, depth - first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::byte* const column = from + i * stride + first * k_stride;
+      f32* const wide = some + i * kTogether;
+      if (k_stride == kHalf) {
+        vectors.widen(column, of_these, wide);
+        continue;
+      }
+      for (std::int64_t k = 0; k < of_these; ++k) {
+        f16 value;
+        std::memcpy(&value, column + k * k_stride, sizeof(value));
+        wide[k] = widen(value);
+      }
+    }
+    pack_panel(&kernels, reinterpret_cast<const std::byte*>(some), kBytes, kTogether * kBytes, of_these, count, width,
+               to + first * width);
   }
 }
 

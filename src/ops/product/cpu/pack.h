@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/vector_kernels.h"
 
 namespace anydml {
 
@@ -13,5 +14,10 @@ namespace anydml {
 // in bytes, addresses of any alignment. kernels: may be null.
 void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept;
+
+// The same from elements of FLOAT16.
+void pack_halves(const ProductKernels& kernels, const VectorKernels& vectors, const std::byte* from,
+                 std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
+                 f32* to) noexcept;
 
 }  // namespace anydml

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The product of one row with a matrix that is read once, from where it lies: packing it would take longer than
+// multiplying. And factors of FLOAT16 on their way to FLOAT32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/target.h"
+#include "ops/product/scalar/product.h"
+
+namespace anydml {
+
+// totals[i] = the sum of factors[k] times the element (k, i) of a matrix, for i below `count`, in the order of
+// sum_of_products. The matrix is at any alignment.
+using RowProduct = void (*)(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth,
+                            std::int64_t count, f32* totals) noexcept;
+
+struct RowKernels {
+  RowProduct along;   // the elements of one k lie beside each other, and those of the next are `stride` bytes further
+  RowProduct across;  // the elements of one i lie beside each other, and those of the next are `stride` bytes further
+};
+
+struct VectorKernels {
+  RowKernels singles;
+  RowKernels halves;  // for a matrix of FLOAT16
+  // FLOAT16 at any alignment to FLOAT32.
+  void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
+};
+
+// Null: none for this target.
+[[nodiscard]] const VectorKernels* vector_kernels(cpu::Target target);
+
+}  // namespace anydml
