@@ -30,9 +30,15 @@ struct ResampleKernels {
   void (*scale)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
   void (*add)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
 };
-// Moves the nearest elements. to_stride: from column to column.
-using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, std::byte* to,
-                             std::int64_t to_stride) noexcept;
+// Rows of a tensor that hold the same elements. Strides in bytes.
+struct RepeatedRow {
+  std::byte* at;
+  std::int64_t stride;  // from column to column
+  std::int64_t rows;
+  std::int64_t row_stride;
+};
+// Moves the nearest elements.
+using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, const RepeatedRow& to) noexcept;
 
 [[nodiscard]] ResampleKernels generic_resample_kernels(DataType type);
 [[nodiscard]] ResampleKernels resample_kernels(cpu::Target target, DataType type);
