@@ -102,8 +102,8 @@ void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, cons
     __builtin_prefetch(later + at, 0, 2);
     copy_line(to + at, from + at);
   }
+  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run need not begin with a line
   if (at < run) {
-    __builtin_prefetch(later + at, 0, 2);
     std::memcpy(to + at, from + at, static_cast<std::size_t>(run - at));
   }
 }
@@ -125,19 +125,22 @@ void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t co
   }
 }
 
-// Lines that are written whole need not be read first; those of shorter runs are fetched early.
-constexpr std::int64_t kLeastWhole = 4 * kLine;
+// Runs that are written are fetched in the same way, but one line of several: what follows a line is fetched anyway.
+constexpr std::int64_t kWrittenAhead = 4096;  // bytes
+constexpr std::int64_t kWrittenStep = 256;
 
 template <std::int64_t kRun>
 void scatter_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
-  const bool fetches = kRun == 0 && run < kLeastWhole;
+  const std::int64_t ahead = std::clamp<std::int64_t>(kWrittenAhead / run, 1, kMostAhead);
+  const std::int64_t fetched = std::min(run, kMostFetched);
   std::byte* to = row.table;
   const std::byte* from = row.slices;
   for (std::int64_t i = 0; i < count; ++i, to += row.table_step, from += row.slices_step) {
-    if (fetches && i + kMostAhead < count && offsets[i + kMostAhead] != kNowhere) {
-      for (std::int64_t at = 0; at < run; at += kLine) {
-        __builtin_prefetch(to + kMostAhead * row.table_step + offsets[i + kMostAhead] + at, 1);
+    if (kRun == 0 && i + ahead < count && offsets[i + ahead] != kNowhere) {
+      std::byte* const later = to + ahead * row.table_step + offsets[i + ahead];
+      for (std::int64_t at = 0; at < fetched; at += kWrittenStep) {
+        __builtin_prefetch(later + at, 1);
       }
     }
     if (offsets[i] != kNowhere) {

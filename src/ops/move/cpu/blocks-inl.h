@@ -144,19 +144,24 @@ inline void fill_rows(const MoveBlock& block) noexcept {
   }
 }
 
-// Squares of as many units as a vector of 16 bytes has, beside each other along the columns: their rows are written
-// as a line, or as a part of one that fits the registers.
 #if ANYDML_MOVE_VECTORS
+// A square of as many units as a vector of 16 bytes has, in registers: zipping halves as often as the count has bits
+// transposes it.
 template <class Unit>
 inline constexpr std::int64_t kSquare = 16 / sizeof(Unit);
-template <class Unit>
-inline constexpr std::int64_t kSquares = std::min<std::int64_t>(4, 16 / kSquare<Unit>);
 
-// Zipping halves as often as the count has bits transposes a square.
-template <class D, std::size_t kCount>
-HWY_INLINE void zip_square(D d, hn::Vec<D> (&vectors)[kCount]) {
+template <class Unit>
+HWY_INLINE void transpose_square(const MoveBlock& block, const std::byte* from, std::byte* to) {
+  constexpr auto kCount = static_cast<std::size_t>(kSquare<Unit>);
+  const hn::FixedTag<Unit, kCount> d;
+  const hn::Repartition<std::uint8_t, decltype(d)> d_bytes;
+  hn::Vec<decltype(d)> vectors[kCount];
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::byte* const at = from + static_cast<std::int64_t>(i) * block.from_column;
+    vectors[i] = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const std::uint8_t*>(at)));
+  }
   for (std::size_t zipped = 1; zipped < kCount; zipped *= 2) {
-    hn::Vec<D> next[kCount];
+    hn::Vec<decltype(d)> next[kCount];
     for (std::size_t i = 0; i < kCount / 2; ++i) {
       next[2 * i] = hn::InterleaveLower(d, vectors[i], vectors[i + kCount / 2]);
       next[2 * i + 1] = hn::InterleaveUpper(d, vectors[i], vectors[i + kCount / 2]);
@@ -165,37 +170,17 @@ HWY_INLINE void zip_square(D d, hn::Vec<D> (&vectors)[kCount]) {
       vectors[i] = next[i];
     }
   }
-}
-
-template <class Unit>
-HWY_INLINE void transpose_squares(const MoveBlock& block, const std::byte* from, std::byte* to) {
-  constexpr auto kCount = static_cast<std::size_t>(kSquare<Unit>);
-  constexpr auto kBeside = static_cast<std::size_t>(kSquares<Unit>);
-  const hn::FixedTag<Unit, kCount> d;
-  const hn::Repartition<std::uint8_t, decltype(d)> d_bytes;
-  hn::Vec<decltype(d)> squares[kBeside][kCount];
-  for (std::size_t square = 0; square < kBeside; ++square) {
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const std::byte* const at = from + static_cast<std::int64_t>(square * kCount + i) * block.from_column;
-      squares[square][i] = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const std::uint8_t*>(at)));
-    }
-    zip_square(d, squares[square]);
-  }
   for (std::size_t i = 0; i < kCount; ++i) {
     std::byte* const at = to + static_cast<std::int64_t>(i) * block.to_row;
-    for (std::size_t square = 0; square < kBeside; ++square) {
-      hn::StoreU(hn::BitCast(d_bytes, squares[square][i]), d_bytes, reinterpret_cast<std::uint8_t*>(at + 16 * square));
-    }
+    hn::StoreU(hn::BitCast(d_bytes, vectors[i]), d_bytes, reinterpret_cast<std::uint8_t*>(at));
   }
 }
 #else
 template <class Unit>
 inline constexpr std::int64_t kSquare = 1;
-template <class Unit>
-inline constexpr std::int64_t kSquares = 1;
 
 template <class Unit>
-void transpose_squares(const MoveBlock&, const std::byte* from, std::byte* to) {
+void transpose_square(const MoveBlock&, const std::byte* from, std::byte* to) {
   std::memcpy(to, from, sizeof(Unit));
 }
 #endif
@@ -212,33 +197,41 @@ void transpose_part(const MoveBlock& block, std::int64_t row, std::int64_t rows,
   }
 }
 
-// Lines of the destination are written whole. A part of the block that is a line of columns high is read along its
-// rows, while the lines of the next part are fetched into the second-level cache: the nearest one cannot hold lines
-// that are a power of two apart.
+// Squares of a cache line on both sides: lines of the destination are written whole, and those of the source are copied
+// to where they do not drive each other out of the nearest cache, as lines do that are a power of two apart.
 template <class Unit>
 void move_transposed(const MoveBlock& block) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
   constexpr std::int64_t kLine = 64;
   constexpr std::int64_t kUnits = kLine / kBytes;
   constexpr std::int64_t kSide = kSquare<Unit>;
-  constexpr std::int64_t kWide = kSide * kSquares<Unit>;
+  alignas(64) std::byte lines[static_cast<std::size_t>(kUnits * kLine)];
+  MoveBlock packed = block;
+  packed.from_column = kLine;
   for (std::int64_t column = 0; column < block.columns; column += kUnits) {
     if (column + kUnits > block.columns) {
       transpose_part<Unit>(block, 0, block.rows, column, block.columns - column);
       break;
     }
     std::int64_t row = 0;
-    for (; row + kSide <= block.rows; row += kSide) {
-      const std::byte* const from = block.from + column * block.from_column + row * kBytes;
-      // As many lines as this row of squares reads: a hint, so that the addresses may lie beyond the tensor.
-      auto next = reinterpret_cast<std::uintptr_t>(from) +
-                  static_cast<std::uintptr_t>((kUnits + row * kBytes / 16 % 4 * (kUnits / 4)) * block.from_column);
-      for (std::int64_t i = 0; i < kUnits / 4; ++i, next += static_cast<std::uintptr_t>(block.from_column)) {
-        __builtin_prefetch(reinterpret_cast<const void*>(next), 0, 2);
+    for (; row + kUnits <= block.rows; row += kUnits) {
+      const std::byte* from = block.from + column * block.from_column + row * kBytes;
+      for (std::int64_t i = 0; i < kUnits; ++i, from += block.from_column) {
+        std::memcpy(lines + i * kLine, from, kLine);
+        // The next square's; a hint, so that the address may lie beyond the tensor.
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + std::size_t{kLine}));
       }
       std::byte* const to = block.to + row * block.to_row + column * kBytes;
-      for (std::int64_t c = 0; c < kUnits; c += kWide) {
-        transpose_squares<Unit>(block, from + c * block.from_column, to + c * kBytes);
+      for (std::int64_t r = 0; r < kUnits; r += kSide) {
+        for (std::int64_t c = 0; c < kUnits; c += kSide) {
+          transpose_square<Unit>(packed, lines + c * kLine + r * kBytes, to + r * block.to_row + c * kBytes);
+        }
+      }
+    }
+    for (; row + kSide <= block.rows; row += kSide) {
+      for (std::int64_t c = column; c < column + kUnits; c += kSide) {
+        transpose_square<Unit>(block, block.from + c * block.from_column + row * kBytes,
+                               block.to + row * block.to_row + c * kBytes);
       }
     }
     transpose_part<Unit>(block, row, block.rows - row, column, kUnits);

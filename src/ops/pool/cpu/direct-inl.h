@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Windows that lie within rows of the input, read where they are: with a stride of 1 or 2 the taps of neighbouring
-// outputs are a vector, or every second element of two. Included as rows-inl.h is, and before it.
+// Sums of windows that lie within rows of the input, read where they are: with a stride of 1 or 2 the taps of
+// neighbouring outputs are a vector, or every second element of two. Included as rows-inl.h is, and before it.
 
 #if defined(HWY_NAMESPACE)
 
@@ -45,34 +45,6 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_window(D d, const DirectWindow<typenam
   return total;
 }
 
-// The greatest instead: those of columns first, since the order does not matter.
-template <class Op, std::int64_t kStride, int kSize, class D>
-HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> greatest_of_window(D d, const DirectWindow<typename Op::Value>& window,
-                                                         std::int64_t at) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  const std::int64_t row_count = kSize != 0 ? kSize : window.row_count;
-  const std::int64_t width = kSize != 0 ? kSize : window.width;
-  const auto beside = static_cast<std::int64_t>(hn::Lanes(d));
-  auto total = hn::Set(d, Op::kNeutral);
-  for (std::int64_t tap = 0; tap < width; tap += kStride) {
-    auto lower = hn::LoadU(d, window.rows[0] + at + tap);
-    auto upper = kStride == 1 ? lower : hn::LoadU(d, window.rows[0] + at + tap + beside);
-    for (std::int64_t row = 1; row < row_count; ++row) {
-      lower = Op::combine_vectors(lower, hn::LoadU(d, window.rows[row] + at + tap));
-      if constexpr (kStride != 1) {
-        upper = Op::combine_vectors(upper, hn::LoadU(d, window.rows[row] + at + tap + beside));
-      }
-    }
-    if constexpr (kStride == 1) {
-      total = Op::combine_vectors(total, lower);
-    } else {
-      total = Op::combine_vectors(total, hn::ConcatEven(d, upper, lower));
-      total = tap + 1 < width ? Op::combine_vectors(total, hn::ConcatOdd(d, upper, lower)) : total;
-    }
-  }
-  return total;
-}
-
 // The outputs [0, count) of which the first window begins at column 0 of the rows; `readable` columns are there. The
 // last vector may repeat outputs of the one before it. How many outputs were made: all, unless a vector would read too
 // much. divisor: what sums are divided by; 1 if they are not. Of a power of two the product with its inverse is the
@@ -92,17 +64,13 @@ std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::
     return 0;
   }
   for (std::int64_t i = 0;; i = std::min(i + lanes, last)) {
-    if constexpr (Op::kIsMax) {
-      hn::StoreU(greatest_of_window<Op, kStride, kSize>(d, window, i * kStride), d, to + i);
-    } else {
-      auto total = add_window<Op, kStride, kSize>(d, window, i * kStride);
-      if ((divisor & (divisor - 1)) != 0) {
-        total = hn::Div(total, hn::Set(d, static_cast<Value>(divisor)));
-      } else if (divisor != 1) {
-        total = hn::Mul(total, hn::Set(d, Value{1} / static_cast<Value>(divisor)));
-      }
-      hn::StoreU(total, d, to + i);
+    auto total = add_window<Op, kStride, kSize>(d, window, i * kStride);
+    if ((divisor & (divisor - 1)) != 0) {
+      total = hn::Div(total, hn::Set(d, static_cast<Value>(divisor)));
+    } else if (divisor != 1) {
+      total = hn::Mul(total, hn::Set(d, Value{1} / static_cast<Value>(divisor)));
     }
+    hn::StoreU(total, d, to + i);
     if (i == last) {
       return last + lanes;
     }
@@ -112,13 +80,11 @@ std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::
 template <class Op, std::int64_t kStride>
 std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::int64_t readable, std::int64_t count,
                            std::int64_t divisor, typename Op::Value* to) {
-  if constexpr (is_float<typename Op::Value>) {
-    if (window.row_count == window.width && window.width == 2) {
-      return pool_directly<Op, kStride, 2>(window, readable, count, divisor, to);
-    }
-    if (window.row_count == window.width && window.width == 3) {
-      return pool_directly<Op, kStride, 3>(window, readable, count, divisor, to);
-    }
+  if (window.row_count == window.width && window.width == 2) {
+    return pool_directly<Op, kStride, 2>(window, readable, count, divisor, to);
+  }
+  if (window.row_count == window.width && window.width == 3) {
+    return pool_directly<Op, kStride, 3>(window, readable, count, divisor, to);
   }
   return pool_directly<Op, kStride, 0>(window, readable, count, divisor, to);
 }

@@ -58,7 +58,7 @@ class Tile {
 
   void row(std::int64_t number) {
     set_row(number);
-    if (pool_in_place()) {
+    if (add_in_place()) {
       return;
     }
     if (Op::kIsMax && at_.indices == nullptr) {
@@ -206,15 +206,16 @@ class Tile {
     return step_.counts_padding != 0 ? cut_.window_rows * last_.window : row_count_ * columns;
   }
 
-  // The row from the input's own rows to the output's own. False: their elements have to be brought together first.
-  bool pool_in_place() {
+  // The sums of a row from the input's own rows to the output's own. False: their elements have to be brought together
+  // first.
+  bool add_in_place() {
 #if defined(HWY_NAMESPACE)
-    if constexpr (std::is_same_v<Value, T>) {
+    if constexpr (!Op::kIsMax && std::is_same_v<Value, T>) {
       const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
       std::byte* const output = at_.output + output_ + output_row_;
       if (!is_plain || cut_.inner != 1 || last_.stride > 2 || last_.dilation != 1 || row_count_ == 0 ||
-          row_count_ > static_cast<std::int64_t>(kMostTaps) || at_.indices != nullptr || at_.output == nullptr ||
-          !reads_rows_ || !writes_rows_ || !can_read_directly(output)) {
+          row_count_ > static_cast<std::int64_t>(kMostTaps) || at_.output == nullptr || !reads_rows_ || !writes_rows_ ||
+          !can_read_directly(output)) {
         return false;
       }
       const Value* rows[kMostTaps];
@@ -232,7 +233,7 @@ class Tile {
           std::clamp((last_.padding + last_.stride - 1) / last_.stride, first_, first_ + columns_);
       const std::int64_t room = last_.input + last_.padding - last_.window;
       const std::int64_t end = std::clamp(room < 0 ? begin : room / last_.stride + 1, begin, first_ + columns_);
-      pool_one_by_one(rows, first_, begin, to);
+      add_one_by_one(rows, first_, begin, to);
       const std::int64_t start = begin * last_.stride - last_.padding;
       const Value* shifted[kMostTaps];
       for (std::int64_t i = 0; i < row_count_; ++i) {
@@ -244,7 +245,7 @@ class Tile {
           begin == end        ? 0
           : last_.stride == 1 ? pool_directly<Op, 1>(window, last_.input - start, end - begin, divisor, to + begin)
                               : pool_directly<Op, 2>(window, last_.input - start, end - begin, divisor, to + begin);
-      pool_one_by_one(rows, begin + made, first_ + columns_, to);
+      add_one_by_one(rows, begin + made, first_ + columns_, to);
       return true;
     }
 #endif
@@ -258,27 +259,18 @@ class Tile {
     }
   }
 
-#if defined(HWY_NAMESPACE)
-  // In vectors too, of one element each: machines compare floats in the order of the definition there.
-  void pool_one_by_one(const Value* const* rows, std::int64_t begin, std::int64_t end, Value* to) {
-    namespace hn = hwy::HWY_NAMESPACE;
-    const hn::ScalableTag<Value> d;
+  void add_one_by_one(const Value* const* rows, std::int64_t begin, std::int64_t end, Value* to) {
     for (std::int64_t column = begin; column < end; ++column) {
       const PoolTaps taps = pool_taps(last_, column);
-      auto all = hn::Set(d, Op::kNeutral);
+      Value total = Op::kNeutral;
       for (std::int64_t i = 0; i < row_count_; ++i) {
         for (std::int64_t tap = taps.first; tap < taps.end; ++tap) {
-          all = Op::combine_vectors(all, hn::Set(d, rows[i][taps.start + tap]));
+          total = Op::combine(total, rows[i][taps.start + tap]);
         }
       }
-      Value total = hn::GetLane(all);
-      if constexpr (!Op::kIsMax) {
-        total = pool_finished<Value>(step_.function, total, static_cast<Value>(divisor_of(taps.count())));
-      }
-      to[column] = total;
+      to[column] = pool_finished<Value>(step_.function, total, static_cast<Value>(divisor_of(taps.count())));
     }
   }
-#endif
 
   void fold_rows() {
     const std::int64_t count = (filled_end_ - filled_) * cut_.inner;
