@@ -63,7 +63,7 @@ class RowWork {
     }
     enter_plane();
   }
-  // The unit so many after this one; all of them but the last are the same row once more.
+  // The unit so many after this one, of which all but the last differ in the last sampled dimension alone.
   void next(std::int64_t step = 1) {
     for (std::size_t d = cut_.sampled.size(); d-- > 0; step = 1) {
       const std::int64_t index = levels_[d].index + step;
@@ -78,37 +78,33 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
-  // How many units from this one on, at most so many, are the same row of nearest elements.
-  [[nodiscard]] std::int64_t repeats(std::int64_t most) const {
-    if (cut_.step.interpolates != 0 || cut_.sampled.empty()) {
+  // How many units from this one on, at most so many, can be moved together: rows of nearest elements.
+  [[nodiscard]] std::int64_t rows_together(std::int64_t most) const {
+    if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
       return 1;
     }
-    const std::vector<LinearTaps>& taps = cut_.taps.back();
-    const LevelTaps& level = levels_[cut_.sampled.size() - 1];
-    most = std::min(most, static_cast<std::int64_t>(taps.size()) - level.index);
-    std::int64_t count = 1;
-    while (count < most && taps[static_cast<std::size_t>(level.index + count)].first == level.first) {
-      ++count;
-    }
-    return count;
+    return std::min(most, cut_.sampled.back().output_size - levels_[cut_.sampled.size() - 1].index);
   }
 
   [[nodiscard]] std::int64_t output() const { return output_; }  // in bytes, where the unit begins
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // The outputs of the unit, and of others that are the same row; stride: from column to column.
+  // The outputs of the unit, and of those that are moved together with it; stride: from column to column.
   void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
+      const std::size_t levels = cut_.sampled.size() - (rows > 1 ? 1 : 0);
       std::int64_t offset = plane_input_;
-      for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
+      for (std::size_t d = 0; d < levels; ++d) {
         offset += levels_[d].first * cut_.sampled[d].input_stride;
       }
-      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_},
-            {.at = to,
-             .stride = stride,
-             .rows = rows,
-             .row_stride = cut_.sampled.empty() ? 0 : cut_.sampled.back().output_stride});
+      NearestRows target{.at = to, .stride = stride, .rows = rows, .row_stride = 0, .taps = nullptr, .tap_stride = 0};
+      if (rows > 1) {
+        target.row_stride = cut_.sampled.back().output_stride;
+        target.taps = cut_.taps.back().data() + levels_[levels].index;
+        target.tap_stride = cut_.sampled.back().input_stride;
+      }
+      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, target);
       return;
     }
     input_ = input;
@@ -262,7 +258,7 @@ class Resampling final : public cpu::Prepared {
     for (std::int64_t unit = first; unit < end;) {
       std::int64_t rows = 1;
       if (after_.stream == nullptr) {
-        rows = work.repeats(end - unit);
+        rows = work.rows_together(end - unit);
         work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride, rows);
       } else {
         std::byte* const row = piece.scratch + cut_.output_at;

@@ -286,16 +286,13 @@ ANYDML_FLATTEN void move_singly(const Columns& columns, const ResampleRow& row, 
   }
 }
 
-// kTwice: two rows that are the same, of which the second begins at `again`.
-template <class T, bool kTwice>
-ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, std::byte* to,
-                                 std::byte* again) noexcept {
+template <class T>
+ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, std::byte* to) noexcept {
   using Element = typename Unaligned<T>::type;
   const std::int64_t begin = columns.regular.begin;
   const auto* __restrict const x = reinterpret_cast<const Element*>(from) + columns.first[begin];
   const auto* __restrict const y = reinterpret_cast<const Element*>(from) + columns.first[begin + 1];
-  auto* const pair = reinterpret_cast<Element*>(to) + begin;
-  auto* const second_pair = reinterpret_cast<Element*>(again) + begin;
+  auto* __restrict const pair = reinterpret_cast<Element*>(to) + begin;
   const std::int64_t pairs = (columns.regular.end - begin) / 2;
   std::int64_t i = 0;
 #if defined(HWY_NAMESPACE)
@@ -312,21 +309,12 @@ ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, 
     auto* const at = reinterpret_cast<u8*>(pair + 2 * i);
     hn::StoreU(lower, d_bytes, at);
     hn::StoreU(upper, d_bytes, at + hn::Lanes(d_bytes));
-    if constexpr (kTwice) {
-      auto* const second_at = reinterpret_cast<u8*>(second_pair + 2 * i);
-      hn::StoreU(lower, d_bytes, second_at);
-      hn::StoreU(upper, d_bytes, second_at + hn::Lanes(d_bytes));
-    }
   }
 #endif
   ANYDML_INDEPENDENT
   for (; i < pairs; ++i) {
     pair[2 * i] = x[i];
     pair[2 * i + 1] = y[i];
-    if constexpr (kTwice) {
-      second_pair[2 * i] = x[i];
-      second_pair[2 * i + 1] = y[i];
-    }
   }
 }
 template <class T>
@@ -343,38 +331,33 @@ ANYDML_FLATTEN void move_halved(const Columns& columns, const std::byte* from, s
 }
 
 template <class T>
-ANYDML_FLATTEN void move(const Columns& columns, const ResampleRow& row, const RepeatedRow& to) noexcept {
-  const auto bytes = row.run * static_cast<std::int64_t>(sizeof(T));
-  std::int64_t made = 1;
-  if (row.run > 1) {
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      std::memcpy(to.at + c * to.stride, row.at + columns.first[c] * row.stride, static_cast<std::size_t>(bytes));
+ANYDML_FLATTEN void move(const Columns& columns, const ResampleRow& given, const NearestRows& to) noexcept {
+  const auto bytes = given.run * static_cast<std::int64_t>(sizeof(T));
+  const bool lies_beside = given.run == 1 && given.stride == sizeof(T) && to.stride == sizeof(T);
+  const RegularColumns regular = lies_beside ? columns.regular : RegularColumns();
+  ResampleRow row = given;
+  for (std::int64_t r = 0; r < to.rows; ++r) {
+    std::byte* const at = to.at + r * to.row_stride;
+    if (to.taps != nullptr) {
+      row.at = given.at + to.taps[r].first * to.tap_stride;
     }
-  } else {
-    const bool lies_beside = row.stride == sizeof(T) && to.stride == sizeof(T);
-    const RegularColumns regular = lies_beside ? columns.regular : RegularColumns();
-    if (regular.period == 2 && to.rows > 1) {
-      made = 2;
-      move_doubled<T, true>(columns, row.at, to.at, to.at + to.row_stride);
-    } else if (regular.period == 2) {
-      move_doubled<T, false>(columns, row.at, to.at, to.at);
-    } else if (regular.period == 1) {
-      move_halved<T>(columns, row.at, to.at);
-    }
-    for (std::int64_t r = 0; r < made; ++r) {
-      move_singly<T>(columns, row, 0, regular.begin, to.at + r * to.row_stride, to.stride);
-      move_singly<T>(columns, row, regular.end, columns.count, to.at + r * to.row_stride, to.stride);
-    }
-  }
-  for (; made < to.rows; ++made) {
-    std::byte* const again = to.at + made * to.row_stride;
-    if (to.stride == bytes) {
-      std::memcpy(again, to.at, static_cast<std::size_t>(columns.count * bytes));
+    if (regular.period == 0 && to.stride == bytes && r != 0 && to.taps[r].first == to.taps[r - 1].first) {
+      std::memcpy(at, at - to.row_stride, static_cast<std::size_t>(columns.count * bytes));  // the same row once more
       continue;
     }
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      std::memcpy(again + c * to.stride, to.at + c * to.stride, static_cast<std::size_t>(bytes));
+    if (row.run > 1) {
+      for (std::int64_t c = 0; c < columns.count; ++c) {
+        std::memcpy(at + c * to.stride, row.at + columns.first[c] * row.stride, static_cast<std::size_t>(bytes));
+      }
+      continue;
     }
+    move_singly<T>(columns, row, 0, regular.begin, at, to.stride);
+    if (regular.period == 2) {
+      move_doubled<T>(columns, row.at, at);
+    } else if (regular.period == 1) {
+      move_halved<T>(columns, row.at, at);
+    }
+    move_singly<T>(columns, row, regular.end, columns.count, at, to.stride);
   }
 }
 
