@@ -16,7 +16,7 @@ class Made:
     views: of each input the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
     torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx: the node, its attributes and its constant inputs,
     which follow the others; None among them is an input that is left out. bytes: that have to be read and written.
-    unsigned: DirectML's operator takes and gives INT64 as UINT64.
+    unsigned: DirectML's operator takes and gives INT64 as UINT64. order: that of the inputs for ONNX, where it is another.
     """
     operator: str
     inputs: list
@@ -28,6 +28,7 @@ class Made:
     onnx: tuple | None = None
     views: list | None = None
     unsigned: bool = False
+    order: list | None = None
 
 
 def size_of(shape, itemsize=4):

@@ -223,6 +223,29 @@ TEST(PoolBorders, MayBeFarLargerThanTheTensor) {
   }
 }
 
+// A window that is the whole plane makes a reduction of the operator, which has no indices to be absent.
+TEST(PoolWholePlanes, WithoutTheirIndices) {
+  const std::vector<i64> sizes = {2, 3, 5, 7};
+  const std::vector<i64> results = {2, 3, 1, 1};
+  const Windows windows = {.size = {5, 7}, .stride = {1, 1}, .dilation = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+  std::vector<float> x(2 * 3 * 5 * 7);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i * 31 % 211);
+  }
+  for (const std::string_view name : {"MAX_POOLING1", "MAX_POOLING2"}) {
+    std::vector<float> y(6, -1.0F);
+    const auto attributes = attributes_of(windows, name);
+    const anydml_tensor input = {ANYDML_FLOAT32, 4, sizes.data(), nullptr, x.data()};
+    const anydml_tensor outputs[] = {{ANYDML_FLOAT32, 4, results.data(), nullptr, y.data()}, {}};
+    ASSERT_EQ(anydml_run(nullptr, name.data(), &input, 1, outputs, 2, attributes.data(), attributes.size()), ANYDML_OK)
+        << anydml_last_error();
+    for (std::size_t plane = 0; plane < y.size(); ++plane) {
+      const auto first = x.begin() + static_cast<std::ptrdiff_t>(plane * 35);
+      EXPECT_EQ(y[plane], *std::max_element(first, first + 35)) << name;
+    }
+  }
+}
+
 TEST(PoolErrors, NameTheField) {
   float data[64] = {};
   const auto message = [&](const char* name, const std::vector<i64>& sizes, const Windows& windows, i64 p) {

@@ -181,6 +181,9 @@ class Compiler {
     }
     std::vector<std::uint32_t> copies;
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (std::ranges::find(graph_.absent_outputs, i) != graph_.absent_outputs.end()) {
+        continue;
+      }
       Home& home = homes_[values_.of(graph_.outputs[i])];
       if (home.slot == kNoSlot && !folded[graph_.outputs[i].index]) {
         home = {.slot = plans_.output_slot(i), .offset = 0};

@@ -86,14 +86,19 @@ class Expansion {
         add_parts(node, parts_of_[i], first_[i]);
       }
     }
-    for (const GraphSource& output : graph_.outputs) {
+    for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
+      const GraphSource& output = graph_.outputs[i];
+      if (output.kind == SourceKind::node && !parts_of_[output.index].parts.empty() &&
+          parts_of_[output.index].outputs[output.output] == kNoValue) {
+        made_.absent_outputs.push_back(i);
+      }
       made_.outputs.push_back(moved(output));
     }
     return std::move(made_);
   }
 
  private:
-  // As it was, or where the value is now. An output that is absent, which nobody reads, is the first one.
+  // As it was, or where the value is now. An output that is absent, which nobody reads, is one that is present.
   [[nodiscard]] GraphSource moved(const GraphSource& source) const {
     if (source.kind != SourceKind::node) {
       return source;
@@ -103,9 +108,11 @@ class Expansion {
     if (parts.parts.empty()) {
       return {.kind = SourceKind::node, .index = first, .output = source.output, .offset = source.offset};
     }
-    const std::uint32_t value = parts.outputs[source.output];
-    GraphSource now = value == kNoValue ? GraphSource{.kind = SourceKind::node, .index = first}
-                                        : values_of(graph_.nodes[source.index], parts, first)[value];
+    std::uint32_t value = parts.outputs[source.output];
+    if (value == kNoValue) {
+      value = *std::ranges::find_if(parts.outputs, [](std::uint32_t of) { return of != kNoValue; });
+    }
+    GraphSource now = values_of(graph_.nodes[source.index], parts, first)[value];
     now.offset += source.offset;
     return now;
   }

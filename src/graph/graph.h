@@ -52,7 +52,8 @@ struct Graph {
   std::vector<GraphInput> inputs;
   std::vector<Extent> constants;
   std::vector<GraphNode> nodes;
-  std::vector<GraphSource> outputs;  // nodes' outputs
+  std::vector<GraphSource> outputs;                // nodes' outputs
+  std::vector<std::uint32_t> absent_outputs = {};  // those of parts that nobody makes: their sources mean nothing
 };
 
 // A graph of one node: the inputs and outputs are those of the operator, absent ones included. inputs, outputs: the

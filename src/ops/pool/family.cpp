@@ -346,8 +346,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs
     return OpParts();
   }
   const PoolKind kind = kind_of(desc);
-  // An operator that may have indices has a step of its own, also where they are absent: parts have no such output.
-  if (kind == PoolKind::unpooling || desc.output_count > 1) {
+  if (kind == PoolKind::unpooling || (desc.output_count > 1 && desc.tensors[desc.input_count + 1].present)) {
     return OpParts();
   }
   if (kind == PoolKind::quantized) {

@@ -85,16 +85,26 @@ void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __res
   }
 }
 
-// The runs of a table lie anywhere, each in another page, so the processor is told early which it will need: so many
-// bytes before, and one line of several, since what follows a line is fetched anyway. Every line would be slower.
-constexpr std::int64_t kBytesAhead = 4096;
-constexpr std::int64_t kFetchStep = 256;
-constexpr std::int64_t kMostFetched = 4096;
+// The runs of a table lie anywhere, so the processor is told early which lines it will need, in the second-level cache:
+// a line of a later run with each line that is copied. All lines of a run at once would wait for each other.
+constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kBytesAhead = 6144;
+constexpr std::int64_t kMostAhead = 16;      // runs
+constexpr std::int64_t kMostFetched = 4096;  // of a run; what follows is fetched by itself
 
-template <bool kWrites>
-void fetch(const std::byte* from, std::int64_t bytes) {
-  for (std::int64_t at = 0; at < bytes; at += kFetchStep) {
-    __builtin_prefetch(from + at, kWrites ? 1 : 0);
+void copy_line(std::byte* to, const std::byte* from) { std::memcpy(to, from, static_cast<std::size_t>(kLine)); }
+
+// Copies a run, and fetches as much of the run at `later`.
+void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, const std::byte* later) {
+  const std::int64_t fetched = std::min(run, kMostFetched);
+  std::int64_t at = 0;
+  for (; at + kLine <= fetched; at += kLine) {
+    __builtin_prefetch(later + at, 0, 2);
+    copy_line(to + at, from + at);
+  }
+  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run need not begin with a line
+  if (at < run) {
+    std::memcpy(to + at, from + at, static_cast<std::size_t>(run - at));
   }
 }
 
@@ -102,28 +112,36 @@ void fetch(const std::byte* from, std::int64_t bytes) {
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
-  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, 16);
-  const std::int64_t fetched = std::min(run, kMostFetched);
+  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, kMostAhead);
   const std::byte* from = row.table;
   std::byte* to = row.slices;
   for (std::int64_t i = 0; i < count; ++i, from += row.table_step, to += row.slices_step) {
-    if (kRun == 0 && i + ahead < count) {
-      fetch<false>(from + ahead * row.table_step + offsets[i + ahead], fetched);
+    if constexpr (kRun == 0) {
+      const std::int64_t later = std::min(i + ahead, count - 1);
+      copy_and_fetch(to, from + offsets[i], run, row.table + later * row.table_step + offsets[later]);
+    } else {
+      std::memcpy(to, from + offsets[i], static_cast<std::size_t>(run));
     }
-    std::memcpy(to, from + offsets[i], static_cast<std::size_t>(run));
   }
 }
+
+// Runs that are written are fetched in the same way, but one line of several: what follows a line is fetched anyway.
+constexpr std::int64_t kWrittenAhead = 4096;  // bytes
+constexpr std::int64_t kWrittenStep = 256;
 
 template <std::int64_t kRun>
 void scatter_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
-  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, 16);
+  const std::int64_t ahead = std::clamp<std::int64_t>(kWrittenAhead / run, 1, kMostAhead);
   const std::int64_t fetched = std::min(run, kMostFetched);
   std::byte* to = row.table;
   const std::byte* from = row.slices;
   for (std::int64_t i = 0; i < count; ++i, to += row.table_step, from += row.slices_step) {
     if (kRun == 0 && i + ahead < count && offsets[i + ahead] != kNowhere) {
-      fetch<true>(to + ahead * row.table_step + offsets[i + ahead], fetched);
+      std::byte* const later = to + ahead * row.table_step + offsets[i + ahead];
+      for (std::int64_t at = 0; at < fetched; at += kWrittenStep) {
+        __builtin_prefetch(later + at, 1);
+      }
     }
     if (offsets[i] != kNowhere) {
       std::memcpy(to + offsets[i], from, static_cast<std::size_t>(run));

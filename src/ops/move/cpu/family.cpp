@@ -209,16 +209,23 @@ Offsets offsets_of(const ReadyCopy& copy, std::int64_t tile) {
 
 // From the first byte to the last, which memcpy does not promise.
 void move_upwards(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
   constexpr std::size_t kPart = 16;
   if (bytes == 4) {
     std::memcpy(to, from, 4);
   } else if (bytes < kPart) {
     std::memcpy(to, from, bytes);
   } else {
-    for (std::size_t n = 0; n + kPart <= bytes; n += kPart) {
+    std::size_t n = 0;
+    for (; n + kLine <= bytes; n += kLine) {
+      std::memcpy(to + n, from + n, kLine);
+    }
+    for (; n + kPart <= bytes; n += kPart) {
       std::memcpy(to + n, from + n, kPart);
     }
-    std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
+    if (n < bytes) {
+      std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
+    }
   }
 }
 

@@ -58,6 +58,9 @@ class Tile {
 
   void row(std::int64_t number) {
     set_row(number);
+    if (add_in_place()) {
+      return;
+    }
     if (Op::kIsMax && at_.indices == nullptr) {
       fold_rows();
       fold_columns();
@@ -97,9 +100,7 @@ class Tile {
       output_row_ += place * axis.output_step;
       index_row_ += place * axis.index_step;
     }
-    for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
-      places_[i] = taps_[i].first;
-    }
+    restart();
   }
 
   // The rows of the input that a window has, one after another: row_count_ of them.
@@ -200,6 +201,77 @@ class Tile {
     return reinterpret_cast<std::uintptr_t>(from) % alignof(Value) == 0;
   }
 
+  // What the sum of a window with so many columns is divided by.
+  [[nodiscard]] std::int64_t divisor_of(std::int64_t columns) const {
+    return step_.counts_padding != 0 ? cut_.window_rows * last_.window : row_count_ * columns;
+  }
+
+  // The sums of a row from the input's own rows to the output's own. False: their elements have to be brought together
+  // first.
+  bool add_in_place() {
+#if defined(HWY_NAMESPACE)
+    if constexpr (!Op::kIsMax && std::is_same_v<Value, T>) {
+      const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
+      std::byte* const output = at_.output + output_ + output_row_;
+      if (!is_plain || cut_.inner != 1 || last_.stride > 2 || last_.dilation != 1 || row_count_ == 0 ||
+          row_count_ > static_cast<std::int64_t>(kMostTaps) || at_.output == nullptr || !reads_rows_ || !writes_rows_ ||
+          !can_read_directly(output)) {
+        return false;
+      }
+      const Value* rows[kMostTaps];
+      for (std::int64_t i = 0; i < row_count_; ++i) {
+        const std::byte* const from = next_row().from;
+        if (!can_read_directly(from)) {
+          restart();
+          return false;
+        }
+        rows[i] = reinterpret_cast<const Value*>(from);
+      }
+      auto* const to = reinterpret_cast<Value*>(output);
+      // The columns whose windows have no padding.
+      const std::int64_t begin =
+          std::clamp((last_.padding + last_.stride - 1) / last_.stride, first_, first_ + columns_);
+      const std::int64_t room = last_.input + last_.padding - last_.window;
+      const std::int64_t end = std::clamp(room < 0 ? begin : room / last_.stride + 1, begin, first_ + columns_);
+      add_one_by_one(rows, first_, begin, to);
+      const std::int64_t start = begin * last_.stride - last_.padding;
+      const Value* shifted[kMostTaps];
+      for (std::int64_t i = 0; i < row_count_; ++i) {
+        shifted[i] = rows[i] + (begin < end ? start : 0);
+      }
+      const DirectWindow<Value> window{.rows = shifted, .row_count = row_count_, .width = last_.window};
+      const std::int64_t divisor = step_.function == PoolFunction::average ? divisor_of(last_.window) : 1;
+      const std::int64_t made =
+          begin == end        ? 0
+          : last_.stride == 1 ? pool_directly<Op, 1>(window, last_.input - start, end - begin, divisor, to + begin)
+                              : pool_directly<Op, 2>(window, last_.input - start, end - begin, divisor, to + begin);
+      add_one_by_one(rows, begin + made, first_ + columns_, to);
+      return true;
+    }
+#endif
+    return false;
+  }
+
+  // The rows of the window from the first once more.
+  void restart() {
+    for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
+      places_[i] = taps_[i].first;
+    }
+  }
+
+  void add_one_by_one(const Value* const* rows, std::int64_t begin, std::int64_t end, Value* to) {
+    for (std::int64_t column = begin; column < end; ++column) {
+      const PoolTaps taps = pool_taps(last_, column);
+      Value total = Op::kNeutral;
+      for (std::int64_t i = 0; i < row_count_; ++i) {
+        for (std::int64_t tap = taps.first; tap < taps.end; ++tap) {
+          total = Op::combine(total, rows[i][taps.start + tap]);
+        }
+      }
+      to[column] = pool_finished<Value>(step_.function, total, static_cast<Value>(divisor_of(taps.count())));
+    }
+  }
+
   void fold_rows() {
     const std::int64_t count = (filled_end_ - filled_) * cut_.inner;
     Value* const to = folded_ + filled_ * cut_.inner;
@@ -283,9 +355,7 @@ class Tile {
     divided_by_ = row_count_;
     Value* to = divisors_;
     for (std::int64_t i = 0; i < columns_; ++i) {
-      const std::int64_t count = step_.counts_padding != 0 ? cut_.window_rows * last_.window
-                                                           : row_count_ * pool_taps(last_, first_ + i).count();
-      std::fill(to, to + cut_.inner, static_cast<Value>(count));
+      std::fill(to, to + cut_.inner, static_cast<Value>(divisor_of(pool_taps(last_, first_ + i).count())));
       to += cut_.inner;
     }
   }

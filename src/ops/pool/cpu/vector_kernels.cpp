@@ -19,6 +19,7 @@ namespace HWY_NAMESPACE {
 namespace {
 #include "backend/cpu/halves-inl.h"
 #include "ops/pool/cpu/accumulators-inl.h"
+#include "ops/pool/cpu/direct-inl.h"
 #include "ops/pool/cpu/rows-inl.h"
 
 }  // namespace

@@ -63,11 +63,11 @@ class RowWork {
     }
     enter_plane();
   }
-  // The unit after this one.
-  void next() {
-    for (std::size_t d = cut_.sampled.size(); d-- > 0;) {
-      const std::int64_t index = levels_[d].index + 1;
-      output_ += cut_.sampled[d].output_stride;
+  // The unit so many after this one, of which all but the last differ in the last sampled dimension alone.
+  void next(std::int64_t step = 1) {
+    for (std::size_t d = cut_.sampled.size(); d-- > 0; step = 1) {
+      const std::int64_t index = levels_[d].index + step;
+      output_ += step * cut_.sampled[d].output_stride;
       if (index < cut_.sampled[d].output_size) {
         set_index(d, index);
         return;
@@ -78,26 +78,33 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
+  // How many units from this one on, at most so many, can be moved together: rows of nearest elements.
+  [[nodiscard]] std::int64_t rows_together(std::int64_t most) const {
+    if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
+      return 1;
+    }
+    return std::min(most, cut_.sampled.back().output_size - levels_[cut_.sampled.size() - 1].index);
+  }
 
   [[nodiscard]] std::int64_t output() const { return output_; }  // in bytes, where the unit begins
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // The outputs of the unit; stride: from column to column.
-  void make(const std::byte* input, std::byte* to, std::int64_t stride) {
+  // The outputs of the unit, and of those that are moved together with it; stride: from column to column.
+  void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
+      const std::size_t levels = cut_.sampled.size() - (rows > 1 ? 1 : 0);
       std::int64_t offset = plane_input_;
-      for (std::size_t d = 0; d < cut_.sampled.size(); ++d) {
+      for (std::size_t d = 0; d < levels; ++d) {
         offset += levels_[d].first * cut_.sampled[d].input_stride;
       }
-      const auto bytes = static_cast<std::size_t>(columns_.count * run_ * cut_.element);
-      if (offset == moved_ && to != moved_to_ && columns_.regular.period == 0 && stride == run_ * cut_.element) {
-        std::memcpy(to, moved_to_, bytes);  // the same row once more
-      } else {
-        move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, to, stride);
+      NearestRows target{.at = to, .stride = stride, .rows = rows, .row_stride = 0, .taps = nullptr, .tap_stride = 0};
+      if (rows > 1) {
+        target.row_stride = cut_.sampled.back().output_stride;
+        target.taps = cut_.taps.back().data() + levels_[levels].index;
+        target.tap_stride = cut_.sampled.back().input_stride;
       }
-      moved_ = offset;
-      moved_to_ = to;
+      move_(columns_, {.at = input + offset, .stride = cut_.column.input_stride, .run = run_}, target);
       return;
     }
     input_ = input;
@@ -122,7 +129,6 @@ class RowWork {
   void enter_plane() {
     std::int64_t rest = plane_;
     std::fill_n(kept_, cut_.slots, kNoRow);
-    moved_ = kNoRow;
     const std::int64_t column_tile = rest % cut_.column_tiles;
     rest /= cut_.column_tiles;
     const std::int64_t first_column = column_tile * cut_.tile_columns;
@@ -230,8 +236,6 @@ class RowWork {
   std::int64_t plane_input_ = 0;
   std::int64_t output_ = 0;
   std::int64_t next_ = 0;
-  std::int64_t moved_ = kNoRow;  // the input row of the last unit, and its outputs
-  const std::byte* moved_to_ = nullptr;
   std::int64_t kept_[kMostResampleSlots];
 };
 
@@ -251,20 +255,26 @@ class Resampling final : public cpu::Prepared {
     const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
     RowWork work(cut_, kernels_, move_, piece.scratch);
     work.seek(first);
-    for (std::int64_t unit = first; unit < end; unit == end - 1 ? void() : work.next(), ++unit) {
+    for (std::int64_t unit = first; unit < end;) {
+      std::int64_t rows = 1;
       if (after_.stream == nullptr) {
-        work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride);
-        continue;
+        rows = work.rows_together(end - unit);
+        work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride, rows);
+      } else {
+        std::byte* const row = piece.scratch + cut_.output_at;
+        const std::int64_t bytes = work.run() * cut_.element;
+        work.make(operands[0], row, bytes, rows);
+        after_.run({.first = work.output() / cut_.element,
+                    .rows = work.columns(),
+                    .columns = work.run(),
+                    .row_step = cut_.column.output_stride / cut_.element,
+                    .buffer_row_step = bytes},
+                   row, operands);
       }
-      std::byte* const row = piece.scratch + cut_.output_at;
-      const std::int64_t bytes = work.run() * cut_.element;
-      work.make(operands[0], row, bytes);
-      after_.run({.first = work.output() / cut_.element,
-                  .rows = work.columns(),
-                  .columns = work.run(),
-                  .row_step = cut_.column.output_stride / cut_.element,
-                  .buffer_row_step = bytes},
-                 row, operands);
+      unit += rows;
+      if (unit < end) {
+        work.next(rows);
+      }
     }
   }
 

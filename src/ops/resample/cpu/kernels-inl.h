@@ -304,9 +304,11 @@ ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, 
   for (; i + lanes <= pairs; i += lanes) {
     const auto first = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(x + i)));
     const auto second = hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(y + i)));
+    const auto lower = hn::BitCast(d_bytes, hn::InterleaveLower(d, first, second));
+    const auto upper = hn::BitCast(d_bytes, hn::InterleaveUpper(d, first, second));
     auto* const at = reinterpret_cast<u8*>(pair + 2 * i);
-    hn::StoreU(hn::BitCast(d_bytes, hn::InterleaveLower(d, first, second)), d_bytes, at);
-    hn::StoreU(hn::BitCast(d_bytes, hn::InterleaveUpper(d, first, second)), d_bytes, at + hn::Lanes(d_bytes));
+    hn::StoreU(lower, d_bytes, at);
+    hn::StoreU(upper, d_bytes, at + hn::Lanes(d_bytes));
   }
 #endif
   ANYDML_INDEPENDENT
@@ -329,24 +331,34 @@ ANYDML_FLATTEN void move_halved(const Columns& columns, const std::byte* from, s
 }
 
 template <class T>
-ANYDML_FLATTEN void move(const Columns& columns, const ResampleRow& row, std::byte* to,
-                         std::int64_t to_stride) noexcept {
-  if (row.run > 1) {
-    const auto bytes = static_cast<std::size_t>(row.run) * sizeof(T);
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      std::memcpy(to + c * to_stride, row.at + columns.first[c] * row.stride, bytes);
-    }
-    return;
-  }
-  const bool lies_beside = row.stride == sizeof(T) && to_stride == sizeof(T);
+ANYDML_FLATTEN void move(const Columns& columns, const ResampleRow& given, const NearestRows& to) noexcept {
+  const auto bytes = given.run * static_cast<std::int64_t>(sizeof(T));
+  const bool lies_beside = given.run == 1 && given.stride == sizeof(T) && to.stride == sizeof(T);
   const RegularColumns regular = lies_beside ? columns.regular : RegularColumns();
-  move_singly<T>(columns, row, 0, regular.begin, to, to_stride);
-  if (regular.period == 2) {
-    move_doubled<T>(columns, row.at, to);
-  } else if (regular.period == 1) {
-    move_halved<T>(columns, row.at, to);
+  ResampleRow row = given;
+  for (std::int64_t r = 0; r < to.rows; ++r) {
+    std::byte* const at = to.at + r * to.row_stride;
+    if (to.taps != nullptr) {
+      row.at = given.at + to.taps[r].first * to.tap_stride;
+    }
+    if (regular.period == 0 && to.stride == bytes && r != 0 && to.taps[r].first == to.taps[r - 1].first) {
+      std::memcpy(at, at - to.row_stride, static_cast<std::size_t>(columns.count * bytes));  // the same row once more
+      continue;
+    }
+    if (row.run > 1) {
+      for (std::int64_t c = 0; c < columns.count; ++c) {
+        std::memcpy(at + c * to.stride, row.at + columns.first[c] * row.stride, static_cast<std::size_t>(bytes));
+      }
+      continue;
+    }
+    move_singly<T>(columns, row, 0, regular.begin, at, to.stride);
+    if (regular.period == 2) {
+      move_doubled<T>(columns, row.at, at);
+    } else if (regular.period == 1) {
+      move_halved<T>(columns, row.at, at);
+    }
+    move_singly<T>(columns, row, regular.end, columns.count, at, to.stride);
   }
-  move_singly<T>(columns, row, regular.end, columns.count, to, to_stride);
 }
 
 template <class T>

@@ -30,9 +30,17 @@ struct ResampleKernels {
   void (*scale)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
   void (*add)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
 };
-// Moves the nearest elements. to_stride: from column to column.
-using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, std::byte* to,
-                             std::int64_t to_stride) noexcept;
+// Rows of an output one after another, each of the nearest elements of some row of the input. Strides in bytes.
+struct NearestRows {
+  std::byte* at;
+  std::int64_t stride;  // from column to column
+  std::int64_t rows;
+  std::int64_t row_stride;
+  const LinearTaps* taps;   // the row of the input for each; null: there is one row, of the first
+  std::int64_t tap_stride;  // from row to row of the input
+};
+// Moves the nearest elements.
+using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, const NearestRows& to) noexcept;
 
 [[nodiscard]] ResampleKernels generic_resample_kernels(DataType type);
 [[nodiscard]] ResampleKernels resample_kernels(cpu::Target target, DataType type);

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Operators that normalise rows, planes or channels, and cumulative sums, beside PyTorch and ONNX Runtime, in one run.
+
+usage: normalising.py [LIBANYDML] [options]   python3 bench/normalising.py --no-venv --json build/normalising.json
+                                              python3 bench/normalising.py --device cuda --cases softmax,layer
+
+The measure, the options and the report are those of moving.py: a fraction of the pass that moves as many bytes, and a
+ratio to the faster peer.
+"""
+from beside import run_program
+from normalising_cases import CASES
+
+if __name__ == "__main__":
+    run_program("normalising.py", __doc__, CASES)
