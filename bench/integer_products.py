@@ -7,13 +7,14 @@ usage: integer_products.py LIBANYDML [--threads N ...] [--seconds S]
 MATRIX_MULTIPLY_INTEGER of UINT8 by INT8, with a zero point of A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY; B is a constant, or
 given each time. PyTorch's is torch._int_mm of INT8, which has no zero points, and its quantized linear; ONNX Runtime's
 are MatMulInteger and QLinearMatMul with a constant B. Libraries that are not installed are left out. For each number of threads
-the script runs itself. A time is the best of as many runs as fit into S seconds. Needs a C compiler.
+the script runs itself. Libraries take turns, and a time is the best of as many runs as fit into S seconds for each.
+torch._int_mm is left out where it takes seconds. Needs a C compiler.
 """
 import time
 
 import numpy as np
 
-from products import Library, Product, best_time, main, peak
+from products import Library, Product, main, peak
 
 SHAPES = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048),
           (1, 1024, 1024), (1, 4096, 4096), (4096, 1, 4096), (8, 1024, 1024), (32, 4096, 1024), (4096, 64, 64), (64, 4096, 64),
@@ -27,7 +28,7 @@ def torch_runs(a, b, threads):
         return {}
     torch.set_num_threads(threads)
     left, right = torch.from_numpy(a.astype(np.int8)), torch.from_numpy(b)
-    runs = {"torch._int_mm": lambda: torch._int_mm(left, right)}
+    runs = {"torch._int_mm": lambda: torch._int_mm(left, right) if left.numel() * right.shape[1] <= 512**3 else None}
     try:
         engine = next(one for one in ("onednn", "x86", "fbgemm", "qnnpack") if one in torch.backends.quantized.supported_engines)
         torch.backends.quantized.engine = engine
@@ -70,9 +71,23 @@ def onnx_runs(a, b, threads):
     return runs
 
 
+def best_times(runs, seconds):
+    best, end = dict.fromkeys(runs, float("inf")), time.perf_counter() + seconds * len(runs)
+    for run in runs.values():
+        run()
+    while time.perf_counter() < end:
+        for name, run in runs.items():
+            for _ in range(3):
+                start = time.perf_counter()
+                found = run()
+                taken = time.perf_counter() - start
+                best[name] = min(best[name], float("inf") if found is None and name == "torch._int_mm" else taken)
+    return best.values()
+
+
 def measure(path, threads, seconds):
     library = Library(path)
-    most = peak(threads, seconds, time.thread_time if threads == 1 else time.perf_counter, "byte_products.c")
+    most = peak(threads, max(2.0, seconds), time.thread_time if threads == 1 else time.perf_counter, "byte_products.c")
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.0f} GOPS in registers; GOPS of each\n")
     random = np.random.default_rng(1)
     for number, (rows, columns, depth) in enumerate(SHAPES):
@@ -90,7 +105,7 @@ def measure(path, threads, seconds):
         if number == 0:
             print("| M x N x K | " + " | ".join(runs) + " |\n|---" + "|---" * len(runs) + "|")
         work = 2 * rows * columns * depth
-        cells = [f"{work / best_time(run, seconds, time.perf_counter) / 1e9:.1f}" for run in runs.values()]
+        cells = [f"{work / taken / 1e9:.1f}" if taken < float("inf") else "-" for taken in best_times(runs, seconds)]
         print(f"| {rows} x {columns} x {depth} | {' | '.join(cells)} |", flush=True)
 
 
