@@ -21,8 +21,8 @@ namespace anydml {
 namespace {
 
 // Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
-constexpr TileLimits kMost = {.rows = 48, .columns = 1024, .least_work = 2'000'000};
-constexpr std::int64_t kDepthBlock = 1024;      // a multiple of kDepthUnit
+constexpr TileLimits kMost = {.rows = 24, .columns = 1024, .least_work = 2'000'000};
+constexpr std::int64_t kDepthBlock = 2048;      // a multiple of kDepthUnit
 constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
 constexpr std::int64_t kWord = 4;
@@ -483,7 +483,12 @@ std::unique_ptr<cpu::Prepared> prepare_integer_product(const Step& flat, const c
     return std::make_unique<IntegerPackRun>(step, kernels, integer_rows(machine.target),
                                             std::max<std::int64_t>(1, kBytesOfPiece / of_panel));
   }
-  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, kMost, machine.threads);
+  // More rows where they are shorter than a block, as long as the totals fit a second-level cache.
+  TileLimits most = kMost;
+  const std::int64_t columns = std::min(step.product.columns, kMost.columns);
+  most.rows *= std::clamp<std::int64_t>(
+      std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMost.columns / columns), 1, 8);
+  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, most, machine.threads);
   return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbours.after));
 }
 
