@@ -86,31 +86,59 @@ HWY_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-template <std::size_t kRows>
-void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
-               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
-  constexpr std::size_t kSums = kRows * kVectors;
+// The sums of rows become totals, or are added to them.
+template <std::size_t kRows, std::size_t kCount>
+HWY_INLINE void add_sums(const Vector* sums, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {
   const Tag d;
-  Vector sums[kSums];
-  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
-  ANYDML_UNROLLED
-  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
-    const Factors<kRows> factors(a);
-    Vector of_b[kVectors];
-    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      sums[kSum] = hn::MulAdd(factors.template of<kSum / kVectors>(), of_b[kSum % kVectors], sums[kSum]);
-    });
-  }
   const auto place = [&](std::size_t sum) HWY_ATTR {
-    return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
+    return totals + static_cast<std::int64_t>(sum / kCount) * totals_step + sum % kCount * kLanes;
   };
+  constexpr std::size_t kSums = kRows * kCount;
   if (is_first) {
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
   } else {
     for_each_index<kSums>([&]<std::size_t kSum>()
                               HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
   }
+}
+
+// kCount: vectors of columns.
+template <std::size_t kRows, std::size_t kCount>
+void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
+               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
+  constexpr std::size_t kSums = kRows * kCount;
+  const Tag d;
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
+  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
+    const Factors<kRows> factors(a);
+    Vector of_b[kCount];
+    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      sums[kSum] = hn::MulAdd(factors.template of<kSum / kCount>(), of_b[kSum % kCount], sums[kSum]);
+    });
+  }
+  add_sums<kRows, kCount>(sums, totals, totals_step, is_first);
+}
+
+void add_pair(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT other_a, const f32* HWY_RESTRICT b,
+              std::int64_t b_step, std::int64_t depth, f32* HWY_RESTRICT totals, std::int64_t totals_step,
+              bool is_first) noexcept {
+  const Tag d;
+  Vector sums[2 * kStrip];
+  for_each_index<2 * kStrip>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
+  for (std::int64_t k = 0; k < depth; ++k, a += kStrip, other_a += kStrip, b += b_step) {
+    const Factors<kStrip> factors(a);
+    const Factors<kStrip> others(other_a);
+    const Vector of_b = hn::LoadU(d, b);
+    for_each_index<kStrip>([&]<std::size_t kRow>() HWY_ATTR {
+      sums[kRow] = hn::MulAdd(factors.template of<kRow>(), of_b, sums[kRow]);
+      sums[kStrip + kRow] = hn::MulAdd(others.template of<kRow>(), of_b, sums[kStrip + kRow]);
+    });
+  }
+  add_sums<2 * kStrip, 1>(sums, totals, totals_step, is_first);
 }
 
 // kCount vectors of columns; one vector with `count` columns if kIsPart is set.
@@ -249,9 +277,9 @@ void scale_row(const ProductScale& scale, const f32* totals, const std::byte* c,
   }
 }
 
-template <std::size_t... kRows>
+template <std::size_t kCount, std::size_t... kRows>
 constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_sequence<kRows...>) {
-  return {add_block<kRows + 1>...};
+  return {add_block<kRows + 1, kCount>...};
 }
 
 template <std::size_t... kRows>
@@ -262,11 +290,18 @@ constexpr std::array<ProductLine, sizeof...(kRows)> all_lines(std::index_sequenc
 }  // namespace
 
 const ProductKernels* kernels() {
-  static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
+  static constexpr auto kBlocks = all_blocks<kVectors>(std::make_index_sequence<kStrip>());
+  static constexpr auto kHalfBlocks = all_blocks<kVectors / 2>(std::make_index_sequence<kStrip>());
+  static constexpr auto kFewBlocks = all_blocks<1>(std::make_index_sequence<kStrip>());
   static constexpr auto kLines = all_lines(std::make_index_sequence<kLineRows>());
   static constexpr ProductKernels kAll = {.strip = kStrip,
                                           .panel = kPanel,
                                           .blocks = kBlocks.data(),
+                                          .few_columns = kLanes,
+                                          .half_columns = kPanel / 2,
+                                          .few_blocks = kFewBlocks.data(),
+                                          .half_blocks = kHalfBlocks.data(),
+                                          .few_pair = add_pair,
                                           .lines = kLines.data(),
                                           .scale_row = scale_row,
                                           .transpose = transpose};
