@@ -39,7 +39,6 @@ struct ProductKernels {
   const ProductBlock* few_blocks;
   const ProductBlock* half_blocks;
   ProductPair few_pair;
-  const ProductLine* lines;  // likewise, for at most kLineRows
   // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
   // be the totals. to and c are at any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
@@ -52,5 +51,7 @@ struct ProductKernels {
 
 // Null: none for this target, which computes by the definition.
 [[nodiscard]] const ProductKernels* product_kernels(cpu::Target target);
+// By the rows, less 1; there are kLineRows of them.
+[[nodiscard]] const ProductLine* product_lines(cpu::Target target);
 
 }  // namespace anydml
