@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from convolution_reference import convolution, exact
+from convolution_reference import convolution, exact, forward_of_planes
 from numpy_oracle import SEED, Library, count_different
 from product_oracle import ACTIVATIONS, laid_out, numbers
 from product_reference import product
@@ -202,6 +202,16 @@ def check_layouts(checker, random, _):
         checker.check(case, one, w, np.broadcast_to(bias[:, :1], bias.shape))
 
 
+def check_document(checker, random, _):
+    """The short program of docs/numerics.md."""
+    for strides, dilations, start in itertools.product((1, 2), (1, 2), (0, 2)):
+        case = Case((8, 9), (3, 2), (4, 5), strides=strides, dilations=dilations, start=start, end=start)
+        x, w, _ = draw(random, case)
+        out = checker.check(case, x, w)
+        if count_different(out[0], forward_of_planes(x[0], w, strides, dilations, start, case.outputs)).any():
+            sys.exit(f"the program of docs/numerics.md gives something else than CONVOLUTION: {case}")
+
+
 def check_halves(checker, random, _):
     for direction, channels, kernel in itertools.product(DIRECTIONS, ((3, 4), (40, 7)), ((1, 1), (3, 3))):
         case = Case((5, 6), kernel, channels, 2, 1, MODES[0], direction, 2 if kernel[0] > 1 else 1, 1, 0)
@@ -309,7 +319,7 @@ def main():
     checker = Checker(Library(given.library))
     for name, part in (("forms", check_forms), ("sizes", check_sizes), ("depths", check_depths),
                        ("infinities", check_infinite), ("groups", check_groups), ("layouts", check_layouts),
-                       ("FLOAT16", check_halves), ("activations", check_activations), ("random", check_random),
+                       ("document", check_document), ("FLOAT16", check_halves), ("activations", check_activations), ("random", check_random),
                        ("large", check_large)):
         checker.cases = checker.compared = 0
         part(checker, random, given.cases)

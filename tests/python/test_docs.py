@@ -87,7 +87,8 @@ def test_the_extras_that_pip_is_given_are_declared():
 
 def test_the_program_of_numerics_is_the_one_that_tests_use():
     functions = [one for name in ("reduce_reference", "product_reference", "softmax_reference", "pool_reference",
-                                  "resample_reference", "scan_reference")
+                                  "resample_reference", "scan_reference", "convolution_reference",
+                                  "normalise_reference")
                  for one in ast.parse((SOURCE / "tests" / f"{name}.py").read_text(encoding="utf-8")).body]
     shown = [one for _, _, code, _ in blocks("docs/numerics.md") for one in ast.parse(code).body
              if isinstance(one, ast.FunctionDef)]  # a program may also be a few lines by themselves
@@ -97,7 +98,7 @@ def test_the_program_of_numerics_is_the_one_that_tests_use():
         return ast.dump(function.args) + "".join(map(ast.dump, function.body[has_words:]))
 
     used = {one.name: computed(one) for one in functions if isinstance(one, ast.FunctionDef)}
-    assert len(shown) == 9 and all(computed(one) == used[one.name] for one in shown)
+    assert len(shown) == 13 and all(computed(one) == used[one.name] for one in shown)
 
 
 def names_between(text, start, end):
