@@ -41,7 +41,8 @@ def windows(x, outputs, kernel, options):
             if x.shape[axis - rank]:
                 elements = np.take(elements, near, axis=axis - rank)
             else:
-                elements = np.zeros((*elements.shape[:axis - rank], near.size, *elements.shape[axis - rank:][1:]), x.dtype)
+                before, after = elements.shape[:axis - rank], elements.shape[axis - rank:][1:]
+                elements = np.zeros((*before, near.size, *after), x.dtype)
         lead = elements.shape[:-rank]
         pairs = [size for one, outs in zip(taps, pixels) for size in (len(one), len(outs))]
         order = [len(lead) + 2 * i for i in range(rank)] + [len(lead) + 2 * i + 1 for i in range(rank)]
@@ -54,7 +55,8 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
     """outputs: how many pixels the output has along each dimension."""
     rank, backward = x.ndim - 2, direction == "BACKWARD"
     ones = [1] * rank
-    options = ([backward] * rank, [mode == "CONVOLUTION"] * rank, strides or ones, dilations or ones, start or [0] * rank)
+    options = ([backward] * rank, [mode == "CONVOLUTION"] * rank, strides or ones, dilations or ones,
+               start or [0] * rank)
     kernel = w.shape[2:]
     wide_x = x.astype(wide).reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
     # [groups, output channels of a group, input channels of a group, taps...]
