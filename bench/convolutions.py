@@ -4,10 +4,10 @@
 
 usage: convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
-The layers are those of ResNet-50, MobileNet v2 and a network that transfers styles, for one image. Filters are constant.
-For each number of threads the script runs itself. A time is the best of as many runs as fit into S seconds; with one
-thread it is the time that the thread had a core. The libraries take turns. Needs a C compiler; PyTorch and ONNX Runtime
-are left out where they are missing.
+The layers are those of ResNet-50, MobileNet v2 and a network that transfers styles, for one image. Filters are
+constant. For each number of threads the script runs itself. A time is the best of as many runs as fit into S seconds;
+with one thread it is the time that the thread had a core. The libraries take turns. Needs a C compiler; PyTorch and ONNX
+Runtime are left out where they are missing.
 """
 import os
 import sys
@@ -30,7 +30,8 @@ LAYERS = (("ResNet-50 stem 7x7/2", 3, 64, 224, 7, 2, 3, 1), ("ResNet-50 1x1 64-6
           ("MobileNet v2 depthwise/2 96", 96, 96, 112, 3, 2, 1, 96),
           ("MobileNet v2 depthwise 144", 144, 144, 56, 3, 1, 1, 144),
           ("MobileNet v2 depthwise 384", 384, 384, 14, 3, 1, 1, 384),
-          ("MobileNet v2 depthwise 960", 960, 960, 7, 3, 1, 1, 960), ("MobileNet v2 1x1 160-960", 160, 960, 7, 1, 1, 0, 1),
+          ("MobileNet v2 depthwise 960", 960, 960, 7, 3, 1, 1, 960),
+          ("MobileNet v2 1x1 160-960", 160, 960, 7, 1, 1, 0, 1),
           ("MobileNet v2 1x1 320-1280", 320, 1280, 7, 1, 1, 0, 1),
           ("style 9x9 3-32", 3, 32, 224, 9, 1, 4, 1), ("style 3x3/2 32-64", 32, 64, 224, 3, 2, 1, 1),
           ("style 3x3 128", 128, 128, 56, 3, 1, 1, 1), ("style T 3x3/2 128-64", 128, 64, 56, 3, 2, 1, 1),
@@ -89,7 +90,8 @@ def measure(path, threads, seconds, only):
     clock = time.thread_time if threads == 1 else time.perf_counter
     most = peak(threads, seconds, clock)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers\n")
-    print("| layer | anydml | PyTorch | ONNX Runtime | speed beside PyTorch | beside ONNX Runtime |\n|---|---|---|---|---|---|")
+    print("| layer | anydml | PyTorch | ONNX Runtime | speed beside PyTorch | beside ONNX Runtime |")
+    print("|---|---|---|---|---|---|")
     random = np.random.default_rng(1)
     for name, ins, outs, side, kernel, stride, padding, groups in LAYERS:
         if only not in name:
@@ -103,12 +105,13 @@ def measure(path, threads, seconds, only):
         attributes = [("Mode", "CROSS_CORRELATION"), ("Direction", "BACKWARD" if transposed else "FORWARD"),
                       ("Strides", (stride, stride)), ("Dilations", (1, 1)), ("StartPadding", (padding, padding)),
                       ("EndPadding", (padding, padding)), ("OutputPadding", (0, 0)), ("GroupCount", groups)]
-        runs = [OneOperator(library, "CONVOLUTION", (x, w), out, attributes, (1,)),
-                torch_run(x, w, stride, padding, groups, transposed), onnx_run(x, w, stride, padding, groups, transposed)]
+        peers = [make(x, w, stride, padding, groups, transposed) for make in (torch_run, onnx_run)]
+        runs = [OneOperator(library, "CONVOLUTION", (x, w), out, attributes, (1,)), *peers]
         times = times_in_turns([run for run in runs if run], seconds, clock)
         times = [times.pop(0) if run else None for run in runs]
         work = 2 * w.size * (side * side if transposed else made * made)
-        cells = [f"{one * 1e6:.0f} µs, {work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" if one else "" for one in times]
+        cells = [f"{one * 1e6:.0f} µs, {work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" if one else ""
+                 for one in times]
         cells += [f"{other / times[0]:.2f}" if other else "" for other in times[1:]]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

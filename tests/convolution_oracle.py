@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from convolution_reference import convolution, exact
+from convolution_reference import convolution, exact, forward_of_planes
 from numpy_oracle import SEED, Library, count_different
 from product_oracle import ACTIVATIONS, laid_out, numbers
 from product_reference import product
@@ -202,6 +202,16 @@ def check_layouts(checker, random, _):
         checker.check(case, one, w, np.broadcast_to(bias[:, :1], bias.shape))
 
 
+def check_document(checker, random, _):
+    """The short program of docs/numerics.md."""
+    for strides, dilations, start in itertools.product((1, 2), (1, 2), (0, 2)):
+        case = Case((8, 9), (3, 2), (4, 5), strides=strides, dilations=dilations, start=start, end=start)
+        x, w, _ = draw(random, case)
+        out = checker.check(case, x, w)
+        if count_different(out[0], forward_of_planes(x[0], w, strides, dilations, start, case.outputs)).any():
+            sys.exit(f"the program of docs/numerics.md gives something else than CONVOLUTION: {case}")
+
+
 def check_halves(checker, random, _):
     for direction, channels, kernel in itertools.product(DIRECTIONS, ((3, 4), (40, 7)), ((1, 1), (3, 3))):
         case = Case((5, 6), kernel, channels, 2, 1, MODES[0], direction, 2 if kernel[0] > 1 else 1, 1, 0)
@@ -212,7 +222,8 @@ def check_halves(checker, random, _):
 
 def check_activations(checker, random, _):
     """The activation alone, after the convolution alone, gives the same; halves are rounded in between."""
-    for (fused, name, attributes), dtype, direction in itertools.product(ACTIVATIONS, (np.float32, np.float16), DIRECTIONS):
+    types = (np.float32, np.float16)
+    for (fused, name, attributes), dtype, direction in itertools.product(ACTIVATIONS, types, DIRECTIONS):
         for kernel, channels in (((1, 1), (5, 9)), ((3, 3), (4, 8)), ((3, 3), (2, 1))):
             case = Case((9, 10), kernel, channels, 2, 1, MODES[0], direction, 2 if kernel[0] > 1 else 1)
             x, w, bias = draw(random, case, dtype=dtype)
@@ -221,7 +232,8 @@ def check_activations(checker, random, _):
             checker.library.run(name, [plain], expected, attributes)
             checker.run(case, x, w, bias, out, fused)
             if count_different(out, expected).any():
-                sys.exit(f"CONVOLUTION with {name} of {np.dtype(dtype)} differs from the two operators one after the other")
+                sys.exit(f"CONVOLUTION with {name} of {np.dtype(dtype)} differs from the two operators, one after the "
+                         "other")
 
 
 def check_random(checker, random, count):
@@ -242,8 +254,10 @@ def check_random(checker, random, count):
             done += 1
 
 
-LARGE = (Case((56, 56), (3, 3), (32, 48), start=1, end=1), Case((112, 112), (3, 3), (1, 1), groups=24, start=1, end=1, strides=2),
-         Case((64, 64), (9, 9), (8, 3), start=4, end=4), Case((60, 61), (4, 4), (24, 16), direction="BACKWARD", strides=2, start=1, end=1),
+LARGE = (Case((56, 56), (3, 3), (32, 48), start=1, end=1),
+         Case((112, 112), (3, 3), (1, 1), groups=24, start=1, end=1, strides=2),
+         Case((64, 64), (9, 9), (8, 3), start=4, end=4),
+         Case((60, 61), (4, 4), (24, 16), direction="BACKWARD", strides=2, start=1, end=1),
          Case((14, 14), (1, 1), (200, 300)), Case((7, 7), (3, 3), (128, 200), start=1, end=1, images=2),
          Case((2000,), (15,), (20, 16), strides=3, start=7), Case((10, 20, 20), (3, 3, 3), (6, 12), start=1, end=1))
 
@@ -309,7 +323,8 @@ def main():
     checker = Checker(Library(given.library))
     for name, part in (("forms", check_forms), ("sizes", check_sizes), ("depths", check_depths),
                        ("infinities", check_infinite), ("groups", check_groups), ("layouts", check_layouts),
-                       ("FLOAT16", check_halves), ("activations", check_activations), ("random", check_random),
+                       ("document", check_document), ("FLOAT16", check_halves), ("activations", check_activations),
+                       ("random", check_random),
                        ("large", check_large)):
         checker.cases = checker.compared = 0
         part(checker, random, given.cases)

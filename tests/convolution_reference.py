@@ -41,7 +41,8 @@ def windows(x, outputs, kernel, options):
             if x.shape[axis - rank]:
                 elements = np.take(elements, near, axis=axis - rank)
             else:
-                elements = np.zeros((*elements.shape[:axis - rank], near.size, *elements.shape[axis - rank:][1:]), x.dtype)
+                before, after = elements.shape[:axis - rank], elements.shape[axis - rank:][1:]
+                elements = np.zeros((*before, near.size, *after), x.dtype)
         lead = elements.shape[:-rank]
         pairs = [size for one, outs in zip(taps, pixels) for size in (len(one), len(outs))]
         order = [len(lead) + 2 * i for i in range(rank)] + [len(lead) + 2 * i + 1 for i in range(rank)]
@@ -54,7 +55,8 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
     """outputs: how many pixels the output has along each dimension."""
     rank, backward = x.ndim - 2, direction == "BACKWARD"
     ones = [1] * rank
-    options = ([backward] * rank, [mode == "CONVOLUTION"] * rank, strides or ones, dilations or ones, start or [0] * rank)
+    options = ([backward] * rank, [mode == "CONVOLUTION"] * rank, strides or ones, dilations or ones,
+               start or [0] * rank)
     kernel = w.shape[2:]
     wide_x = x.astype(wide).reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
     # [groups, output channels of a group, input channels of a group, taps...]
@@ -75,6 +77,17 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
     if bias is not None:
         made = made + bias.astype(wide).reshape(1, -1, *ones)
     return made.astype(x.dtype if wide == np.float32 else wide)
+
+
+def forward_of_planes(x, w, stride, dilation, start, outputs):
+    """x: [channels, height, width]; w: [outputs, channels, height, width]."""
+    rows, columns = (np.add.outer(np.arange(taps) * dilation, np.arange(count) * stride) - start
+                     for taps, count in zip(w.shape[2:], outputs))
+    inside = (((rows >= 0) & (rows < x.shape[1]))[:, None, :, None] &
+              ((columns >= 0) & (columns < x.shape[2]))[None, :, None, :])
+    elements = x[:, rows[:, None, :, None] % x.shape[1], columns[None, :, None, :] % x.shape[2]]
+    factors = np.where(inside, elements, np.float32(0)).reshape(w[0].size, -1)
+    return product(w.reshape(w.shape[0], -1), factors).reshape(w.shape[0], *outputs)
 
 
 def exact(x, w, outputs, **options):

@@ -347,7 +347,8 @@ def of_convolution(dtype, since):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
     rows = [((2, 3, 5, 6), (4, 3, 3, 2), {"kernel_shape": [3, 2]}), ((1, 4, 6, 5), (6, 2, 3, 3), {
-        "group": 2, "strides": [2, 1], "pads": [1, 0, 1, 2], "dilations": [1, 2]}), ((2, 3, 7), (2, 3, 3), {"pads": [1, 1]}),
+        "group": 2, "strides": [2, 1], "pads": [1, 0, 1, 2], "dilations": [1, 2]}),
+        ((2, 3, 7), (2, 3, 3), {"pads": [1, 1]}),
         ((1, 2, 7, 6), (2, 2, 3, 3), {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
         ((1, 2, 7, 6), (2, 2, 2, 2), {"auto_pad": "SAME_LOWER"}), ((1, 2, 5, 6), (2, 2, 3, 3), {"auto_pad": "VALID"})]
     return [([whole(x, 1), whole(w, 2), *([whole(w[:1], 3)] if i % 2 else [])], options)

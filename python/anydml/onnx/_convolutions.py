@@ -17,7 +17,8 @@ def _option(node, name, count, default):
     """A number for each axis."""
     given = node.attributes.get(name) or [default] * count
     if len(given) != count:
-        wrong(node, name, f"{count} numbers, since the tensor has {count // 2 if name == 'pads' else count} axes of space")
+        axes = count // 2 if name == "pads" else count
+        wrong(node, name, f"{count} numbers, since the tensor has {axes} axes of space")
     return list(given)
 
 
@@ -25,8 +26,8 @@ def _axes(node, x, w):
     """How many axes of space there are, the strides, the dilations and the extent of the filter along them."""
     axes = x.ndim - 2
     if not 1 <= axes <= MOST_AXES or w.ndim != x.ndim:
-        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many dimensions, and 1 to "
-                         f"{MOST_AXES} of them besides images and channels")
+        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many dimensions, and 1 "
+                         f"to {MOST_AXES} of them besides images and channels")
     kernel = _option(node, "kernel_shape", axes, 0)
     if node.attributes.get("kernel_shape") and tuple(kernel) != w.shape[2:]:
         wrong(node, "kernel_shape", f"the sizes that W has, {list(w.shape[2:])}")
@@ -68,7 +69,8 @@ def conv(node):
             else:
                 pads.append(_halves(node, max(0, (-(-size // stride) - 1) * stride + extent - size)))
             if size + sum(pads[-1]) < extent:
-                raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with its pads")
+                raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with "
+                                 "its pads")
         counts = [(size + sum(pad) - extent) // stride + 1 for size, pad, extent, stride in zip(
             x.shape[2:], pads, extents, strides)]
         return _convolve(x, w, bias, (x.shape[0], w.shape[0], *counts), "FORWARD", strides, dilations, pads, group,
@@ -84,8 +86,8 @@ def conv_transpose(node):
     def compute(x, w, bias=None):
         axes, strides, dilations, extents = _axes(node, x, w)
         if x.shape[1] != w.shape[0] or w.shape[0] % group:
-            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many channels of X as "
-                             f"W's first size, a multiple of group, which is {group}")
+            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many channels of X "
+                             f"as W's first size, a multiple of group, which is {group}")
         more, given = _option(node, "output_padding", axes, 0), _option(node, "pads", 2 * axes, 0)
         wanted = node.attributes["output_shape"]
         if wanted and len(wanted) not in (axes, axes + 2):

@@ -181,6 +181,7 @@ class ConvolutionRun final : public cpu::Prepared {
                  static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles).all)),
         step_(step),
         kernels_(kernels),
+        lines_(product_lines(machine.target)),
         tiles_(tiles),
         buffers_(step, kernels, tiles),
         after_(std::move(after)),
@@ -369,9 +370,9 @@ class ConvolutionRun final : public cpu::Prepared {
       b.begin(first, depth);
       for (std::int64_t i = 0; i < count[0]; ++i) {
         for (std::int64_t j = 0; j < lines; ++j) {
-          kernels_->lines[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + place.plane.offset_of_row(i, j),
-                                         b.offsets, depth, tile.first + (i * count[1] + j) * step, tile.row_step,
-                                         length, first == 0);
+          lines_[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + place.plane.offset_of_row(i, j),
+                                b.offsets, depth, tile.first + (i * count[1] + j) * step, tile.row_step, length,
+                                first == 0);
         }
       }
     }
@@ -459,6 +460,7 @@ class ConvolutionRun final : public cpu::Prepared {
 
   ConvolutionStep step_;
   const ProductKernels* kernels_;
+  const ProductLine* lines_;
   ConvolutionTiles tiles_;
   ConvolutionBuffers buffers_;
   cpu::Neighbour after_;

@@ -14,15 +14,9 @@
 #define HWY_TARGET_INCLUDE "ops/product/cpu/kernels.cpp"
 #include "backend/cpu/each_target.h"
 #include "backend/cpu/loops.h"
+#include "ops/product/cpu/factors-inl.h"
 
 #if ANYDML_TARGET
-
-#undef ANYDML_UNROLLED
-#if defined(__clang__)
-#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(4)")
-#else
-#define ANYDML_UNROLLED _Pragma("GCC unroll 4")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace anydml {
@@ -30,81 +24,14 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Tag = hn::ScalableTag<f32>;
-using Vector = hn::Vec<Tag>;
-
-constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
-constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
-constexpr std::size_t kVectors = kPanel / kLanes;
-// 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
-constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
-
-// The factors of one k, of which row `row` is wanted in all lanes.
-template <std::size_t kRows>
-struct Factors {
-#if HWY_TARGET == HWY_NEON
-  // Loads that give all lanes one number keep the units of arithmetic busy; multiply-adds by a lane do not.
-  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // where the second load begins
-
-  HWY_INLINE explicit Factors(const f32* a) {
-    const Tag d;
-    if constexpr (kRows >= kLanes) {
-      low = hn::LoadU(d, a);
-      high = kRows > kLanes ? hn::LoadU(d, a + kLast) : low;
-    } else {
-      from = a;
-    }
-  }
-  template <std::size_t kRow>
-  HWY_INLINE Vector of() const {
-    if constexpr (kRows < kLanes) {
-      return hn::Set(Tag(), from[kRow]);
-    } else if constexpr (kRow < kLanes) {
-      return hn::Broadcast<static_cast<int>(kRow)>(low);
-    } else {
-      return hn::Broadcast<static_cast<int>(kRow - kLast)>(high);
-    }
-  }
-  const f32* from = nullptr;
-  Vector low;
-  Vector high;
-#else
-  HWY_INLINE explicit Factors(const f32* a) : from(a) {}
-  template <std::size_t kRow>
-  HWY_INLINE Vector of() const {
-    return hn::Set(Tag(), from[kRow]);
-  }
-  const f32* from;
-#endif
-};
-
-// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in
-// registers; with loops, even with short ones, they write them to memory in every turn.
-template <std::size_t kCount, class Use>
-HWY_INLINE void for_each_index(Use use) {
-  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }
-  (std::make_index_sequence<kCount>());
-}
-
-template <std::size_t kRows>
-void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
-               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
-  constexpr std::size_t kSums = kRows * kVectors;
+// The sums of rows become totals, or are added to them.
+template <std::size_t kRows, std::size_t kCount>
+HWY_INLINE void add_sums(const Vector* sums, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {
   const Tag d;
-  Vector sums[kSums];
-  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
-  ANYDML_UNROLLED
-  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
-    const Factors<kRows> factors(a);
-    Vector of_b[kVectors];
-    for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      sums[kSum] = hn::MulAdd(factors.template of<kSum / kVectors>(), of_b[kSum % kVectors], sums[kSum]);
-    });
-  }
   const auto place = [&](std::size_t sum) HWY_ATTR {
-    return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
+    return totals + static_cast<std::int64_t>(sum / kCount) * totals_step + sum % kCount * kLanes;
   };
+  constexpr std::size_t kSums = kRows * kCount;
   if (is_first) {
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
   } else {
@@ -113,66 +40,43 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   }
 }
 
-// kCount vectors of columns; one vector with `count` columns if kIsPart is set.
-template <std::size_t kRows, std::size_t kCount, bool kIsPart>
-HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b,
-                              const std::int64_t* HWY_RESTRICT offsets, std::int64_t depth, f32* HWY_RESTRICT totals,
-                              std::int64_t totals_step, std::size_t count, bool is_first) {
+// kCount: vectors of columns.
+template <std::size_t kRows, std::size_t kCount>
+void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
+               f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
   constexpr std::size_t kSums = kRows * kCount;
   const Tag d;
   Vector sums[kSums];
   for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
   ANYDML_UNROLLED
-  for (std::int64_t k = 0; k < depth; ++k, a += kRows) {
+  for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
     const Factors<kRows> factors(a);
-    const f32* const from = b + offsets[k];
     Vector of_b[kCount];
-    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, from + kOne * kLanes); });
+    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
       sums[kSum] = hn::MulAdd(factors.template of<kSum / kCount>(), of_b[kSum % kCount], sums[kSum]);
     });
   }
-  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-    f32* const place = totals + static_cast<std::int64_t>(kSum / kCount) * totals_step + kSum % kCount * kLanes;
-    if constexpr (kIsPart) {
-      f32 all[kLanes];
-      hn::StoreU(sums[kSum], d, all);
-      for_each_index<kLanes>([&]<std::size_t kLane>() HWY_ATTR {
-        if (kLane < count) {
-          place[kLane] = is_first ? all[kLane] : place[kLane] + all[kLane];
-        }
-      });
-    } else {
-      hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, place), sums[kSum]), d, place);
-    }
-  });
+  add_sums<kRows, kCount>(sums, totals, totals_step, is_first);
 }
 
-// As many columns at a time as there are registers for, then half as many, and so on.
-template <std::size_t kRows, std::size_t kCount>
-HWY_INLINE void add_line_parts(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
-                               std::int64_t totals_step, std::int64_t columns, bool is_first) {
-  constexpr auto kColumns = static_cast<std::int64_t>(kCount * kLanes);
-  std::int64_t column = 0;
-  for (; columns - column >= kColumns; column += kColumns) {
-    add_line_part<kRows, kCount, false>(a, b + column, offsets, depth, totals + column, totals_step, 0, is_first);
+void add_pair(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT other_a, const f32* HWY_RESTRICT b,
+              std::int64_t b_step, std::int64_t depth, f32* HWY_RESTRICT totals, std::int64_t totals_step,
+              bool is_first) noexcept {
+  const Tag d;
+  Vector sums[2 * kStrip];
+  for_each_index<2 * kStrip>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  ANYDML_UNROLLED
+  for (std::int64_t k = 0; k < depth; ++k, a += kStrip, other_a += kStrip, b += b_step) {
+    const Factors<kStrip> factors(a);
+    const Factors<kStrip> others(other_a);
+    const Vector of_b = hn::LoadU(d, b);
+    for_each_index<kStrip>([&]<std::size_t kRow>() HWY_ATTR {
+      sums[kRow] = hn::MulAdd(factors.template of<kRow>(), of_b, sums[kRow]);
+      sums[kStrip + kRow] = hn::MulAdd(others.template of<kRow>(), of_b, sums[kStrip + kRow]);
+    });
   }
-  if constexpr (kCount > 1) {
-    add_line_parts<kRows, kCount / 2>(a, b + column, offsets, depth, totals + column, totals_step, columns - column,
-                                      is_first);
-  } else if (column < columns) {
-    add_line_part<kRows, 1, true>(a, b + column, offsets, depth, totals + column, totals_step,
-                                  static_cast<std::size_t>(columns - column), is_first);
-  }
-}
-
-template <std::size_t kRows>
-void add_line(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
-              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept {
-  constexpr std::size_t kRegisters = HWY_TARGET == HWY_AVX2 ? 16 : 32;
-  constexpr auto kFits = [](std::size_t count) { return kRows * count + count + 3 <= kRegisters; };
-  constexpr std::size_t kCount = kFits(8) ? 8 : kFits(6) ? 6 : kFits(4) ? 4 : 2;
-  add_line_parts<kRows, kCount>(a, b, offsets, depth, totals, totals_step, columns, is_first);
+  add_sums<2 * kStrip, 1>(sums, totals, totals_step, is_first);
 }
 
 // Four by four elements, by vectors of four whatever the target's are.
@@ -249,25 +153,25 @@ void scale_row(const ProductScale& scale, const f32* totals, const std::byte* c,
   }
 }
 
-template <std::size_t... kRows>
+template <std::size_t kCount, std::size_t... kRows>
 constexpr std::array<ProductBlock, sizeof...(kRows)> all_blocks(std::index_sequence<kRows...>) {
-  return {add_block<kRows + 1>...};
-}
-
-template <std::size_t... kRows>
-constexpr std::array<ProductLine, sizeof...(kRows)> all_lines(std::index_sequence<kRows...>) {
-  return {add_line<kRows + 1>...};
+  return {add_block<kRows + 1, kCount>...};
 }
 
 }  // namespace
 
 const ProductKernels* kernels() {
-  static constexpr auto kBlocks = all_blocks(std::make_index_sequence<kStrip>());
-  static constexpr auto kLines = all_lines(std::make_index_sequence<kLineRows>());
+  static constexpr auto kBlocks = all_blocks<kVectors>(std::make_index_sequence<kStrip>());
+  static constexpr auto kHalfBlocks = all_blocks<kVectors / 2>(std::make_index_sequence<kStrip>());
+  static constexpr auto kFewBlocks = all_blocks<1>(std::make_index_sequence<kStrip>());
   static constexpr ProductKernels kAll = {.strip = kStrip,
                                           .panel = kPanel,
                                           .blocks = kBlocks.data(),
-                                          .lines = kLines.data(),
+                                          .few_columns = kLanes,
+                                          .half_columns = kPanel / 2,
+                                          .few_blocks = kFewBlocks.data(),
+                                          .half_blocks = kHalfBlocks.data(),
+                                          .few_pair = add_pair,
                                           .scale_row = scale_row,
                                           .transpose = transpose};
   return &kAll;

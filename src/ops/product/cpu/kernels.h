@@ -15,6 +15,11 @@ namespace anydml {
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
+// The same for two whole strips at once, and one vector of columns: alone, a strip has too few sums then to hide the
+// time of a multiply-add.
+using ProductPair = void (*)(const f32* a, const f32* other_a, const f32* b, std::int64_t b_step, std::int64_t depth,
+                             f32* totals, std::int64_t totals_step, bool is_first) noexcept;
+
 // The same for rows of an image whose factors need not be packed: those of column i for k are at b + offsets[k] + i,
 // for any number of columns. Memory after the last one of them is read too, less than a panel of it; no totals are
 // written but those of the columns.
@@ -28,7 +33,12 @@ struct ProductKernels {
   std::int64_t strip;          // the most rows of a strip
   std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // by the rows of the strip, less 1
-  const ProductLine* lines;    // likewise, for at most kLineRows
+  // For panels of which fewer columns are wanted. They compute this many.
+  std::int64_t few_columns;  // one vector
+  std::int64_t half_columns;
+  const ProductBlock* few_blocks;
+  const ProductBlock* half_blocks;
+  ProductPair few_pair;
   // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
   // be the totals. to and c are at any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
@@ -41,5 +51,7 @@ struct ProductKernels {
 
 // Null: none for this target, which computes by the definition.
 [[nodiscard]] const ProductKernels* product_kernels(cpu::Target target);
+// By the rows, less 1; there are kLineRows of them.
+[[nodiscard]] const ProductLine* product_lines(cpu::Target target);
 
 }  // namespace anydml

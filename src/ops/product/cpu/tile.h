@@ -62,6 +62,27 @@ struct TileTotals {
   std::int64_t columns;
 };
 
+// Multiplies a panel, of which `columns` are wanted, with all strips of a block.
+template <class Rows>
+void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, std::int64_t first,
+               std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {
+  const bool are_few = columns <= kernels.few_columns;
+  const ProductBlock* const blocks = are_few                           ? kernels.few_blocks
+                                     : columns <= kernels.half_columns ? kernels.half_blocks
+                                                                       : kernels.blocks;
+  std::int64_t row = 0;
+  for (; are_few && row + 2 * kernels.strip <= all_rows; row += 2 * kernels.strip) {
+    kernels.few_pair(a.strip(row, kernels.strip, first, depth),
+                     a.strip(row + kernels.strip, kernels.strip, first, depth), panel.first, panel.step, depth,
+                     totals + row * row_step, row_step, first == 0);
+  }
+  for (; row < all_rows; row += kernels.strip) {
+    const std::int64_t rows = std::min(kernels.strip, all_rows - row);
+    blocks[rows - 1](a.strip(row, rows, first, depth), panel.first, panel.step, depth, totals + row * row_step,
+                     row_step, first == 0);
+  }
+}
+
 // Block by block, each panel meets all strips.
 template <class Rows, class Columns>
 void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
@@ -97,8 +118,8 @@ void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Colum
     for (std::int64_t first = 0; first < depth; first += kProductBlock) {
       const std::int64_t of_block = std::min(kProductBlock, depth - first);
       const Panel panel = b.panel(column, first, of_block);
-      kernels.blocks[tile.rows - 1](a.strip(0, tile.rows, first, of_block), panel.first, panel.step, of_block,
-                                    tile.first + column, tile.row_step, first == 0);
+      add_panel(kernels, a, panel, tile.columns - column, first, of_block, tile.rows, tile.first + column,
+                tile.row_step);
     }
   }
 }

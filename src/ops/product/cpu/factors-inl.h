@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What the innermost loops of products share, for each of Highway's targets.
+#if defined(ANYDML_FACTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYDML_FACTORS_INL
+#undef ANYDML_FACTORS_INL
+#else
+#define ANYDML_FACTORS_INL
+#endif
+
+#include <utility>
+
+#include "ops/product/step.h"
+
+#undef ANYDML_UNROLLED
+#if defined(__clang__)
+#define ANYDML_UNROLLED _Pragma("clang loop unroll_count(4)")
+#else
+#define ANYDML_UNROLLED _Pragma("GCC unroll 4")
+#endif
+
+#if ANYDML_TARGET
+
+HWY_BEFORE_NAMESPACE();
+namespace anydml {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<f32>;
+using Vector = hn::Vec<Tag>;
+
+constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
+constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
+constexpr std::size_t kVectors = kPanel / kLanes;
+// 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
+constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
+
+// The factors of one k, of which row `row` is wanted in all lanes.
+template <std::size_t kRows>
+struct Factors {
+#if HWY_TARGET == HWY_NEON
+  // Loads that give all lanes one number keep the units of arithmetic busy; multiply-adds by a lane do not.
+  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // where the second load begins
+
+  HWY_INLINE explicit Factors(const f32* a) {
+    const Tag d;
+    if constexpr (kRows >= kLanes) {
+      low = hn::LoadU(d, a);
+      high = kRows > kLanes ? hn::LoadU(d, a + kLast) : low;
+    } else {
+      from = a;
+    }
+  }
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    if constexpr (kRows < kLanes) {
+      return hn::Set(Tag(), from[kRow]);
+    } else if constexpr (kRow < kLanes) {
+      return hn::Broadcast<static_cast<int>(kRow)>(low);
+    } else {
+      return hn::Broadcast<static_cast<int>(kRow - kLast)>(high);
+    }
+  }
+  const f32* from = nullptr;
+  Vector low;
+  Vector high;
+#else
+  HWY_INLINE explicit Factors(const f32* a) : from(a) {}
+  template <std::size_t kRow>
+  HWY_INLINE Vector of() const {
+    return hn::Set(Tag(), from[kRow]);
+  }
+  const f32* from;
+#endif
+};
+
+// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in
+// registers; with loops, even with short ones, they write them to memory in every turn.
+template <std::size_t kCount, class Use>
+HWY_INLINE void for_each_index(Use use) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }
+  (std::make_index_sequence<kCount>());
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace anydml
+HWY_AFTER_NAMESPACE();
+
+#endif
+#endif
