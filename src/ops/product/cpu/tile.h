@@ -62,24 +62,40 @@ struct TileTotals {
   std::int64_t columns;
 };
 
-// Multiplies a panel, of which `columns` are wanted, with all strips of a block.
+// Multiplies a panel, of which `columns` are wanted, with all strips of a block. is_first_panel: of the block, in which
+// strips may be in no cache yet.
 template <class Rows>
-void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, std::int64_t first,
-               std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {
+void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, bool is_first_panel,
+               std::int64_t first, std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {
   const bool are_few = columns <= kernels.few_columns;
   const ProductBlock* const blocks = are_few                           ? kernels.few_blocks
                                      : columns <= kernels.half_columns ? kernels.half_blocks
                                                                        : kernels.blocks;
+  const auto strip = [&](std::int64_t row) {
+    return a.strip(row, std::min(kernels.strip, all_rows - row), first, depth);
+  };
+  const std::int64_t strips = parts_of(all_rows, kernels.strip);
+  const auto bring_next = [&](std::int64_t row) {  // while the strip that begins with this row is multiplied
+    if (panel.next != nullptr) {
+      bring_part(panel.next, depth * kernels.panel, row / kernels.strip, strips);
+    }
+    if constexpr (Rows::kAreFar) {
+      if (const std::int64_t next = row + (are_few ? 2 : 1) * kernels.strip; is_first_panel && next < all_rows) {
+        bring_part(strip(next), depth * std::min(kernels.strip, all_rows - next), 0, 1);
+      }
+    }
+  };
   std::int64_t row = 0;
   for (; are_few && row + 2 * kernels.strip <= all_rows; row += 2 * kernels.strip) {
-    kernels.few_pair(a.strip(row, kernels.strip, first, depth),
-                     a.strip(row + kernels.strip, kernels.strip, first, depth), panel.first, panel.step, depth,
-                     totals + row * row_step, row_step, first == 0);
+    bring_next(row);
+    bring_next(row + kernels.strip);
+    kernels.few_pair(strip(row), strip(row + kernels.strip), panel.first, panel.step, depth, totals + row * row_step,
+                     row_step, first == 0);
   }
   for (; row < all_rows; row += kernels.strip) {
-    const std::int64_t rows = std::min(kernels.strip, all_rows - row);
-    blocks[rows - 1](a.strip(row, rows, first, depth), panel.first, panel.step, depth, totals + row * row_step,
-                     row_step, first == 0);
+    bring_next(row);
+    blocks[std::min(kernels.strip, all_rows - row) - 1](strip(row), panel.first, panel.step, depth,
+                                                        totals + row * row_step, row_step, first == 0);
   }
 }
 
@@ -92,21 +108,8 @@ void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Co
     b.begin(first, of_block);
     for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {
       const Panel panel = b.panel(column, first, of_block);
-      const std::int64_t strips = parts_of(tile.rows, kernels.strip);
-      for (std::int64_t row = 0; row < tile.rows; row += kernels.strip) {
-        const std::int64_t rows = std::min(kernels.strip, tile.rows - row);
-        if (panel.next != nullptr) {
-          bring_part(panel.next, of_block * kernels.panel, row / kernels.strip, strips);
-        }
-        if constexpr (Rows::kAreFar) {
-          if (const std::int64_t next = row + kernels.strip; column == 0 && next < tile.rows) {
-            const std::int64_t of_next = std::min(kernels.strip, tile.rows - next);
-            bring_part(a.strip(next, of_next, first, of_block), of_block * of_next, 0, 1);
-          }
-        }
-        kernels.blocks[rows - 1](a.strip(row, rows, first, of_block), panel.first, panel.step, of_block,
-                                 tile.first + row * tile.row_step + column, tile.row_step, first == 0);
-      }
+      add_panel(kernels, a, panel, tile.columns - column, column == 0, first, of_block, tile.rows, tile.first + column,
+                tile.row_step);
     }
   }
 }
@@ -118,7 +121,7 @@ void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Colum
     for (std::int64_t first = 0; first < depth; first += kProductBlock) {
       const std::int64_t of_block = std::min(kProductBlock, depth - first);
       const Panel panel = b.panel(column, first, of_block);
-      add_panel(kernels, a, panel, tile.columns - column, first, of_block, tile.rows, tile.first + column,
+      add_panel(kernels, a, panel, tile.columns - column, column == 0, first, of_block, tile.rows, tile.first + column,
                 tile.row_step);
     }
   }
