@@ -135,11 +135,12 @@ def check_empty(checker, _):
 
 
 def check_halves(checker, random):
-    for shape in ((7, 300, 33), (1, 5, 40), (40, 30, 2)):
+    for shape in ((7, 300, 33), (1, 5, 40), (40, 30, 2), (1, 300, 70), (70, 600, 1), (20, 300, 50)):
         a, b, c = (random.standard_normal(size).astype(np.float16) for size in
                    ((shape[0], shape[1]), (shape[1], shape[2]), (shape[0], shape[2])))
         checker.check(a, b)
         checker.check(a, b, c, 0.5, 3.1, (True, False))
+        checker.check(a, b, c, 0.5, 3.1, (False, True))
 
 
 def check_activations(checker, random):

@@ -21,16 +21,11 @@ using products::join_rows;
 using products::set_batches;
 using products::strides_of;
 
-constexpr facts::Operator internal_operator(std::string_view name) {
-  facts::Operator op{};
-  op.name = name;
-  return op;
-}
-constexpr facts::Operator kPack = internal_operator("INTEGER_PACK");
-constexpr facts::Operator kProduct = internal_operator("INTEGER_PRODUCT");
+constexpr facts::Operator kIntegerPack = products::internal_operator("INTEGER_PACK");
+constexpr facts::Operator kIntegerProduct = products::internal_operator("INTEGER_PRODUCT");
 
 // With so few rows it takes longer to pack an unknown B than to multiply.
-constexpr std::int64_t kFewRows = 16;
+constexpr std::int64_t kFewIntegerRows = 16;
 // So few columns leave most of a panel empty.
 constexpr std::int64_t kFewColumns = 4;
 
@@ -71,7 +66,7 @@ struct IntegerParameters {
   IntegerFinish finish;
 };
 
-IntegerParameters parameters_of(const OpDesc& internal) {
+IntegerParameters integer_parameters_of(const OpDesc& internal) {
   IntegerParameters parameters;
   std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
   return parameters;
@@ -110,8 +105,8 @@ void exchange_sides(IntegerStep& step) {
   }
 }
 
-IntegerStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
-  const IntegerParameters parameters = parameters_of(desc);
+IntegerStep make_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  const IntegerParameters parameters = integer_parameters_of(desc);
   const auto tensor = [&](IntegerOperand operand) -> const TensorDesc& {
     return tensors[static_cast<std::size_t>(operand)].tensor;
   };
@@ -152,12 +147,12 @@ IntegerStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tenso
   return step;
 }
 
-IntegerStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
   const TensorDesc& b = tensors[0].tensor;
   IntegerStep step{};
   ProductStep& product = step.product;
   product.kind = ProductKind::integer_pack;
-  product.panel = parameters_of(desc).panel;
+  product.panel = integer_parameters_of(desc).panel;
   product.columns = b.sizes[b.rank - 1];
   product.depth = b.sizes[b.rank - 2];
   product.b = strides_of(b, false);
@@ -232,11 +227,12 @@ Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const Dev
   }
   std::uint32_t b = inputs.value(IntegerOperand::b);
   const std::uint32_t panel = integer_panel_columns(device.vector_bytes);
-  if (panel != 0 && depth != 0 && parameters.exchanged == 0 && (known[b_position] || rows > kFewRows)) {
+  if (panel != 0 && depth != 0 && parameters.exchanged == 0 && (known[b_position] || rows > kFewIntegerRows)) {
     parameters.panel = panel;
     const auto packed = packed_form(desc, given_b, panel);
     ANYDML_TRY(packed);
-    b = list.add_internal(kPack, {b}, std::span(&packed.value(), 1), std::as_bytes(std::span(&parameters, 1)), true);
+    b = list.add_internal(kIntegerPack, {b}, std::span(&packed.value(), 1), std::as_bytes(std::span(&parameters, 1)),
+                          true);
   }
   TensorDesc result = output;
   const bool is_half = output.type == DataType::FLOAT16;
@@ -247,7 +243,7 @@ Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const Dev
     }
   }
   const std::uint32_t value =
-      list.add_internal(kProduct,
+      list.add_internal(kIntegerProduct,
                         {inputs.value(IntegerOperand::a), b, inputs.value(IntegerOperand::a_zero),
                          inputs.value(IntegerOperand::b_zero), inputs.wide_float(IntegerOperand::a_scale),
                          inputs.wide_float(IntegerOperand::b_scale), inputs.wide_float(IntegerOperand::bias),
@@ -315,7 +311,7 @@ Result<OpParts> wide_parts(const OpDesc& desc, const Layout& layout) {
 }  // namespace
 
 bool is_integer_product(const facts::Operator& op) {
-  return &op == &kPack || &op == &kProduct || find_layout(op) != nullptr;
+  return &op == &kIntegerPack || &op == &kIntegerProduct || find_layout(op) != nullptr;
 }
 
 TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
@@ -351,23 +347,24 @@ Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& de
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
 Joins integer_product_joins(const OpDesc& desc) {
-  if (desc.op != &kProduct) {
+  if (desc.op != &kIntegerProduct) {
     return {};
   }
-  const IntegerParameters parameters = parameters_of(desc);
+  const IntegerParameters parameters = integer_parameters_of(desc);
   const bool hands_on =
       parameters.exchanged == 0 && parameters.finish != IntegerFinish::quantized && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 
 void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  const IntegerStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
+  const IntegerStep step =
+      desc.op == &kIntegerPack ? make_integer_pack(desc, tensors) : make_integer_product(desc, tensors);
   Operand operands[kIntegerOperands];
   std::size_t count = 0;
   for (const PlacedTensor& tensor : tensors) {
     operands[count++] = tensor.operand();
   }
-  if (desc.op == &kProduct && parameters_of(desc).exchanged != 0) {
+  if (desc.op == &kIntegerProduct && integer_parameters_of(desc).exchanged != 0) {
     std::swap(operands[0], operands[1]);
     std::swap(operands[2], operands[3]);
     std::swap(operands[4], operands[5]);
