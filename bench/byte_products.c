@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * As many products of bytes as a core can do by its best instruction: in registers alone, with enough independent chains.
- * cc -O2 -march=native -shared -fPIC byte_products.c */
+ * As many products of bytes as a core can do by its best instruction: in registers alone, with enough independent
+ * chains. cc -O2 -march=native -shared -fPIC byte_products.c */
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #include <sys/auxv.h>
