@@ -11,17 +11,18 @@ import numpy as _np
 
 from . import _core, _operators
 from ._graphs import Graph, graph
+from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
 from ._symbols import Symbol
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
 # Without the names that Python itself has, abs among them: those are attributes of this module alone.
-__all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "__version__",
+__all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "matmul", "operators", "__version__",
            *_operators.__all__]
 for _name in (*_operators.__all__, *_operators.SHADOWING):
     globals()[_name] = getattr(_operators, _name)
-for _public in (run, compile, graph, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
+for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
                 *(globals()[_name] for _name in _operators.SHADOWING)):
     _public.__module__ = "anydml"  # as help and pickle show it
 del _name, _public

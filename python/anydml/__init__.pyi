@@ -2,6 +2,7 @@
 from typing import TypedDict
 
 from ._graphs import Graph as Graph, graph as graph
+from ._matmul import matmul as matmul
 from ._operators import *
 from ._operators import (abs as abs, pow as pow)
 from ._run import Compiled as Compiled, Operator as Operator, compile as compile, run as run
@@ -11,7 +12,7 @@ from ._ufuncs import _UfuncOfTwo
 __version__: str
 # Without the names that Python itself has. What follows the version is made by data/generate_python.py.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add", "add1",
+           "matmul", "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add", "add1",
            "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
            "batch_normalization", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right",
            "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution",

@@ -13,6 +13,7 @@ import numpy as _np
 
 from . import _core
 from ._call import Call as _Call
+from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
 
 # NumPy's functions that return one view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
@@ -37,7 +38,8 @@ def _needs_elements(what):
 class Symbol:
     """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
 
-    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` of floats, ``%`` and comparisons. It can
+    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` and ``@`` of
+    floats, ``%`` and comparisons. It can
     be sliced, reversed, reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``. Where NumPy
     returns a view of an array, the graph reads the value itself: nothing is copied.
 
@@ -241,6 +243,13 @@ def _differ(a, b):
     return _operate("ELEMENT_WISE_LOGICAL_NOT", plain(_compare("EQUALS", a, b))).view(bool)
 
 
+def _multiply_matrices(a, b):
+    a, b = (one if hasattr(one, "ndim") else _np.asarray(one) for one in (a, b))
+    _check_floats(a, b)
+    return _multiplied(a, b, lambda left, right, shape: record("GEMM", (left, right, None), None, None, shape, None,
+                                                               _PLAIN))
+
+
 def _refuse_in_place(self, _):
     raise TypeError("a value of a graph cannot be changed in place: write x = x + y in place of x += y")
 
@@ -249,7 +258,7 @@ _ARITHMETIC = {"add": (_np.add, functools.partial(_operate, "ELEMENT_WISE_ADD"))
                "sub": (_np.subtract, functools.partial(_operate, "ELEMENT_WISE_SUBTRACT")),
                "mul": (_np.multiply, functools.partial(_operate, "ELEMENT_WISE_MULTIPLY")),
                "mod": (_np.remainder, functools.partial(_operate, "ELEMENT_WISE_MODULUS_FLOOR")),
-               "truediv": (_np.true_divide, _divide)}
+               "truediv": (_np.true_divide, _divide), "matmul": (_np.matmul, _multiply_matrices)}
 _COMPARISONS = {"eq": (_np.equal, functools.partial(_compare, "EQUALS")), "ne": (_np.not_equal, _differ),
                 "lt": (_np.less, functools.partial(_compare, "LESS_THAN")),
                 "le": (_np.less_equal, functools.partial(_compare, "LESS_THAN_OR_EQUAL")),
@@ -276,7 +285,7 @@ for _name, (_, _function) in _COMPARISONS.items():
     setattr(Symbol, f"__{_name}__", _methods(_function)[0])
 for _name, (_, _function) in _OF_ONE.items():
     setattr(Symbol, f"__{_name}__", _method_of_one(_function))
-for _name in (*_ARITHMETIC, "floordiv", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"):
+for _name in (*_ARITHMETIC, "floordiv", "pow", "and", "or", "xor", "lshift", "rshift"):
     setattr(Symbol, f"__i{_name}__", _refuse_in_place)
 Symbol.__hash__ = object.__hash__
 

@@ -2,9 +2,8 @@
 """Nodes that are matrix products."""
 import numpy as np
 
+from .._matrices import PLAIN, multiplied
 from ._rows import check_choice, dispatch, refuse
-
-_PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}
 
 
 def gemm(node):
@@ -27,26 +26,9 @@ def gemm(node):
     return compute
 
 
-def _multiplied(a, b, multiply):
-    """numpy.matmul: matrices in the last two dimensions; a tensor of one dimension is a row of A or a column of B, and
-    loses that dimension again. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError("a tensor has no dimensions; expected a matrix or a vector")
-    left = a.reshape(1, -1) if a.ndim == 1 else a
-    right = b.reshape(-1, 1) if b.ndim == 1 else b
-    if left.shape[-1] != right.shape[-2]:
-        raise ValueError(f"A has the sizes {list(a.shape)} and B {list(b.shape)}; expected {left.shape[-1]} rows "
-                         "of B, as many as A has columns")
-    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    left, right = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (left, right))
-    made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
-    rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
-    return made.reshape([*batch, *rows, *columns])
-
-
 def matmul(_):
     def compute(a, b):
-        return _multiplied(a, b, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **_PLAIN))
+        return multiplied(a, b, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **PLAIN))
 
     return compute
 
@@ -77,7 +59,7 @@ def matmul_integer(_):
             return dispatch("MATRIX_MULTIPLY_INTEGER", left, _for_rows(a_zero, shape[-2], "a_zero_point"), right,
                             _for_columns(b_zero, shape[-1], "b_zero_point"), shape=shape)
 
-        return _multiplied(a, b, multiply)
+        return multiplied(a, b, multiply)
 
     return compute
 
@@ -95,6 +77,6 @@ def quantized_matmul(node):
                             _for_columns(b_zero, columns, "b_zero_point"), _for_rows(y_scale, rows, "y_scale"),
                             _for_rows(y_zero, rows, "y_zero_point"), shape=shape)
 
-        return _multiplied(a, b, multiply)
+        return multiplied(a, b, multiply)
 
     return compute

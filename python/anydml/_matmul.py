@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""`matmul`: GEMM under NumPy's name."""
+import numpy as _np
+
+from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
+from ._run import run as _run
+
+
+def matmul(a, b, /, out=None, *, device=None):
+    """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, by DirectML's GEMM.
+
+    Operands of one dimension are vectors; dimensions before the last two are broadcast. Types: float16, which is
+    computed in float32 and rounded once, and float32. The sums have a fixed order, which docs/numerics.md defines, so
+    the bits are the same on every machine. Inside `graph`, ``x @ y`` and ``numpy.matmul`` are recorded as this.
+
+    >>> import numpy as np, anydml
+    >>> a = np.float32([[1, 2], [3, 4]])
+    >>> anydml.matmul(a, np.float32([10, 1]))
+    array([12., 34.], dtype=float32)
+    >>> anydml.matmul(a, np.ones((5, 2, 3), np.float32)).shape
+    (5, 2, 3)
+    """
+    a, b = (x if hasattr(x, "ndim") else _np.asarray(x) for x in (a, b))
+    _check_floats(a, b)
+    if out is None:
+        return _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
+                                                                 **_PLAIN))
+    seen = out[..., None, :] if a.ndim == 1 and b.ndim > 1 else out[None, None] if a.ndim == 1 else out
+    seen = seen[..., None] if b.ndim == 1 and a.ndim > 1 else seen
+
+    def multiply(left, right, shape):
+        if tuple(seen.shape) != tuple(shape):
+            raise ValueError(f"matmul: out has the shape {list(out.shape)}, which does not hold the product")
+        return _run("GEMM", left, right, None, out=seen, device=device, **_PLAIN)
+
+    _multiplied(a, b, multiply)
+    return out

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Matrix products with the shapes of numpy.matmul, over arrays, symbols and other libraries' arrays alike."""
+import numpy as _np
+
+PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}  # of GEMM
+
+
+def _repeated(array, shape):
+    own = getattr(array, "broadcast_to", None)  # PyTorch's tensors have it
+    return own(shape) if own else _np.broadcast_to(array, shape)
+
+
+def multiplied(a, b, multiply):
+    """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and its dimension is not one of
+    the result. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("a tensor has no dimensions; expected a matrix or a vector")
+    left = a.reshape(1, -1) if a.ndim == 1 else a
+    right = b.reshape(-1, 1) if b.ndim == 1 else b
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(f"A has the sizes {list(a.shape)} and B {list(b.shape)}; expected {left.shape[-1]} rows "
+                         "of B, as many as A has columns")
+    batch = _np.broadcast_shapes(tuple(left.shape[:-2]), tuple(right.shape[:-2]))
+    left, right = (_repeated(x, (*batch, *x.shape[-2:])) for x in (left, right))
+    made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
+    rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
+    return made.reshape([*batch, *rows, *columns])
+
+
+def check_floats(*arrays):
+    """GEMM multiplies floats alone; say what there is for others."""
+    for array in arrays:
+        kind = str(array.dtype).removeprefix("torch.")
+        if kind not in ("float16", "float32"):
+            instead = ("; anydml.matrix_multiply_integer takes int8 and uint8 and gives int32" if "int" in kind else
+                       "; convert it with astype('float32')")
+            raise TypeError(f"matmul: an operand is {kind}; expected float16 or float32{instead}")

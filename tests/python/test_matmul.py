@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""anydml.matmul has the shapes of numpy.matmul; the bits are those of GEMM."""
+import numpy as np
+import pytest
+
+import anydml
+
+SHAPES = (((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
+          ((5, 1, 2, 3), (6, 3, 4)), ((6, 3), (5, 3)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((3,), (5, 3, 2)),
+          ((5, 2, 3), (3,)))
+
+
+def numbers(shape, dtype, seed):
+    return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)  # whose products are exact
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_as_numpy(shapes, dtype):
+    a, b = (numbers(shape, dtype, i) for i, shape in enumerate(shapes))
+    if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
+        with pytest.raises(ValueError, match="rows of B, as many as A has columns"):
+            anydml.matmul(a, b)
+        return
+    expected = np.matmul(a, b)
+    for made in (anydml.matmul(a, b), anydml.matmul(a[..., ::-1][..., ::-1], b), anydml.graph(lambda x, y: x @ y)(a, b),
+                 anydml.graph(lambda x: np.matmul(x, b))(a), anydml.graph(lambda y: anydml.matmul(a, y))(b)):
+        assert made.dtype == expected.dtype and made.shape == expected.shape
+        np.testing.assert_array_equal(made, expected)
+    out = np.full(expected.shape, 7, dtype)
+    assert anydml.matmul(a, b, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_wrong_operands():
+    x = np.ones((2, 2), np.float32)
+    for error, message, call in (
+            (TypeError, "an operand is float64; expected float16 or float32; convert it",
+             lambda: anydml.matmul(x, [[1.0, 2.0]])),
+            (TypeError, "an operand is int8; .*anydml.matrix_multiply_integer",
+             lambda: anydml.matmul(x.astype(np.int8), x)),
+            (ValueError, "has no dimensions", lambda: anydml.matmul(x, np.float32(3).reshape(()))),
+            (ValueError, r"out has the shape \[3, 2\]", lambda: anydml.matmul(x, x, out=np.empty((3, 2), np.float32)))):
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_tensors_of_pytorch():
+    torch = pytest.importorskip("torch")
+    a, b = torch.ones(4, 2, 3), torch.arange(12.0).reshape(3, 4)
+    made = anydml.matmul(a, b)
+    assert isinstance(made, torch.Tensor) and torch.equal(made, a @ b)
