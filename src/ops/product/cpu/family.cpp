@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/element.h"
+#include "base/float_bits.h"
 #include "ops/product/cpu/convolution.h"
 #include "ops/product/cpu/integer.h"
 #include "ops/product/cpu/kernels.h"
@@ -32,11 +34,14 @@ constexpr std::size_t kB = 1;
 constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
 
+template <class T = f32>
 f32 load(const std::byte* from) {
-  f32 value;
+  T value;
   std::memcpy(&value, from, sizeof(value));
-  return value;
+  return widen(value);
 }
+
+f32 load(const std::byte* from, bool is_half) { return is_half ? load<f16>(from) : load<f32>(from); }
 
 // What a thread needs beside the operands, in elements of FLOAT32.
 struct Buffers {
@@ -135,7 +140,7 @@ class ProductRun final : public cpu::Prepared {
   void pack(std::uint32_t half, const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
             std::int64_t count, std::int64_t width, f32* to) const {
     if ((step_.halves & half) != 0) {
-      pack_halves(*kernels_, *vectors_, from, k_stride, stride, depth, count, width, to);
+      pack_halves(kernels_, vectors_, from, k_stride, stride, depth, count, width, to);
     } else {
       pack_panel(kernels_, from, k_stride, stride, depth, count, width, to);
     }
@@ -156,18 +161,19 @@ class ProductRun final : public cpu::Prepared {
   }
 
   void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
+    const bool b_is_half = step_.panel == 0 && (step_.halves & kHalfB) != 0;
     for (std::int64_t row = 0; row < place.rows; ++row) {
       for (std::int64_t column = 0; column < place.columns; ++column) {
         const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
         const Column b = column_of(place.batch, operands, place.column + column);
         const auto of_a = [&](std::int64_t k) {
           return step_.strip == 0
-                     ? load(a + k * step_.a.column)
+                     ? load(a + k * step_.a.column, (step_.halves & kHalfA) != 0)
                      : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, place.batch, 0, 0)),
                                      step_.rows, step_.strip, step_.depth, place.row + row, k);
         };
-        totals[row * tiles_.columns + column] =
-            sum_of_products(step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride); });
+        totals[row * tiles_.columns + column] = sum_of_products(
+            step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride, b_is_half); });
       }
     }
   }
@@ -320,7 +326,7 @@ class PackRun final : public cpu::Prepared {
       const std::byte* const from = operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column;
       const std::int64_t count = std::min(width, step_.columns - column);
       if ((step_.halves & kHalfB) != 0) {
-        pack_halves(*kernels_, *vectors_, from, step_.b.row, step_.b.column, step_.depth, count, width,
+        pack_halves(kernels_, vectors_, from, step_.b.row, step_.b.column, step_.depth, count, width,
                     reinterpret_cast<f32*>(to));
       } else {
         pack_panel(kernels_, from, step_.b.row, step_.b.column, step_.depth, count, width, reinterpret_cast<f32*>(to));

@@ -317,28 +317,23 @@ const IntegerKernels* kernels() {
 
 const IntegerRows& integer_rows(cpu::Target target) { return ANYDML_FOR_TARGET(target, generic::rows(), rows()); }
 
-std::span<const IntegerKernels* const> all_integer_kernels(cpu::Target target) {
-  const auto found = [](cpu::Target of) {
-    std::vector<const IntegerKernels*> all;
-    const auto add = [&](const IntegerKernels* one) {
-      if (one != nullptr) {
-        all.push_back(one);
-      }
-    };
-    if (of == cpu::Target::neon) {
-      add(neon_matrix_kernels());
-      add(neon_dot_kernels());
-    } else if (of == cpu::Target::avx2) {
-      add(avx_vnni_kernels());
-    } else if (of == cpu::Target::avx512) {
-      add(avx512_vnni_kernels());
+std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target) {
+  std::vector<const IntegerKernels*> all;
+  const auto add = [&](const IntegerKernels* one) {
+    if (one != nullptr) {
+      all.push_back(one);
     }
-    add(ANYDML_FOR_TARGET(of, generic::kernels(), widening_kernels()));
-    return all;
   };
-  static const std::vector<const IntegerKernels*> kAll[cpu::kTargets] = {
-      found(cpu::Target::generic), found(cpu::Target::neon), found(cpu::Target::avx2), found(cpu::Target::avx512)};
-  return kAll[static_cast<std::size_t>(target)];
+  if (target == cpu::Target::neon) {
+    add(neon_matrix_kernels());
+    add(neon_dot_kernels());
+  } else if (target == cpu::Target::avx2) {
+    add(avx_vnni_kernels());
+  } else if (target == cpu::Target::avx512) {
+    add(avx512_vnni_kernels());
+  }
+  add(ANYDML_FOR_TARGET(target, generic::kernels(), widening_kernels()));
+  return all;
 }
 
 const IntegerKernels& integer_kernels(cpu::Target target) { return *all_integer_kernels(target).front(); }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "backend/cpu/target.h"
 #include "base/element.h"
@@ -93,7 +93,7 @@ inline constexpr std::int64_t kInterleaved = 8;
 // The best of a target's on this machine, which has it.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);
 // All of a target's that this machine can run, the best first.
-[[nodiscard]] std::span<const IntegerKernels* const> all_integer_kernels(cpu::Target target);
+[[nodiscard]] std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target);
 
 // Kernels of instructions that the machine may lack; null where it does, or where the compiler does.
 [[nodiscard]] const IntegerKernels* neon_matrix_kernels();  // SMMLA

@@ -20,6 +20,12 @@ void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth,
   }
 }
 
+f32 load_half(const std::byte* from) {
+  f16 value;
+  std::memcpy(&value, from, sizeof(value));
+  return widen(value);
+}
+
 }  // namespace
 
 void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
@@ -60,13 +66,22 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
   }
 }
 
-void pack_halves(const ProductKernels& kernels, const VectorKernels& vectors, const std::byte* from,
+void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, const std::byte* from,
                  std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
                  f32* to) noexcept {
   constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
+  const auto widen_row = [&](const std::byte* row, std::int64_t elements, f32* wide) {
+    if (vectors != nullptr) {
+      vectors->widen(row, elements, wide);
+      return;
+    }
+    for (std::int64_t i = 0; i < elements; ++i) {
+      wide[i] = load_half(row + i * kHalf);
+    }
+  };
   if (stride == kHalf || (count == 1 && k_stride != kHalf)) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      vectors.widen(from + k * k_stride, count, to + k * width);
+      widen_row(from + k * k_stride, count, to + k * width);
       std::fill(to + k * width + count, to + (k + 1) * width, 0.0F);
     }
     return;
@@ -81,16 +96,14 @@ void pack_halves(const ProductKernels& kernels, const VectorKernels& vectors, co
       const std::byte* const column = from + i * stride + first * k_stride;
       f32* const wide = some + i * kTogether;
       if (k_stride == kHalf) {
-        vectors.widen(column, of_these, wide);
+        widen_row(column, of_these, wide);
         continue;
       }
       for (std::int64_t k = 0; k < of_these; ++k) {
-        f16 value;
-        std::memcpy(&value, column + k * k_stride, sizeof(value));
-        wide[k] = widen(value);
+        wide[k] = load_half(column + k * k_stride);
       }
     }
-    pack_panel(&kernels, reinterpret_cast<const std::byte*>(some), kBytes, kTogether * kBytes, of_these, count, width,
+    pack_panel(kernels, reinterpret_cast<const std::byte*>(some), kBytes, kTogether * kBytes, of_these, count, width,
                to + first * width);
   }
 }

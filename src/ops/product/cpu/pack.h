@@ -15,8 +15,8 @@ namespace anydml {
 void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept;
 
-// The same from elements of FLOAT16.
-void pack_halves(const ProductKernels& kernels, const VectorKernels& vectors, const std::byte* from,
+// The same from elements of FLOAT16. Both kinds of kernels may be null.
+void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, const std::byte* from,
                  std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
                  f32* to) noexcept;
 
