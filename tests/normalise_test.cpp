@@ -246,12 +246,12 @@ TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionInAnyShape) {
 // Packed tensors, for which the quickest ways are; and many pieces, which threads share.
 TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionOfLargeTensors) {
   Random random(kSeed + 2);
-  for (const Case& of : {Case{{300, 1000}, {1}}, Case{{1000, 300}, {0}}, Case{{5, 40'001}, {1}}, Case{{9001, 40}, {0}},
-                         Case{{20'000, 10}, {1}}, Case{{6, 33, 40, 40}, {1}}}) {
+  for (const Case& of : {Case{{100, 1000}, {1}}, Case{{1000, 100}, {0}}, Case{{5, 40'001}, {1}}, Case{{9001, 13}, {0}},
+                         Case{{7000, 10}, {1}}, Case{{6, 33, 20, 20}, {1}}}) {
     if (kSanitized && of.sizes[0] != 5 && of.sizes[0] != 6) {
       continue;
     }
-    for (int n = 0; n < 4; ++n) {  // layouts are drawn, and one in some is packed
+    for (int n = 0; n < 2; ++n) {  // layouts are drawn, and one in some is packed
       check_all<TypeParam>(of, random);
       if (this->HasFatalFailure()) {
         return;

@@ -97,6 +97,9 @@ class Oracle:
         bound = {**dispatchable.get("bindings", {}), **command["bindings"]}
         if dispatchable["type"] == "graph":
             return self.run_graph(dispatchable, bound)
+        if dispatchable["type"] in ("GEMM", "CONVOLUTION"):
+            self.values[bound["OutputTensor"]] = self.product(dispatchable["type"], desc, bound)
+            return None
         sizes = desc["OutputTensor"]["Sizes"]
         packed = [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
 
@@ -111,6 +114,35 @@ class Oracle:
             operands = [before[name][at] for name, at in (place(field, index) for field in inputs)]
             name, at = place("OutputTensor", index)
             self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
+
+    def product(self, kind, desc, bound):
+        """A layer by plain sums, whose terms the examples choose so that nothing is rounded."""
+        value = {field: self.values[bound[field]] for field in bound}
+        if kind == "GEMM":
+            (rows, depth), columns = desc["ATensor"]["Sizes"], desc["BTensor"]["Sizes"][1]
+            made = [sum(value["ATensor"][row * depth + k] * value["BTensor"][k * columns + column] for k in range(depth)) +
+                    value["CTensor"][column] for row in range(rows) for column in range(columns)]
+        else:
+            (_, channels, height, width), (_, filters, rows, columns) = (desc[f"{of}Tensor"]["Sizes"]
+                                                                         for of in ("Input", "Output"))
+            taps = list(itertools.product(range(channels), *map(range, desc["FilterTensor"]["Sizes"][2:])))
+            tall, wide = desc["FilterTensor"]["Sizes"][2:]
+            stride, padding, forward = desc["Strides"][0], desc["StartPadding"][0], desc["Direction"] == "FORWARD"
+            made = []
+            for one, row, column in itertools.product(range(filters), range(rows), range(columns)):
+                total = value["BiasTensor"][one] if "BiasTensor" in bound else 0.0
+                for channel, down, across in taps:
+                    if forward:
+                        at = (row * stride + down - padding, column * stride + across - padding)
+                        weight = (one * channels + channel) * tall
+                    else:
+                        at = ((row + padding - down) / stride, (column + padding - across) / stride)
+                        weight = (channel * filters + one) * tall
+                    if at[0] in range(height) and at[1] in range(width):
+                        total += (value["InputTensor"][(channel * height + int(at[0])) * width + int(at[1])] *
+                                  value["FilterTensor"][(weight + down) * wide + across])
+                made.append(total)
+        return [max(one, 0.0) for one in made] if "FusedActivation" in desc else made
 
     def printed(self):
         """(name, values) of each print, in order."""
