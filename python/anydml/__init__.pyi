@@ -12,12 +12,12 @@ from ._ufuncs import _UfuncOfTwo
 __version__: str
 # Without the names that Python itself has. What follows the version is made by data/generate_python.py.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "matmul", "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add", "add1",
-           "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
-           "batch_normalization", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right",
-           "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution",
-           "cos", "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "matmul", "operators", "__version__", "acos", "acosh", "activation_identity", "activation_tanh", "add",
+           "add1", "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling",
+           "average_pooling1", "batch_normalization", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
+           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
+           "constant_pow", "convolution", "cos", "cosh", "cumulative_product", "cumulative_summation", "depth_to_space",
+           "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
            "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
            "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
            "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
