@@ -52,12 +52,21 @@ HWY_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
+// Sums wrap modulo 2^32, which signed numbers may not.
+using Wrapping = hn::RebindToUnsigned<Sums>;
+HWY_INLINE hn::Vec<Wrapping> wrapping(Vector x) { return hn::BitCast(Wrapping(), x); }
+HWY_INLINE Vector wrapping_add(Vector a, Vector b) { return hn::BitCast(Sums(), hn::Add(wrapping(a), wrapping(b))); }
+// a - b * c
+HWY_INLINE Vector wrapping_less(Vector a, Vector b, Vector c) {
+  return hn::BitCast(Sums(), hn::Sub(wrapping(a), hn::Mul(wrapping(b), wrapping(c))));
+}
+
 // sum + the products of neighbours, added in pairs.
 HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
 #if HWY_TARGET == HWY_NEON
   const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
   const int32x4_t high = vmull_high_s16(a.raw, b.raw);
-  return hn::Add(sum, Vector(vpaddq_s32(low, high)));
+  return wrapping_add(sum, Vector(vpaddq_s32(low, high)));
 #else
   Vector unused = hn::Zero(Sums());
   return hn::ReorderWidenMulAccumulate(Sums(), a, b, sum, unused);
@@ -66,7 +75,7 @@ HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
 
 // The sums of pairs of lanes, which belong to one column.
 HWY_INLINE Vector pairs_of(Vector low, Vector high) {
-  return hn::Add(hn::ConcatEven(Sums(), high, low), hn::ConcatOdd(Sums(), high, low));
+  return wrapping_add(hn::ConcatEven(Sums(), high, low), hn::ConcatOdd(Sums(), high, low));
 }
 
 template <std::size_t kRows>
@@ -96,10 +105,10 @@ void add_block(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
     for_each_index<kSums / 2>([&]<std::size_t kHalf>() HWY_ATTR {
       auto* const at = reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * place.totals_step) +
                        kHalf % 2 * (kPanel / 2);
-      auto sum = hn::Add(pairs_of(sums[2 * kHalf], sums[2 * kHalf + 1]),
-                         hn::LoadU(d, reinterpret_cast<const i32*>(place.start) + kHalf % 2 * (kPanel / 2)));
+      auto sum = wrapping_add(pairs_of(sums[2 * kHalf], sums[2 * kHalf + 1]),
+                              hn::LoadU(d, reinterpret_cast<const i32*>(place.start) + kHalf % 2 * (kPanel / 2)));
       if (!place.is_first) {
-        sum = hn::Add(sum, hn::LoadU(d, at));
+        sum = wrapping_add(sum, hn::LoadU(d, at));
       }
       hn::StoreU(sum, d, at);
     });
@@ -166,9 +175,9 @@ HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   const auto load = [&](const u32* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from) + i); };
   Vector total = load(row.totals);
   if constexpr (kCorrects) {
-    total = hn::Sub(total, hn::Mul(hn::Set(d, static_cast<i32>(row.zero)), load(row.column_sums)));
+    total = wrapping_less(total, hn::Set(d, static_cast<i32>(row.zero)), load(row.column_sums));
     if (row.column_zeros != nullptr) {
-      total = hn::Sub(total, hn::Mul(load(row.column_zeros), hn::Set(d, static_cast<i32>(row.rest))));
+      total = wrapping_less(total, load(row.column_zeros), hn::Set(d, static_cast<i32>(row.rest)));
     }
   }
   return total;
