@@ -12,6 +12,7 @@
 
 #include "backend/cpu/family.h"
 #include "support/movements.h"
+#include "support/sanitizers.h"
 
 namespace anydml {
 
@@ -66,7 +67,7 @@ void check(const DrawnStep& drawn, Random& random) {
 
 TEST(Move, AnyLayouts) {
   MovementDraw draw(kSeed);
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < (kSanitized ? 400 : 1500); ++round) {
     DrawnStep step;
     for (std::uint64_t copies = 1 + draw.random()() % 4; copies > 0; --copies) {
       const auto rank = draw.random()() % 9;

@@ -188,9 +188,13 @@ TYPED_TEST_SUITE(Pool, Types, TypeNames);
 
 TYPED_TEST(Pool, IsItsDefinition) {
   Random random(7);
+  std::size_t number = sizeof(TypeParam);
   for (const auto& [sizes, windows] : kCases) {
     const bool dilates = std::ranges::any_of(windows.dilation, [](u64 one) { return one != 1; });
     for (const Order order : {Order::packed, Order::channels_inside, Order::any}) {
+      if (kSanitized && ++number % 3 != 0) {  // each type takes others of them
+        continue;
+      }
       check<TypeParam>(dilates ? "MAX_POOLING2" : "MAX_POOLING", sizes, windows, order, random);
       if constexpr (is_float<TypeParam>) {
         check<TypeParam>(dilates ? "AVERAGE_POOLING1" : "AVERAGE_POOLING", sizes, windows, order, random);
