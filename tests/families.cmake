@@ -52,7 +52,7 @@ endfunction()
 anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(convolution_test CPU_ONLY AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
-anydml_family_test(integer_product_test CPU_ONLY AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend anydml_graph
+anydml_family_test(integer_product_test NO_RACES CPU_ONLY AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend anydml_graph
   anydml_product anydml_product_cpu)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
