@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions, and those that go backwards."""
+"""Convolutions and transposed convolutions."""
 from ._rows import check_choice, check_least, dispatch, wrong
 
 MOST_AXES = 3

@@ -50,8 +50,8 @@ bool has_value(const OpDesc& desc, std::string_view field, std::string_view enum
 
 bool is_backward(const OpDesc& desc) { return has_value(desc, "Direction", "DML_CONVOLUTION_DIRECTION", "BACKWARD"); }
 
-// The dimensions of the windows. Those that have one element and one tap, and no padding, are left out: rows of pixels
-// are the longer for it.
+// The dimensions of the windows. A dimension with one element, one tap and no padding is left out, so that rows of
+// pixels are longer.
 void set_windows(const OpDesc& desc, ConvolutionParameters& parameters) {
   const TensorDesc& input = desc.tensors[kInput].tensor;
   const TensorDesc& filter = desc.tensors[kFilter].tensor;
@@ -134,7 +134,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The step of a part, with the tensors as the part sees them. Null: there is no such tensor.
+// The step of a part. A tensor that the part does not have is null.
 ConvolutionStep make_step(const OpDesc& desc, const TensorDesc* input, const TensorDesc* filter, const TensorDesc* bias,
                           const TensorDesc* output) {
   const ConvolutionParameters parameters = parameters_of(desc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of integer products, by target and by the instructions that the machine has besides.
+// The innermost loops of integer products, by target and by the optional instructions of the machine.
 //
 // Kernels multiply bytes of fixed signs. Bytes of the other sign are packed with their first bit turned over, which
 // moves them by 128, and so are their zero points: the differences stay the same.

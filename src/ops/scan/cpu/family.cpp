@@ -231,7 +231,7 @@ class Scan final : public cpu::Prepared {
       return;
     }
     std::int64_t first = 0;
-    if (direct_) {  // but for those that are too few for a vector
+    if (direct_) {  // except for rows that are too few for a vector
       first = chains - chains % kScanRows;
       kernels_.elements_along(inputs, outputs, first, columns, sums, carries);
     }
@@ -297,7 +297,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // The results before which there is no element.
+  // The first result of an exclusive scan, which has no element before it.
   void set_first(std::byte* output) const { std::memset(output, 0, element_size(step_.type)); }
   void set_first_of(const Tile& tile) const {
     for (std::int64_t i = 0; first_is_zero(step_) && i < tile.width; ++i) {
