@@ -168,6 +168,7 @@ TEST(IntegerKernels, FinishRows) {
                              .column_zeros = how > 1 ? zeros.data() : nullptr,
                              .zero = static_cast<u32>(random()),
                              .rest = static_cast<u32>(random()),
+                             .plus = static_cast<u32>(random()),
                              .factors = factors.data(),
                              .zeros = outputs.data(),
                              .count = count};
@@ -185,8 +186,8 @@ TEST(IntegerKernels, FinishRows) {
         EXPECT_EQ(unsigned_bytes[size], 77);
         EXPECT_EQ(signed_bytes[size], 77);
         for (std::size_t i = 0; i < size; ++i) {
-          const auto total =
-              static_cast<i32>(totals[i] - (how > 0 ? row.zero * sums[i] : 0) - (how > 1 ? zeros[i] * row.rest : 0));
+          const auto total = static_cast<i32>(totals[i] + row.plus - (how > 0 ? row.zero * sums[i] : 0) -
+                                              (how > 1 ? zeros[i] * row.rest : 0));
           const f32 scaled = scaled_total(total, factors[i]);
           ASSERT_EQ(whole[i], total);
           ASSERT_TRUE(is_same(floats[i], scaled));

@@ -371,6 +371,7 @@ class IntegerRun final : public cpu::Prepared {
                    .column_zeros = work.has_column_zeros ? at<u32>(work, buffers_.column_zeros) : nullptr,
                    .zero = 0,
                    .rest = 0,
+                   .plus = 0,
                    .factors = at<f32>(work, buffers_.factors),
                    .zeros = at<i32>(work, buffers_.zeros),
                    .count = place.columns};
