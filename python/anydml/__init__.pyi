@@ -15,8 +15,8 @@ __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Gra
            "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
            "batch_normalization", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right",
            "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution",
-           "cos", "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "convolution_integer", "cos", "cosh", "cumulative_product", "cumulative_summation", "depth_to_space",
+           "depth_to_space1", "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
            "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
            "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
            "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
@@ -28,12 +28,12 @@ __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Gra
            "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
            "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_matrix_multiply", "recip", "reduce", "relu",
-           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
+           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
+           "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid",
+           "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 
 class _Adapter(TypedDict):
     name: str
