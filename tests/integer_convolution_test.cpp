@@ -369,7 +369,7 @@ TEST(IntegerConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfThe
   EXPECT_EQ(plan_of({.vector_bytes = 16}),
             "initialise: %0 INTEGER_FILTER | reads input1 | writes persistent+0\n"
             "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
-            "run: %1 INTEGER_CONVOLUTION; epilogue %2 CAST | reads input0, persistent+0 | writes output0\n"
+            "run: %1 INTEGER_CONVOLUTION; epilogue %2 CAST | reads persistent+0, input0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }
 
