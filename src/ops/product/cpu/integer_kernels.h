@@ -64,8 +64,8 @@ struct IntegerRow {
   u32 zero;                 // the zero point of the row
   u32 rest;                 // the sum of the row, less depth * zero
   u32 plus;
-  const f32* factors;       // for each column
-  const i32* zeros;         // the zero points of the output, for each column
+  const f32* factors;  // for each column
+  const i32* zeros;    // the zero points of the output, for each column
   std::int64_t count;
 };
 
