@@ -50,6 +50,7 @@ _SQUARE = f32(1, 5, 3, 2, 2, 9).shaped(2, 3)
 _PIXELS = f32(*range(1, 9))
 _WINDOWS = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0]}
 _DILATED = {**_WINDOWS, "Dilations": [1, 1]}
+_FILTERED = {"Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0], "GroupCount": 1}
 _PLANE = _PIXELS.shaped(1, 1, 2, 4)
 
 
@@ -265,6 +266,15 @@ EXAMPLES: dict[str, Example] = {
                            f32(-4.5, -4.5, -4.5).shaped(1, 1, 1, 3),
                            {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1], "Dilations": [1, 1],
                             "StartPadding": [0, 0], "EndPadding": [0, 0], "OutputPadding": [0, 0], "GroupCount": 1}),
+    # (x - 1) by (w - 1), with x = 1 2 3 4 / 5 6 7 8 and w = 2 1 / 1 0
+    "CONVOLUTION_INTEGER": Example((u8(*range(1, 9)).shaped(1, 1, 2, 4), u8(1).shaped(1, 1, 1, 1),
+                                    i8(2, 1, 1, 0).shaped(1, 1, 2, 2), i8(1).shaped(1, 1, 1, 1)),
+                                   i32(-5, -5, -5).shaped(1, 1, 1, 3), _FILTERED),
+    "QUANTIZED_LINEAR_CONVOLUTION": Example(
+        (u8(*range(1, 9)).shaped(1, 1, 2, 4), f32(0.5).shaped(1, 1, 1, 1), u8(1).shaped(1, 1, 1, 1),
+         i8(2, 1, 1, 0).shaped(1, 1, 2, 2), f32(0.5).shaped(1, 1, 1, 1), i8(1).shaped(1, 1, 1, 1),
+         i32(9).shaped(1, 1, 1, 1), f32(0.125).shaped(1, 1, 1, 1), u8(2).shaped(1, 1, 1, 1)),
+        u8(10, 10, 10).shaped(1, 1, 1, 3), _FILTERED),
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),

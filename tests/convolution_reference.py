@@ -79,15 +79,15 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
     return made.astype(x.dtype if wide == np.float32 else wide)
 
 
-def forward_of_planes(x, w, stride, dilation, start, outputs):
+def forward_of_planes(x, w, stride, dilation, start, outputs, multiply=product):
     """x: [channels, height, width]; w: [outputs, channels, height, width]."""
     rows, columns = (np.add.outer(np.arange(taps) * dilation, np.arange(count) * stride) - start
                      for taps, count in zip(w.shape[2:], outputs))
     inside = (((rows >= 0) & (rows < x.shape[1]))[:, None, :, None] &
               ((columns >= 0) & (columns < x.shape[2]))[None, :, None, :])
     elements = x[:, rows[:, None, :, None] % x.shape[1], columns[None, :, None, :] % x.shape[2]]
-    factors = np.where(inside, elements, np.float32(0)).reshape(w[0].size, -1)
-    return product(w.reshape(w.shape[0], -1), factors).reshape(w.shape[0], *outputs)
+    factors = np.where(inside, elements, x.dtype.type(0)).reshape(w[0].size, -1)
+    return multiply(w.reshape(w.shape[0], -1), factors).reshape(w.shape[0], *outputs)
 
 
 def exact(x, w, outputs, **options):

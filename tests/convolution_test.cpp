@@ -13,90 +13,13 @@
 #include "graph/compile.h"
 #include "support/graph_text.h"
 #include "support/graph_twin.h"
+#include "support/layer.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
 
 using Floats = std::vector<float>;
-using Numbers = std::vector<uint64_t>;
-
-// A convolution; the output's sizes follow, with `more` pixels along each dimension.
-struct Layer {
-  Sizes spatial;
-  Sizes kernel;
-  int64_t ins = 1;  // channels of a group
-  int64_t outs = 1;
-  int64_t groups = 1;
-  int64_t images = 1;
-  bool backward = false;
-  bool flipped = false;
-  Numbers strides = {1, 1, 1};
-  Numbers dilations = {1, 1, 1};
-  Numbers start = {0, 0, 0};
-  Numbers end = {0, 0, 0};
-  Numbers more = {0, 0, 0};
-
-  [[nodiscard]] std::size_t rank() const { return spatial.size(); }
-  [[nodiscard]] int64_t output(std::size_t i) const {
-    const auto stride = static_cast<int64_t>(strides[i]);
-    const int64_t extent = (kernel[i] - 1) * static_cast<int64_t>(dilations[i]) + 1;
-    const auto padding = static_cast<int64_t>(start[i] + end[i]);
-    const auto added = static_cast<int64_t>(more[i]);
-    return backward ? (spatial[i] - 1) * stride + extent - padding + added
-                    : (spatial[i] + padding - extent) / stride + 1 + added;
-  }
-  [[nodiscard]] Sizes with_space(int64_t first, int64_t second, const Sizes& space) const {
-    Sizes sizes = {first, second};
-    sizes.insert(sizes.end(), space.begin(), space.end());
-    return sizes;
-  }
-  [[nodiscard]] Sizes outputs() const {
-    Sizes sizes;
-    for (std::size_t i = 0; i < rank(); ++i) {
-      sizes.push_back(output(i));
-    }
-    return sizes;
-  }
-  [[nodiscard]] Sizes input_sizes() const { return with_space(images, ins * groups, spatial); }
-  [[nodiscard]] Sizes filter_sizes() const {
-    return backward ? with_space(ins * groups, outs, kernel) : with_space(outs * groups, ins, kernel);
-  }
-  [[nodiscard]] Sizes bias_sizes() const { return with_space(1, outs * groups, Sizes(rank(), 1)); }
-  [[nodiscard]] Sizes output_sizes() const { return with_space(images, outs * groups, outputs()); }
-
-  [[nodiscard]] std::vector<anydml_attribute> attributes() const {
-    const auto text = [](const char* name, const char* value) {
-      anydml_attribute attribute = {name, ANYDML_TEXT, 0, {}};
-      attribute.value.text = value;
-      return attribute;
-    };
-    const auto numbers = [&](const char* name, const Numbers& values) {
-      anydml_attribute attribute = {
-          name, static_cast<uint32_t>(ANYDML_ARRAY) | ANYDML_UINT64, static_cast<uint32_t>(rank()), {}};
-      attribute.value.u64s = values.data();
-      return attribute;
-    };
-    anydml_attribute count = {"GroupCount", ANYDML_INT64, 0, {}};
-    count.value.i64 = groups;
-    return {text("Mode", flipped ? "CONVOLUTION" : "CROSS_CORRELATION"),
-            text("Direction", backward ? "BACKWARD" : "FORWARD"),
-            numbers("Strides", strides),
-            numbers("Dilations", dilations),
-            numbers("StartPadding", start),
-            numbers("EndPadding", end),
-            numbers("OutputPadding", more),
-            count};
-  }
-};
-
-int64_t count_of(const Sizes& sizes) {
-  int64_t count = 1;
-  for (const int64_t size : sizes) {
-    count *= size;
-  }
-  return count;
-}
 
 Floats random_floats(const Sizes& sizes, std::mt19937& random, bool special = false) {
   Floats values(static_cast<std::size_t>(count_of(sizes)));
@@ -108,26 +31,6 @@ Floats random_floats(const Sizes& sizes, std::mt19937& random, bool special = fa
     }
   }
   return values;
-}
-
-// Calls use(index) for each index, row by row.
-template <class Use>
-void for_each(const Sizes& sizes, Use use) {
-  Sizes index(sizes.size());
-  for (int64_t left = count_of(sizes); left > 0; --left) {
-    use(index);
-    for (std::size_t i = sizes.size(); i-- > 0 && ++index[i] == sizes[i];) {
-      index[i] = 0;
-    }
-  }
-}
-
-int64_t offset_of(const Sizes& sizes, const Sizes& index) {
-  int64_t offset = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    offset = offset * sizes[i] + index[i];
-  }
-  return offset;
 }
 
 // Chains of at most 256 over channels and taps that count, in the filter's order; taps outside the input are +0.
@@ -198,17 +101,6 @@ std::string difference(const Floats& actual, const Floats& wanted) {
     }
   }
   return "";
-}
-
-std::string text_of(const Layer& layer) {
-  std::string text;
-  for (const Sizes& sizes : {layer.input_sizes(), layer.filter_sizes(), layer.output_sizes()}) {
-    for (const int64_t size : sizes) {
-      text += std::to_string(size) + " ";
-    }
-    text += "| ";
-  }
-  return text + (layer.backward ? "backward" : "forward");
 }
 
 // With the filter given each time, and as a constant.

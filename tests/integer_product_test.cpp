@@ -14,26 +14,13 @@
 #include "ops/product/cpu/integer_kernels.h"
 #include "ops/product/cpu/integer_pack.h"
 #include "ops/product/scalar/integer.h"
+#include "support/byte_list.h"
 #include "support/graph_text.h"
 #include "support/graph_twin.h"
 #include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
-
-using ByteList = std::vector<u8>;
-
-// Mostly the numbers at the ends, of which sums overflow first.
-ByteList random_bytes(std::int64_t count, std::mt19937& random) {
-  static constexpr u8 kEnds[] = {0, 255, 127, 128};
-  ByteList bytes(static_cast<std::size_t>(count));
-  for (u8& byte : bytes) {
-    byte = random() % 4 == 0 ? static_cast<u8>(random()) : kEnds[random() % 4];
-  }
-  return bytes;
-}
-
-i32 number_of(u8 byte, bool is_signed) { return is_signed ? static_cast<i8>(byte) : byte; }
 
 std::string name_of(cpu::Target target, const IntegerKernels& kernels) {
   return std::string(cpu::target_name(target)) + " " + kernels.name;
@@ -168,6 +155,7 @@ TEST(IntegerKernels, FinishRows) {
                              .column_zeros = how > 1 ? zeros.data() : nullptr,
                              .zero = static_cast<u32>(random()),
                              .rest = static_cast<u32>(random()),
+                             .plus = static_cast<u32>(random()),
                              .factors = factors.data(),
                              .zeros = outputs.data(),
                              .count = count};
@@ -185,8 +173,8 @@ TEST(IntegerKernels, FinishRows) {
         EXPECT_EQ(unsigned_bytes[size], 77);
         EXPECT_EQ(signed_bytes[size], 77);
         for (std::size_t i = 0; i < size; ++i) {
-          const auto total =
-              static_cast<i32>(totals[i] - (how > 0 ? row.zero * sums[i] : 0) - (how > 1 ? zeros[i] * row.rest : 0));
+          const auto total = static_cast<i32>(totals[i] + row.plus - (how > 0 ? row.zero * sums[i] : 0) -
+                                              (how > 1 ? zeros[i] * row.rest : 0));
           const f32 scaled = scaled_total(total, factors[i]);
           ASSERT_EQ(whole[i], total);
           ASSERT_TRUE(is_same(floats[i], scaled));
@@ -312,17 +300,6 @@ TEST(IntegerProduct, LargeMatrices) {
       expect_product(shape, form, false, random);
     }
   }
-}
-
-Bytes bytes_of(const ByteList& list) {
-  Bytes bytes(list.size());
-  std::memcpy(bytes.data(), list.data(), list.size());
-  return bytes;
-}
-Bytes bytes_of(const std::vector<float>& list) {
-  Bytes bytes(list.size() * sizeof(float));
-  std::memcpy(bytes.data(), list.data(), bytes.size());
-  return bytes;
 }
 
 // What follows joins the product, and gives the bits that it gives alone.

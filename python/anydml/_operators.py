@@ -8,26 +8,26 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
            "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "cos", "cosh",
-           "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear",
-           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
-           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
-           "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1",
-           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "convolution_integer", "cos",
+           "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
+           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
+           "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
+           "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
+           "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu",
+           "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
+           "lp_pooling1", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
            "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_matrix_multiply", "recip", "reduce", "relu",
-           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
+           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
+           "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid",
+           "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -2083,6 +2083,75 @@ def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zer
     return _run("QUANTIZED_LINEAR_MATRIX_MULTIPLY",
                 a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
                 dtype=dtype, shape=shape, device=device)
+
+
+def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=None, *, strides, dilations,
+                        start_padding, end_padding, group_count, out=None, shape=None, device=None):
+    """DirectML's CONVOLUTION_INTEGER: conv(Input - InputZeroPoint, Filter - FilterZeroPoint), forward.
+
+    Types in DirectML: ``input``, ``input_zero_point``, ``filter`` and ``filter_zero_point`` int8 and uint8.
+    ``input`` and ``input_zero_point`` must have one type.
+    ``filter`` and ``filter_zero_point`` must have one type.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``group_count``: a whole number, 0 or more.
+    The result has the type int32 and the shape ``shape``, where the inputs do not determine it.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_zero_point = np.uint8([[[[1]]]])
+    >>> filter = np.int8([[[[2, 1], [1, 0]]]])
+    >>> filter_zero_point = np.int8([[[[1]]]])
+    >>> anydml.convolution_integer(x, input_zero_point, filter, filter_zero_point, strides=[1, 1], dilations=[1, 1],
+    ...                            start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    [[[[-5, -5, -5]]]]
+    """
+    return _run("CONVOLUTION_INTEGER", input, input_zero_point, filter, filter_zero_point, Strides=strides,
+                Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding, GroupCount=group_count,
+                out=out, shape=shape, device=device)
+
+
+def quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point, bias,
+                                 output_scale, /, output_zero_point=None, *, strides, dilations, start_padding,
+                                 end_padding, group_count, out=None, dtype=None, shape=None, device=None):
+    """DirectML's QUANTIZED_LINEAR_CONVOLUTION: deq(x) = (x - ZeroPoint) * Scale; q(v) = clamp(round(v / Scale) +
+    ZeroPoint, Min, Max); out = q(conv(deq(Input), deq(Filter)) + Bias), forward.
+
+    Types in DirectML: ``input``, ``input_zero_point``, ``filter``, ``filter_zero_point`` and ``output_zero_point`` int8
+    and uint8; ``input_scale``, ``filter_scale`` and ``output_scale`` float32; ``bias`` int32.
+    ``input`` and ``input_zero_point`` must have one type.
+    ``filter`` and ``filter_zero_point`` must have one type.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``group_count``: a whole number, 0 or more.
+    The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, where the inputs do not
+    determine it.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_scale = np.float32([[[[0.5]]]])
+    >>> input_zero_point = np.uint8([[[[1]]]])
+    >>> filter = np.int8([[[[2, 1], [1, 0]]]])
+    >>> filter_scale = np.float32([[[[0.5]]]])
+    >>> filter_zero_point = np.int8([[[[1]]]])
+    >>> bias = np.int32([[[[9]]]])
+    >>> output_scale = np.float32([[[[0.125]]]])
+    >>> output_zero_point = np.uint8([[[[2]]]])
+    >>> anydml.quantized_linear_convolution(x, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
+    ...                                     bias, output_scale, output_zero_point, strides=[1, 1], dilations=[1, 1],
+    ...                                     start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    [[[[10, 10, 10]]]]
+    """
+    return _run("QUANTIZED_LINEAR_CONVOLUTION",
+                input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point, bias, output_scale, output_zero_point,
+                Strides=strides, Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding,
+                GroupCount=group_count, out=out, dtype=dtype, shape=shape, device=device)
 
 
 def bit_and(a, b, /, *, out=None, device=None):

@@ -12,26 +12,26 @@ from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
            "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
            "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "cos", "cosh",
-           "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear",
-           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
-           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
-           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
-           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "hard_sigmoid", "hard_swish",
-           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
-           "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1",
-           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "convolution_integer", "cos",
+           "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
+           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
+           "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
+           "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
+           "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
+           "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu",
+           "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
+           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
+           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
+           "lp_pooling1", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1",
+           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
            "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_matrix_multiply", "recip", "reduce", "relu",
-           "relu_grad", "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
+           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
+           "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid",
+           "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -1374,6 +1374,72 @@ def quantized_linear_matrix_multiply(a: _Operand, a_scale: _Operand, a_zero_poin
                                      b_scale: _Operand, b_zero_point: _Operand | None, output_scale: _Operand, /,
                                      output_zero_point: _Operand | None = None, *, out: _Out, dtype: None = None,
                                      shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def convolution_integer(input: _NumPys, input_zero_point: _NumPys | None, filter: _NumPys, /,
+                        filter_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
+                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
+                        shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int32]: ...
+@overload
+def convolution_integer(input: _Library | _Array | float, input_zero_point: _Library | _Array | float | None,
+                        filter: _Library | _Array | float, /,
+                        filter_zero_point: _Library | _Array | float | None = None, *, strides: Sequence[SupportsIndex],
+                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
+                        shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def convolution_integer(input: _Operand, input_zero_point: _Operand | None, filter: _Operand, /,
+                        filter_zero_point: _Operand | None = None, *, strides: Sequence[SupportsIndex],
+                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: _Out, shape: None = None,
+                        device: str | None = None) -> _Out: ...
+
+@overload
+def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                 filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
+                                 bias: _NumPys | None, output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
+                                 strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                 group_count: SupportsIndex, out: None = None, dtype: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                 filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
+                                 bias: _NumPys | None, output_scale: _NumPys, /,
+                                 output_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
+                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
+                                 dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+                                 device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
+                                 filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
+                                 bias: _NumPys | None, output_scale: _NumPys, /,
+                                 output_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
+                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
+                                 dtype: DTypeLike, shape: _Shape | None = None,
+                                 device: str | None = None) -> _Array: ...
+@overload
+def quantized_linear_convolution(input: _Library | _Array | float, input_scale: _Library | _Array | float,
+                                 input_zero_point: _Library | _Array | float | None, filter: _Library | _Array | float,
+                                 filter_scale: _Library | _Array | float,
+                                 filter_zero_point: _Library | _Array | float | None,
+                                 bias: _Library | _Array | float | None, output_scale: _Library | _Array | float, /,
+                                 output_zero_point: _Library | _Array | float | None = None, *,
+                                 strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+                                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                                 group_count: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+@overload
+def quantized_linear_convolution(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
+                                 filter: _Operand, filter_scale: _Operand, filter_zero_point: _Operand | None,
+                                 bias: _Operand | None, output_scale: _Operand, /,
+                                 output_zero_point: _Operand | None = None, *, strides: Sequence[SupportsIndex],
+                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: _Out,
+                                 dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...

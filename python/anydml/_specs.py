@@ -125,6 +125,8 @@ SPECS = {
     "RESAMPLE1": Spec(1, [Output("output")]),
     "MATRIX_MULTIPLY_INTEGER": Spec(4, [Output("output")], same=[(2, 3), (0, 1)]),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Spec(8, [Output("output")], same=[(3, 5), (0, 2)]),
+    "CONVOLUTION_INTEGER": Spec(4, [Output("output")], same=[(0, 1), (2, 3)]),
+    "QUANTIZED_LINEAR_CONVOLUTION": Spec(9, [Output("output")], same=[(0, 2), (3, 5)]),
     "ELEMENT_WISE_BIT_AND": Spec(2, [Output("output")], same=[(0, 1)]),
     "ELEMENT_WISE_BIT_OR": Spec(2, [Output("output")], same=[(0, 1)]),
     "ELEMENT_WISE_BIT_XOR": Spec(2, [Output("output")], same=[(0, 1)]),

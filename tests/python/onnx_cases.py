@@ -355,6 +355,36 @@ def of_convolution(dtype, since):
             for i, (x, w, options) in enumerate(rows)]
 
 
+def of_integer_convolution(dtype, since):
+    """All numbers, with zero points of every form; the reference takes one for each channel in two dimensions of space."""
+    def bytes_of(shape, kind, seed):
+        limits = np.iinfo(kind)
+        return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
+
+    rows = []
+    for (x, w, *_), options in of_convolution(np.float32, since):
+        for other in (np.int8, np.uint8):
+            arrays = [bytes_of(x.shape, dtype, 1), bytes_of(w.shape, other, 2)]
+            rows += [(arrays, options), ([*arrays, bytes_of((), dtype, 3)], options),
+                     ([*arrays, bytes_of((), dtype, 4), bytes_of((), other, 5)], options)]
+            if x.ndim == 4:
+                rows.append(([*arrays, bytes_of((), dtype, 6), bytes_of(w.shape[:1], other, 7)], options))
+    return rows
+
+
+def of_quantized_convolution(dtype, since):
+    """Scales that are powers of 2 and an even zero point, as of_quantized_matmul."""
+    rows = []
+    for (x, w, *zeros), options in of_integer_convolution(dtype, since):
+        if len(zeros) != 2:
+            continue
+        scales = np.float32([2.0**-4, 2.0**-3] * w.shape[0])[:w.shape[0]] if zeros[1].ndim else np.float32(2.0**-4)
+        bias = np.random.default_rng(8).integers(-9999, 9999, w.shape[:1], np.int32)
+        rows += [([x, np.float32(0.5), zeros[0], w, scales, zeros[1], np.float32(8), np.array(4, kind), *more], options)
+                 for kind, more in ((np.int8, []), (np.uint8, [bias]))]
+    return rows
+
+
 def of_transposed_convolution(dtype, since):
     """Of small whole numbers, as of_gemm; the reference takes two dimensions of space."""
     def whole(shape, seed):
@@ -516,7 +546,8 @@ CASES = {
         {}, {"k": 1}, {"k": -1, "dtype": 1}, {"dtype": 9})],
     "Flatten": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"axis": axis}) for axis in (
         (0, 1, 3) if since < 11 else (0, 1, 3, -1))],
-    "Conv": of_convolution, "ConvTranspose": of_transposed_convolution,
+    "Conv": of_convolution, "ConvTranspose": of_transposed_convolution, "ConvInteger": of_integer_convolution,
+    "QLinearConv": of_quantized_convolution,
     "Compress": of_compress, "GatherElements": of_gather_elements, "GatherND": of_gather_nd,
     "Scatter": lambda dtype, since: [],  # not in the reference
     "ScatterElements": of_scatter, "ScatterND": of_scatter_nd,

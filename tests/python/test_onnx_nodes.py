@@ -52,6 +52,7 @@ REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNor
               ("Upsample", 7): None, ("Upsample", 9): None}
 X = np.float32([[1, 5, 5], [2, 0, 2]])
 ZERO = np.zeros((2, 4), "f4")
+BYTES = np.uint8([[[1, 200, 3]]])
 OLD = [
     ("Cast", 1, [X], {"to": "INT8"}, X.astype(np.int8)), ("Cast", 1, [X], {"to": "BOOL"}, X.astype(bool)),
     ("Resize", 10, [X, np.float32([2, 0.5])], {}, np.repeat(X, 2, 0)[:, ::2][:, :1]),
@@ -98,6 +99,11 @@ OLD = [
      {"strides": [2], "auto_pad": "SAME_UPPER"}, np.float32([[[1, 10, 102, 20]]])),
     ("ConvTranspose", 11, [np.float32([[[1, 2], [3, 4]]]), np.float32([[[1, 10]], [[2, 3]]]), np.float32([100, 200])],
      {"group": 2, "pads": [0, 1]}, np.float32([[[101, 112], [206, 217]]])),
+    ("ConvInteger", 10, [np.uint8([[[5, 6, 7]]]), np.int8([[[1, 10]]]), np.uint8(4), np.int8([1])],
+     {"auto_pad": "SAME_LOWER"}, np.int32([[[9, 18, 27]]])),
+    ("QLinearConv", 10, [np.uint8([[[5, 6, 7]]]), np.float32(0.5), np.uint8(4), np.int8([[[1, 10]]]), np.float32([1]),
+                         np.int8(1), np.float32(1), np.int8(-3), np.int32([1])],
+     {"auto_pad": "SAME_LOWER"}, np.int8([[[2, 7, 11]]])),
     ("Conv", 11, [np.float32([[[1, 2, 3]]]), np.float32([[[1, 10]]]), np.float32([100])], {"auto_pad": "SAME_LOWER"},
      np.float32([[[110, 121, 132]]])),
     ("GlobalLpPool", 2, [np.float32([[[0, -3]]])], {"p": 4}, np.float32([[[3]]])),
@@ -333,6 +339,11 @@ def test_refusals_name_the_reason(op, arrays, options, message):
     ("Conv", [X, X], {}, "expected as many dimensions, and 1 to 3 of them besides images and channels"),
     ("Conv", [X[None], X[None]], {"strides": [1, 1]}, "strides is .1, 1.; expected 1 numbers"),
     ("Conv", [X[None], X[None]], {"dilations": [2]}, "W spans 5 elements of axis 2, which has 3 with its pads"),
+    ("ConvInteger", [BYTES, BYTES, np.uint8([1, 2])], {}, r"x_zero_point has the shape \[2\]; expected one number"),
+    ("ConvInteger", [BYTES, BYTES, None, np.uint8([1, 2])], {}, r"w_zero_point has the shape \[2\]; expected one number"),
+    ("ConvInteger", [BYTES, BYTES], {"group": 2}, "expected 2 channels of X and a multiple of 2 of W"),
+    ("QLinearConv", [BYTES, np.float32(1), np.uint8(0), BYTES, *[np.float32(1), np.uint8(0)] * 2, np.int32([1, 2])], {},
+     r"B has the shape \[2\]; expected \[1\]"),
     ("ConvTranspose", [X[None], X[None]], {}, "expected as many channels of X as W's first size"),
     ("ConvTranspose", [X[None], X[:, None]], {"pads": [5, 5]}, "the output would have the sizes .-5.; expected smaller"),
     ("MaxPool", [X], {"kernel_shape": [2]}, "kernel_shape is .2., and the tensor has 2 dimensions"),

@@ -28,6 +28,7 @@ BYTES = np.uint8([[1, 200], [255, 0]])
 ONE, TWO = ((X,), {}, {}), ((X, Y), {}, {})
 WINDOWS = {"strides": [1, 1], "window_size": [2, 2], "start_padding": [0, 1], "end_padding": [0, 0]}
 DILATIONS = {"dilations": [1, 1]}
+FILTERED = {"strides": [1, 1], "dilations": [1, 1], "start_padding": [1, 1], "end_padding": [0, 0], "group_count": 1}
 SCALE, ZERO_POINT = np.float32(0.5).reshape(1, 1, 1, 1), np.uint8(1).reshape(1, 1, 1, 1)
 CASES = {
     "ELEMENT_WISE_IDENTITY": ONE, "ELEMENT_WISE_ABS": ONE, "ELEMENT_WISE_NEGATE": ONE, "ELEMENT_WISE_FLOOR": ONE,
@@ -75,6 +76,12 @@ CASES = {
         "mode": "convolution", "direction": "forward", "strides": [1, 1], "dilations": [1, 1], "start_padding": [1, 1],
         "end_padding": [1, 0], "output_padding": [0, 0], "group_count": 1,
         "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
+    "CONVOLUTION_INTEGER": ((BYTES.reshape(1, 1, 2, 2), ZERO_POINT, BYTES.view(np.int8).reshape(2, 1, 1, 2),
+                             np.int8([3, 4]).reshape(1, 2, 1, 1)), FILTERED, {}),
+    "QUANTIZED_LINEAR_CONVOLUTION": (
+        (BYTES.reshape(1, 1, 2, 2), SCALE, ZERO_POINT, BYTES.view(np.int8).reshape(2, 1, 1, 2),
+         np.float32([0.5, 0.25]).reshape(1, 2, 1, 1), None, np.int32([-70, 1000]).reshape(1, 2, 1, 1), 9 * SCALE,
+         ZERO_POINT), FILTERED, {}),
     "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
              {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions and transposed convolutions."""
+"""Convolutions, transposed convolutions, and convolutions of integers."""
 from ._rows import check_choice, check_least, dispatch, wrong
 
 MOST_AXES = 3
@@ -50,31 +50,82 @@ def _convolve(x, w, bias, shape, direction, strides, dilations, pads, group, out
                     GroupCount=group, shape=shape)
 
 
+def _forward(node, x, w):
+    """The output's shape, the strides, the dilations and the pads of each axis."""
+    group = node.attributes["group"]
+    axes, strides, dilations, extents = _axes(node, x, w)
+    if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected {w.shape[1] * group} "
+                         f"channels of X and a multiple of {group} of W, since group is {group}")
+    given = _option(node, "pads", 2 * axes, 0)
+    pads = []
+    for i, (size, stride, extent) in enumerate(zip(x.shape[2:], strides, extents)):
+        if node.attributes["auto_pad"] == "NOTSET":
+            pads.append((given[i], given[i + axes]))
+        elif node.attributes["auto_pad"] == "VALID":
+            pads.append((0, 0))
+        else:
+            pads.append(_halves(node, max(0, (-(-size // stride) - 1) * stride + extent - size)))
+        if size + sum(pads[-1]) < extent:
+            raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with "
+                             "its pads")
+    counts = [(size + sum(pad) - extent) // stride + 1 for size, pad, extent, stride in zip(
+        x.shape[2:], pads, extents, strides)]
+    return (x.shape[0], w.shape[0], *counts), strides, dilations, pads
+
+
 def conv(node):
     _check(node)
-    group = node.attributes["group"]
 
     def compute(x, w, bias=None):
-        axes, strides, dilations, extents = _axes(node, x, w)
-        if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
-            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected {w.shape[1] * group} "
-                             f"channels of X and a multiple of {group} of W, since group is {group}")
-        given = _option(node, "pads", 2 * axes, 0)
-        pads = []
-        for i, (size, stride, extent) in enumerate(zip(x.shape[2:], strides, extents)):
-            if node.attributes["auto_pad"] == "NOTSET":
-                pads.append((given[i], given[i + axes]))
-            elif node.attributes["auto_pad"] == "VALID":
-                pads.append((0, 0))
-            else:
-                pads.append(_halves(node, max(0, (-(-size // stride) - 1) * stride + extent - size)))
-            if size + sum(pads[-1]) < extent:
-                raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with "
-                                 "its pads")
-        counts = [(size + sum(pad) - extent) // stride + 1 for size, pad, extent, stride in zip(
-            x.shape[2:], pads, extents, strides)]
-        return _convolve(x, w, bias, (x.shape[0], w.shape[0], *counts), "FORWARD", strides, dilations, pads, group,
-                         [0] * axes)
+        shape, strides, dilations, pads = _forward(node, x, w)
+        return _convolve(x, w, bias, shape, "FORWARD", strides, dilations, pads, node.attributes["group"],
+                         [0] * (x.ndim - 2))
+
+    return compute
+
+
+def _for_channels(value, x, count, what):
+    """A zero point, a scale or a bias: one number, or one for each of so many channels."""
+    if value is None:
+        return None
+    if value.size != 1 and value.shape != (count,):
+        raise ValueError(f"{what} has the shape {list(value.shape)}; expected one number" +
+                         (f", or [{count}]" if count != 1 else ""))
+    return value.reshape(1, -1, *[1] * (x.ndim - 2))
+
+
+def _of_bytes(node, operator, x, w, *tensors):
+    """tensors: what follows the input, as the operator has it."""
+    shape, strides, dilations, pads = _forward(node, x, w)
+    before, after = map(list, zip(*pads))
+    return dispatch(operator, x, *tensors, Strides=strides, Dilations=dilations, StartPadding=before, EndPadding=after,
+                    GroupCount=node.attributes["group"], shape=shape)
+
+
+def conv_integer(node):
+    """The sums of products of the differences to the zero points, which wrap in int32."""
+    _check(node)
+
+    def compute(x, w, x_zero=None, w_zero=None):
+        return _of_bytes(node, "CONVOLUTION_INTEGER", x, w, _for_channels(x_zero, x, 1, "x_zero_point"), w,
+                         _for_channels(w_zero, x, w.shape[0], "w_zero_point"))
+
+    return compute
+
+
+def quantized_conv(node):
+    _check(node)
+
+    def compute(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None):
+        outputs = w.shape[0]
+        if bias is not None and bias.shape != (outputs,):
+            raise ValueError(f"B has the shape {list(bias.shape)}; expected [{outputs}]")
+        return _of_bytes(
+            node, "QUANTIZED_LINEAR_CONVOLUTION", x, w, _for_channels(x_scale, x, 1, "x_scale"),
+            _for_channels(x_zero, x, 1, "x_zero_point"), w, _for_channels(w_scale, x, outputs, "w_scale"),
+            _for_channels(w_zero, x, outputs, "w_zero_point"), _for_channels(bias, x, outputs, "B"),
+            _for_channels(y_scale, x, 1, "y_scale"), _for_channels(y_zero, x, 1, "y_zero_point"))
 
     return compute
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CONVOLUTION. It becomes CONVOLUTION_FILTER, which packs the filter for kernels, and CONVOLUTION_PRODUCT; rounding to
-// FLOAT16 and the fused activation are element-wise operators after them.
+// FLOAT16 and the fused activation are element-wise operators after them. The convolutions of integers have their
+// windows and most of their checks from here.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -19,19 +20,9 @@ constexpr facts::Operator kFilterPart = internal_operator("CONVOLUTION_FILTER");
 constexpr facts::Operator kConvolutionPart = internal_operator("CONVOLUTION_PRODUCT");
 
 constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;
+constexpr std::size_t kFilter = 1;  // of CONVOLUTION
 constexpr std::size_t kBias = 2;
 constexpr std::uint32_t kImagesAndChannels = 2;  // the dimensions before those of the windows
-
-// What the internal operators know of the whole. The steps of the tensors are missing: a part sees them itself.
-struct ConvolutionParameters {
-  std::uint32_t strip;
-  std::uint32_t unused;
-  std::int64_t groups;
-  Windows windows;
-  std::uint32_t rank;  // of the windows
-  std::uint32_t unused_too;
-};
 
 ConvolutionParameters parameters_of(const OpDesc& internal) {
   ConvolutionParameters parameters;
@@ -44,18 +35,26 @@ std::int64_t number_at(const OpDesc& desc, std::string_view field, std::uint32_t
   return argument != nullptr && i < argument->numbers.size() ? argument->numbers[i].as<i64>() : 0;
 }
 
+// False for an operator without such a field.
 bool has_value(const OpDesc& desc, std::string_view field, std::string_view enumeration, std::string_view value) {
-  return number_of(desc, field).as<u32>() == *facts::find_enum_value(*facts::find_enum(enumeration), value);
+  return find_argument(desc, field) != nullptr &&
+         number_of(desc, field).as<u32>() == *facts::find_enum_value(*facts::find_enum(enumeration), value);
 }
 
 bool is_backward(const OpDesc& desc) { return has_value(desc, "Direction", "DML_CONVOLUTION_DIRECTION", "BACKWARD"); }
 
-// The dimensions of the windows. A dimension with one element, one tap and no padding is left out, so that rows of
-// pixels are longer.
-void set_windows(const OpDesc& desc, ConvolutionParameters& parameters) {
+const OpTensor& filter_of(const OpDesc& desc) {
+  return *std::ranges::find(desc.tensors, "FilterTensor", &OpTensor::name);
+}
+
+}  // namespace
+
+ConvolutionParameters convolution_parameters(const OpDesc& desc) {
+  ConvolutionParameters parameters{};
   const TensorDesc& input = desc.tensors[kInput].tensor;
-  const TensorDesc& filter = desc.tensors[kFilter].tensor;
+  const TensorDesc& filter = filter_of(desc).tensor;
   const TensorDesc& output = desc.output().tensor;
+  // A dimension with one element, one tap and no padding is left out later, so that rows of pixels are longer.
   parameters.groups = number_of(desc, "GroupCount").as<i64>();
   parameters.rank = input.rank - kImagesAndChannels;
   Windows& windows = parameters.windows;
@@ -81,7 +80,10 @@ void set_windows(const OpDesc& desc, ConvolutionParameters& parameters) {
     axis.dilation = number_at(desc, "Dilations", i);
     axis.padding = number_at(desc, "StartPadding", i);
   }
+  return parameters;
 }
+
+namespace {
 
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
@@ -97,7 +99,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   const auto size_name = [&](const OpTensor& tensor) { return Where{desc.op->name, tensor.name}; };
   const std::uint32_t dimension = i + kImagesAndChannels;
   if (axis.taps == 0) {
-    return invalid(size_name(desc.tensors[kFilter]), format_text("Sizes[{}] is 0; expected 1 or more", dimension));
+    return invalid(size_name(filter_of(desc)), format_text("Sizes[{}] is 0; expected 1 or more", dimension));
   }
   if (!fits(axis)) {
     return invalid(size_name(desc.output()), format_text("Sizes[{}] is too large for such windows", dimension));
@@ -132,12 +134,47 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   return {};
 }
 
+// The rules of the documents say this of CONVOLUTION, and of the others they leave it open.
+Status check_integer_convolution(const OpDesc& desc) {
+  const OpTensor& input = desc.tensors[kInput];
+  const OpTensor& filter = filter_of(desc);
+  const std::uint32_t spatial = input.tensor.rank - kImagesAndChannels;
+  for (const std::string_view field : {"Strides", "Dilations", "StartPadding", "EndPadding"}) {
+    const schema::Argument* argument = find_argument(desc, field);
+    if (const std::size_t count = argument != nullptr ? argument->numbers.size() : 0; count != spatial) {
+      return invalid({desc.op->name, field}, format_text("has {} number{}; expected {}, since InputTensor has {} "
+                                                         "dimensions",
+                                                         count, count == 1 ? "" : "s", spatial, input.tensor.rank));
+    }
+  }
+  const auto expect = [&](const OpTensor& tensor, std::uint32_t dimension, std::int64_t size,
+                          std::string_view why) -> Status {
+    return tensor.tensor.sizes[dimension] == size ? Status()
+                                                  : invalid(desc, tensor,
+                                                            format_text("Sizes[{}] is {}; expected {}, {}", dimension,
+                                                                        tensor.tensor.sizes[dimension], size, why));
+  };
+  ANYDML_TRY(expect(desc.output(), 0, input.tensor.sizes[0], "the images of InputTensor"));
+  ANYDML_TRY(expect(desc.output(), 1, filter.tensor.sizes[0], "the output channels of FilterTensor"));
+  const auto channels = checked_multiply(filter.tensor.sizes[1], number_of(desc, "GroupCount").as<i64>());
+  ANYDML_TRY(expect(input, 1, channels ? *channels : -1, "the input channels of FilterTensor for each group"));
+  // One for each output channel, along whatever dimension that has more than one.
+  for (const OpTensor& tensor : desc.tensors) {
+    if ((tensor.name == "FilterZeroPointTensor" || tensor.name == "FilterScaleTensor") && tensor.present &&
+        std::ranges::count_if(std::span(tensor.tensor.sizes, tensor.tensor.rank),
+                              [](std::int64_t size) { return size != 1; }) > 1) {
+      return invalid(desc, tensor, "has several dimensions that are not 1; expected one of them at most");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The step of a part. A tensor that the part does not have is null.
-ConvolutionStep make_step(const OpDesc& desc, const TensorDesc* input, const TensorDesc* filter, const TensorDesc* bias,
-                          const TensorDesc* output) {
-  const ConvolutionParameters parameters = parameters_of(desc);
+ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,
+                                      const TensorDesc* filter, const TensorDesc* bias, const TensorDesc* output) {
   ConvolutionStep step{};
   step.strip = parameters.strip;
   step.groups = parameters.groups;
@@ -181,12 +218,6 @@ ConvolutionStep make_step(const OpDesc& desc, const TensorDesc* input, const Ten
   return step;
 }
 
-// The bytes from one pixel to the next, where each pixel of the input is one of the output and all of them are at equal
-// distances in both.
-struct PixelSteps {
-  std::int64_t input;
-  std::int64_t output;
-};
 std::optional<PixelSteps> without_windows(const ConvolutionStep& step) {
   std::optional<PixelSteps> found;
   std::int64_t pixels = 1;
@@ -207,6 +238,8 @@ std::optional<PixelSteps> without_windows(const ConvolutionStep& step) {
   }
   return found ? found : PixelSteps{.input = 0, .output = 0};
 }
+
+namespace {
 
 ProductStep as_product(const ConvolutionStep& from, const PixelSteps& pixels) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
@@ -232,7 +265,10 @@ ProductStep as_product(const ConvolutionStep& from, const PixelSteps& pixels) {
 
 }  // namespace
 
-bool is_convolution(const OpDesc& desc) { return desc.op->name == "CONVOLUTION"; }
+bool is_convolution(const OpDesc& desc) {
+  const std::string_view name = desc.op->name;
+  return name == "CONVOLUTION" || name == "CONVOLUTION_INTEGER" || name == "QUANTIZED_LINEAR_CONVOLUTION";
+}
 
 bool is_convolution_part(const OpDesc& desc) { return desc.op == &kFilterPart || desc.op == &kConvolutionPart; }
 
@@ -263,8 +299,10 @@ Status check_convolution(const OpDesc& desc) {
         desc, cut,
         format_text("Sizes[1] is {}; expected a multiple of GroupCount, which is {}", cut.tensor.sizes[1], groups));
   }
-  ConvolutionParameters parameters{};
-  set_windows(desc, parameters);
+  if (desc.op->name != "CONVOLUTION") {
+    ANYDML_TRY(check_integer_convolution(desc));
+  }
+  const ConvolutionParameters parameters = convolution_parameters(desc);
   for (std::uint32_t i = 0; i < spatial; ++i) {
     ANYDML_TRY(check_axis(desc, parameters.windows.axes[kWindowAxes - spatial + i], i));
   }
@@ -272,8 +310,7 @@ Status check_convolution(const OpDesc& desc) {
 }
 
 Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device) {
-  ConvolutionParameters parameters{};
-  set_windows(desc, parameters);
+  ConvolutionParameters parameters = convolution_parameters(desc);
   PartList list(desc);
   const std::uint32_t input = widened(list, desc, kInput);
   std::uint32_t filter = widened(list, desc, kFilter);
@@ -297,16 +334,17 @@ Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device
 void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto family = static_cast<std::uint32_t>(FamilyId::product);
   if (desc.op == &kFilterPart) {
-    ConvolutionStep step = make_step(desc, nullptr, &tensors[0].tensor, nullptr, nullptr);
+    ConvolutionStep step = make_convolution_step(parameters_of(desc), nullptr, &tensors[0].tensor, nullptr, nullptr);
     step.kind = ProductKind::filter;
     const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
     plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
     return;
   }
-  const bool is_packed_filter = parameters_of(desc).strip != 0;
+  const ConvolutionParameters parameters = parameters_of(desc);
+  const bool is_packed_filter = parameters.strip != 0;
   ConvolutionStep step =
-      make_step(desc, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
-                desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
+      make_convolution_step(parameters, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
+                            desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
   step.kind = ProductKind::convolution;
   if (const auto pixels = without_windows(step); pixels && is_packed_filter) {
     const ProductStep product = as_product(step, *pixels);

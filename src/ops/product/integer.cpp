@@ -17,6 +17,8 @@ namespace anydml {
 namespace {
 
 using products::exchange;
+using products::internal_operator;
+using products::is_signed_byte;
 using products::join_rows;
 using products::set_batches;
 using products::strides_of;
@@ -29,16 +31,8 @@ constexpr std::int64_t kFewIntegerRows = 16;
 // So few columns leave most of a panel empty.
 constexpr std::int64_t kFewColumns = 4;
 
-// Where the tensors of an operator are among its inputs, in the order of IntegerOperand. The output is the last.
-constexpr std::size_t kNone = ~std::size_t{0};
-struct Layout {
-  std::string_view name;
-  IntegerFinish finish;
-  std::size_t inputs[kIntegerOperands - 1];
-  std::size_t count;
-
-  [[nodiscard]] std::size_t of(IntegerOperand operand) const { return inputs[static_cast<std::size_t>(operand)]; }
-};
+constexpr std::size_t kNone = products::kNoInput;
+using Layout = products::IntegerLayout;
 constexpr Layout kLayouts[] = {
     {.name = "MATRIX_MULTIPLY_INTEGER",
      .finish = IntegerFinish::int32,
@@ -52,6 +46,16 @@ constexpr Layout kLayouts[] = {
      .finish = IntegerFinish::float32,
      .inputs = {0, 3, 2, 5, 1, 4, 6, kNone, kNone},
      .count = 7},
+    {.name = "CONVOLUTION_INTEGER",
+     .finish = IntegerFinish::int32,
+     .inputs = {2, 0, 3, 1, kNone, kNone, kNone, kNone, kNone},
+     .count = 4,
+     .is_convolution = true},
+    {.name = "QUANTIZED_LINEAR_CONVOLUTION",
+     .finish = IntegerFinish::quantized,
+     .inputs = {3, 0, 5, 2, 4, 1, 6, 7, 8},
+     .count = 9,
+     .is_convolution = true},
 };
 
 const Layout* find_layout(const facts::Operator& op) {
@@ -72,7 +76,6 @@ IntegerParameters integer_parameters_of(const OpDesc& internal) {
   return parameters;
 }
 
-bool is_signed(DataType type) { return type == DataType::INT8; }
 bool is_wide(DataType type) { return element_size(type) > 1; }
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
@@ -129,9 +132,9 @@ IntegerStep make_integer_product(const OpDesc& desc, std::span<const PlacedTenso
   }
   product.output = strides_of(output, false);
   step.finish = parameters.finish;
-  step.signed_a = is_signed(a.type) ? 1 : 0;
-  step.signed_b = is_signed(tensor(IntegerOperand::b).type) ? 1 : 0;
-  step.signed_output = is_signed(output.type) ? 1 : 0;
+  step.signed_a = is_signed_byte(a.type) ? 1 : 0;
+  step.signed_b = is_signed_byte(tensor(IntegerOperand::b).type) ? 1 : 0;
+  step.signed_output = is_signed_byte(output.type) ? 1 : 0;
   step.a_zero = side(IntegerOperand::a_zero);
   step.b_zero = side(IntegerOperand::b_zero);
   step.a_scale = side(IntegerOperand::a_scale);
@@ -157,7 +160,7 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
   product.depth = b.sizes[b.rank - 2];
   product.b = strides_of(b, false);
   product.output = strides_of(tensors[1].tensor, false);
-  step.signed_b = is_signed(b.type) ? 1 : 0;
+  step.signed_b = is_signed_byte(b.type) ? 1 : 0;
   set_batches(std::span(tensors[1].tensor.sizes, tensors[1].tensor.rank - 2), product);
   return step;
 }
@@ -191,10 +194,7 @@ class Inputs {
  public:
   Inputs(const OpDesc& desc, const Layout& layout, PartList& list) : desc_(desc), layout_(layout), list_(list) {}
 
-  [[nodiscard]] std::uint32_t value(IntegerOperand operand) const {
-    const std::size_t position = layout_.of(operand);
-    return position == kNone || !desc_.tensors[position].present ? kNoValue : static_cast<std::uint32_t>(position);
-  }
+  [[nodiscard]] std::uint32_t value(IntegerOperand operand) const { return layout_.value(desc_, operand); }
   // A scale or a bias in FLOAT32.
   [[nodiscard]] std::uint32_t wide_float(IntegerOperand operand) const {
     const std::uint32_t given = value(operand);
@@ -311,7 +311,8 @@ Result<OpParts> wide_parts(const OpDesc& desc, const Layout& layout) {
 }  // namespace
 
 bool is_integer_product(const facts::Operator& op) {
-  return &op == &kIntegerPack || &op == &kIntegerProduct || find_layout(op) != nullptr;
+  return &op == &kIntegerPack || &op == &kIntegerProduct || find_layout(op) != nullptr ||
+         products::is_integer_convolution_part(op);
 }
 
 TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
@@ -323,6 +324,9 @@ TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
   const TypeSet floats = type_bit(DataType::FLOAT32) | (is_to_float ? type_bit(DataType::FLOAT16) : 0);
   if (position == layout.count) {
     return is_to_float ? floats : layout.finish == IntegerFinish::int32 ? type_bit(DataType::INT32) : kBytes;
+  }
+  if (layout.is_convolution && layout.of(IntegerOperand::bias) == position) {
+    return type_bit(DataType::INT32);
   }
   const auto is_at = [&](std::initializer_list<IntegerOperand> operands) {
     return std::ranges::any_of(operands, [&](IntegerOperand one) { return layout.of(one) == position; });
@@ -342,13 +346,16 @@ Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& de
     return OpParts();
   }
   const Layout& layout = *find_layout(*desc.op);
+  if (layout.is_convolution) {
+    return products::integer_convolution_parts(desc, layout);
+  }
   return is_wide(desc.tensors[0].tensor.type) ? wide_parts(desc, layout) : narrow_parts(desc, layout, device, known);
 }
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
 Joins integer_product_joins(const OpDesc& desc) {
   if (desc.op != &kIntegerProduct) {
-    return {};
+    return products::integer_convolution_joins(desc);
   }
   const IntegerParameters parameters = integer_parameters_of(desc);
   const bool hands_on =
@@ -357,6 +364,10 @@ Joins integer_product_joins(const OpDesc& desc) {
 }
 
 void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  if (products::is_integer_convolution_part(*desc.op)) {
+    products::lower_integer_convolution_part(desc, tensors, plan);
+    return;
+  }
   const IntegerStep step =
       desc.op == &kIntegerPack ? make_integer_pack(desc, tensors) : make_integer_product(desc, tensors);
   Operand operands[kIntegerOperands];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The operators that multiply integer matrices, as the family of products sees them.
+// The products and convolutions of integers, as the family of products sees them, and what their files share.
 #pragma once
 
 #include <span>
 
 #include "ops/op_desc.h"
 #include "ops/parts.h"
-#include "ops/product/step.h"
+#include "ops/product/integer_step.h"
 
 namespace anydml {
 
@@ -17,5 +17,34 @@ namespace anydml {
                                                     const KnownInputs& known);
 [[nodiscard]] Joins integer_product_joins(const OpDesc& desc);
 void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+
+namespace products {
+
+// Where the tensors of an operator are among its inputs, in the order of IntegerOperand. The output is the last.
+inline constexpr std::size_t kNoInput = ~std::size_t{0};
+struct IntegerLayout {
+  std::string_view name;
+  IntegerFinish finish;
+  std::size_t inputs[kIntegerOperands - 1];
+  std::size_t count;
+  bool is_convolution = false;
+
+  [[nodiscard]] std::size_t of(IntegerOperand operand) const { return inputs[static_cast<std::size_t>(operand)]; }
+  // As a value of the operator's parts.
+  [[nodiscard]] std::uint32_t value(const OpDesc& desc, IntegerOperand operand) const {
+    const std::size_t position = of(operand);
+    return position == kNoInput || !desc.tensors[position].present ? kNoValue : static_cast<std::uint32_t>(position);
+  }
+};
+
+[[nodiscard]] constexpr bool is_signed_byte(DataType type) { return type == DataType::INT8; }
+
+// The convolutions, in integer_convolution.cpp.
+[[nodiscard]] bool is_integer_convolution_part(const facts::Operator& op);
+[[nodiscard]] Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout);
+[[nodiscard]] Joins integer_convolution_joins(const OpDesc& desc);
+void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+
+}  // namespace products
 
 }  // namespace anydml

@@ -7,6 +7,12 @@
 // bytes of its columns in groups of some k: the first group of each column, then the second of each, and so on; the
 // depth is filled up to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Columns that are missing in
 // the last panel are 0. The kernels choose the length of a group and the signs of the bytes.
+//
+// A convolution has the same operands: A is the filter, always packed by a step of its own, and B is the input. The
+// packed filter has the rows of each group of channels, filled up to a multiple of kFilterRowUnit, for one block of
+// kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and a strip
+// is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row follow one
+// another instead, as they were given.
 #pragma once
 
 #include "ops/product/step.h"
@@ -30,6 +36,9 @@ enum class IntegerOperand : std::uint32_t {
 inline constexpr std::size_t kIntegerOperands = 10;
 
 inline constexpr std::int64_t kDepthUnit = 8;
+inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
+inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
+inline constexpr std::int64_t kMostLines = 2;
 
 // The strides in bytes of a zero point or a scale: 0 where it is the same for all rows, or columns.
 struct SideStrides {
@@ -61,5 +70,26 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
+// A filter of so many rows for each group of channels.
+[[nodiscard]] constexpr std::int64_t padded_filter_rows(std::int64_t rows) {
+  return (rows + kFilterRowUnit - 1) / kFilterRowUnit * kFilterRowUnit;
+}
+[[nodiscard]] constexpr std::int64_t integer_filter_bytes(std::int64_t rows, std::int64_t depth) {
+  return integer_panel_bytes(padded_filter_rows(rows), depth);  // the bytes of one group
+}
+
+// A convolution of bytes, or the packing of its filter.
+struct IntegerConvolutionStep {
+  ConvolutionStep convolution;  // its strip means nothing
+  IntegerFinish finish;
+  std::uint32_t signed_filter;
+  std::uint32_t signed_input;
+  std::uint32_t signed_output;
+  std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are at equal distances
+  std::uint32_t unused;
+  std::int64_t pixel_step;   // that distance in the input
+  std::int64_t filter_zero;  // from one output channel to the next; 0: one for all
+  std::int64_t filter_scale;
+};
 
 }  // namespace anydml

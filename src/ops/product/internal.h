@@ -2,6 +2,7 @@
 // What the files of this family share: the operators that only the family knows, and their steps.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ops/family.h"
@@ -40,9 +41,34 @@ void exchange(ProductStep& step);
 // Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
-// CONVOLUTION, in convolution.cpp.
+// The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks of those of integers too.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
+
+// What the internal operators know of the whole. The steps of the tensors are missing: a part sees them itself.
+struct ConvolutionParameters {
+  std::uint32_t strip;
+  std::uint32_t unused;
+  std::int64_t groups;
+  Windows windows;
+  std::uint32_t rank;  // of the windows
+  std::uint32_t unused_too;
+};
+[[nodiscard]] ConvolutionParameters convolution_parameters(const OpDesc& desc);
+
+// The step of a part, with the tensors as the part sees them. Null: there is no such tensor.
+[[nodiscard]] ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,
+                                                    const TensorDesc* filter, const TensorDesc* bias,
+                                                    const TensorDesc* output);
+
+// The bytes from one pixel to the next, where each pixel of the input is one of the output and all of them are at equal
+// distances in both.
+struct PixelSteps {
+  std::int64_t input;
+  std::int64_t output;
+};
+[[nodiscard]] std::optional<PixelSteps> without_windows(const ConvolutionStep& step);
+
 [[nodiscard]] Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device);
 [[nodiscard]] bool is_convolution_part(const OpDesc& desc);
 void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

@@ -21,8 +21,18 @@
 namespace anydml {
 
 // A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), which begins
-// with a ProductStep.
-enum class ProductKind : std::uint32_t { pack, product, filter, convolution, integer_pack, integer_product };
+// with a ProductStep, and those of an integer convolution an IntegerConvolutionStep, which begins with a
+// ConvolutionStep.
+enum class ProductKind : std::uint32_t {
+  pack,
+  product,
+  filter,
+  convolution,
+  integer_pack,
+  integer_product,
+  integer_filter,
+  integer_convolution
+};
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 

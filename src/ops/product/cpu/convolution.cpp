@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
+#include "ops/product/cpu/boxes.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
 #include "ops/product/cpu/windows.h"
@@ -19,12 +19,6 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-// Of a tile: what is computed, the copied part of the image and the strips of a block share a second-level cache.
-constexpr std::int64_t kMostRows = 256;
-constexpr std::int64_t kMostColumns = 512;
-constexpr std::int64_t kMostTotals = 1 << 16;
-constexpr std::int64_t kMostCopied = 1 << 16;
-
 constexpr std::size_t kInput = 0;
 constexpr std::size_t kFilter = 1;
 constexpr std::size_t kBias = 2;
@@ -36,113 +30,8 @@ f32 load(const std::byte* from) {
   return value;
 }
 
-// How the outputs of one group and class are cut. Other classes have at most as many outputs as the first.
-struct ConvolutionTiles {
-  std::int64_t rows;
-  std::int64_t count[kWindowAxes];  // pixels along each dimension
-  std::int64_t down;                // tiles
-  std::int64_t across[kWindowAxes];
-
-  [[nodiscard]] std::int64_t columns() const { return count[0] * count[1] * count[2]; }
-  [[nodiscard]] std::int64_t boxes() const { return across[0] * across[1] * across[2]; }
-};
-
-// Whole rows of pixels if they are short enough, and whole slices of rows.
-ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, std::int64_t strip,
-                            std::int64_t most_rows, std::int64_t most_columns) {
-  ConvolutionTiles tiles{};
-  tiles.rows = even_part(step.rows, most_rows, strip);
-  tiles.down = parts_of(step.rows, tiles.rows);
-  std::int64_t most = most_columns;
-  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
-    const std::int64_t outputs = classes.axes[i].outputs;
-    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, most), 1);
-    tiles.across[i] = parts_of(outputs, tiles.count[i]);
-    most = tiles.across[i] == 1 ? most / outputs : 1;
-  }
-  return tiles;
-}
-
-WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, std::int64_t number) {
-  WindowTile box{};
-  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
-    box.first[i] = number % tiles.across[i] * tiles.count[i];
-    box.count[i] = std::max<std::int64_t>(0, std::min(tiles.count[i], classes.axes[i].outputs - box.first[i]));
-    number /= tiles.across[i];
-  }
-  return box;
-}
-
-// The channels of a block of so many factors, at most.
-std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps) {
-  return taps == 0 ? 0 : std::min(step.channels, (kProductBlock + taps - 2) / taps + 1);
-}
-
-// A class with the most outputs that any has. Along dimension i it has the most taps, or the fewest if bit i is set.
-WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
-  WindowClasses classes{};
-  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-    const WindowAxis& axis = windows.axes[i];
-    const bool is_backward = windows.is_backward != 0;
-    WindowClass& made = classes.axes[i];
-    made = window_class(windows, i, 0);
-    made.taps = taps_of_group(windows, i, (bits >> i & 1) != 0 ? tap_groups(windows, i) - 1 : 0);
-    made.tap_move = is_backward ? axis.dilation / std::gcd(axis.dilation, axis.stride) : axis.dilation;
-  }
-  return classes;
-}
-
-// Elements of the image that a tile needs for a block, at most.
-std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles) {
-  std::int64_t most = 0;
-  for (std::uint32_t bits = 0; bits < 1U << kWindowAxes; ++bits) {
-    const WindowClasses classes = extreme_classes(step.windows, bits);
-    const WindowTile box{.first = {}, .count = {tiles.count[0], tiles.count[1], tiles.count[2]}};
-    most = std::max(most, channels_of_block(step, classes.taps()) * window_plane(classes, box).elements());
-  }
-  return most;
-}
-
 // Whether the kernels read the copied part of the image itself.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
-
-ConvolutionTiles cut(const ConvolutionStep& step, const ProductKernels* kernels, unsigned threads) {
-  const WindowClasses classes = extreme_classes(step.windows, 0);
-  const std::int64_t strip = kernels != nullptr ? kernels->strip : 1;
-  const std::int64_t panel = kernels != nullptr ? kernels->panel : 1;
-  std::int64_t most_rows = kMostRows;
-  std::int64_t most_columns = std::clamp(kMostTotals / std::min(step.rows, kMostRows), kMostColumns / 2,
-                                         by_lines(step) ? 8 * kMostColumns : kMostColumns);
-  const std::int64_t matrices = step.images * step.groups * all_window_classes(step.windows);
-  while (true) {
-    const ConvolutionTiles tiles = cut_evenly(step, classes, strip, most_rows, most_columns);
-    const std::int64_t copied = kernels != nullptr ? copied_elements(step, tiles) : 0;
-    if (copied > kMostCopied && most_columns > 2 * panel) {
-      most_columns /= 2;
-      continue;
-    }
-    const std::int64_t pieces = tiles.down * tiles.boxes() * matrices;
-    const std::int64_t work = tiles.rows * tiles.columns() * std::max<std::int64_t>(step.channels * classes.taps(), 1);
-    if (threads == 1 || work < 2 * kLeastWork || pieces >= 4 * std::int64_t{threads}) {
-      return tiles;
-    }
-    if (tiles.columns() > 4 * panel) {
-      most_columns = std::min(most_columns, tiles.columns()) / 2;
-    } else if (tiles.rows > 4 * strip && pieces < 2 * std::int64_t{threads}) {
-      most_rows = tiles.rows / 2;
-    } else {
-      return tiles;
-    }
-  }
-}
-
-// Whether rows of pixels are computed as one row, with the elements that lie between them in the copy: if they are
-// short and few elements lie there.
-constexpr std::int64_t kShortRow = 32;
-std::int64_t most_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
-bool joins_rows(const WindowPlane& plane, std::int64_t length) {
-  return plane.row_step <= length + most_between(length);
-}
 
 // What a thread needs beside the operands, in bytes from the beginning of its memory.
 struct ConvolutionBuffers {
@@ -157,8 +46,7 @@ struct ConvolutionBuffers {
     constexpr std::int64_t kAlignment = 64;
     const std::int64_t width = kernels != nullptr ? kernels->panel : 1;
     const auto aligned = [](std::int64_t elements) { return parts_of(elements * kBytes, kAlignment) * kAlignment; };
-    const std::int64_t between = by_lines(step) ? most_between(kShortRow) : 0;
-    row_step = parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), width) * width;
+    row_step = totals_row(tiles, by_lines(step), width);
     totals = 0;
     offsets = aligned(tiles.rows * row_step);
     copied = offsets;
@@ -166,7 +54,7 @@ struct ConvolutionBuffers {
     all = offsets;
     if (kernels != nullptr) {
       copied += kProductBlock * static_cast<std::int64_t>(sizeof(std::int64_t));
-      panel = copied + aligned(copied_elements(step, tiles) + 2 * width);
+      panel = copied + aligned(copied_elements(step, tiles, kProductBlock) + 2 * width);
       all = panel + aligned(kProductBlock * width + width);
     }
   }
@@ -190,9 +78,6 @@ class ConvolutionRun final : public cpu::Prepared {
         target_(machine.target),
         has_bias_(has_bias) {}
 
-  static std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles) {
-    return step.images * step.groups * all_window_classes(step.windows) * tiles.down * tiles.boxes();
-  }
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_));
@@ -360,27 +245,21 @@ class ConvolutionRun final : public cpu::Prepared {
   // One strip of few rows.
   void add_lines(const Place& place, const PackedStrips& a, const WindowColumns& b, const TileTotals& tile) const {
     const std::int64_t* const count = place.box.count;
-    const bool is_joined = joins_rows(place.plane, count[2]);
-    const std::int64_t lines = is_joined ? 1 : count[1];
-    const std::int64_t length = is_joined ? (count[1] - 1) * place.plane.row_step + count[2] : count[2];
-    const std::int64_t step = is_joined ? place.plane.row_step : count[2];  // from a row to the next in the totals
+    const BoxLines lines(place.plane, place.box);
     const auto* const copied = reinterpret_cast<const f32*>(b.copied);
     for (std::int64_t first = 0; first < place.depth; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, place.depth - first);
       b.begin(first, depth);
       for (std::int64_t i = 0; i < count[0]; ++i) {
-        for (std::int64_t j = 0; j < lines; ++j) {
+        for (std::int64_t j = 0; j < lines.count; ++j) {
           lines_[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + place.plane.offset_of_row(i, j),
-                                b.offsets, depth, tile.first + (i * count[1] + j) * step, tile.row_step, length,
-                                first == 0);
+                                b.offsets, depth, tile.first + lines.place(place.box, i, j), tile.row_step,
+                                lines.length, first == 0);
         }
       }
     }
-    for (std::int64_t row = 0; is_joined && row < tile.rows; ++row) {
-      f32* const totals = tile.first + row * tile.row_step;
-      for (std::int64_t i = 1; i < count[0] * count[1]; ++i) {
-        std::copy_n(totals + i * step, count[2], totals + i * count[2]);  // never to a higher address
-      }
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+      lines.close_up(place.box, tile.first + row * tile.row_step);
     }
   }
 
@@ -426,36 +305,18 @@ class ConvolutionRun final : public cpu::Prepared {
 
   // The pixels of one channel; `to` is the channel's first.
   void write_row(const Place& place, f32* made, const std::byte* bias, std::byte* to) const {
-    const auto step_along = [&](std::uint32_t i) {
-      return place.classes.axes[i].output_stride * step_.windows.axes[i].output_step;
-    };
-    const auto first_along = [&](std::uint32_t i) {
-      return place.classes.axes[i].first_output * step_.windows.axes[i].output_step +
-             place.box.first[i] * step_along(i);
-    };
-    const std::int64_t* const count = place.box.count;
-    const std::int64_t length = count[2];
-    const std::int64_t step = step_along(2);
-    to += first_along(0) + first_along(1) + first_along(2);
-    const bool is_contiguous = step == kBytes || length == 1;
-    if (is_contiguous && (count[1] == 1 || step_along(1) == length * kBytes) &&
-        (count[0] == 1 || step_along(0) == count[1] * length * kBytes)) {
-      scale_row(made, bias, place.box.outputs(), to);
-      return;
-    }
-    for (std::int64_t i = 0; i < count[0]; ++i) {
-      for (std::int64_t j = 0; j < count[1]; ++j, made += length) {
-        std::byte* const row = to + i * step_along(0) + j * step_along(1);
-        if (is_contiguous) {
-          scale_row(made, bias, length, row);
-          continue;
-        }
-        scale_row(made, bias, length, reinterpret_cast<std::byte*>(made));
-        for (std::int64_t pixel = 0; pixel < length; ++pixel) {
-          std::memcpy(row + pixel * step, made + pixel, sizeof(f32));
-        }
-      }
-    }
+    for_each_run(step_, place.classes, place.box, kBytes,
+                 [&](std::int64_t pixel, std::int64_t count, std::int64_t offset, std::int64_t step) {
+                   f32* const totals = made + pixel;
+                   if (step == kBytes) {
+                     scale_row(totals, bias, count, to + offset);
+                     return;
+                   }
+                   scale_row(totals, bias, count, reinterpret_cast<std::byte*>(totals));
+                   for (std::int64_t i = 0; i < count; ++i) {
+                     std::memcpy(to + offset + i * step, totals + i, sizeof(f32));
+                   }
+                 });
   }
 
   ConvolutionStep step_;
@@ -512,14 +373,11 @@ class FilterRun final : public cpu::Prepared {
  private:
   void pack(const std::byte* from, const WindowTaps* taps, std::int64_t depth, std::int64_t rows, f32* to) const {
     const WindowAxis* const axes = step_.windows.axes;
-    // Whether the factors of a row follow one another in the filter, whatever dimensions have one tap.
-    std::int64_t near = kBytes;
-    bool is_contiguous = true;
-    for (std::uint32_t i = kWindowAxes; i-- > 0; near *= axes[i].taps) {
-      is_contiguous =
-          is_contiguous && taps[i].count == axes[i].taps && (axes[i].taps == 1 || axes[i].filter_step == near);
+    bool has_all = true;
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      has_all = has_all && taps[i].count == axes[i].taps;
     }
-    if (is_contiguous && (step_.channels == 1 || step_.filter_channel == near)) {
+    if (has_all && is_contiguous_filter(step_, kBytes)) {
       pack_panel(kernels_, from, kBytes, step_.filter_row, depth, rows, rows, to);
       return;
     }
@@ -561,14 +419,16 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
   } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  const ConvolutionTiles tiles = cut(step, kernels, machine.threads);
-  const std::int64_t work = std::max<std::int64_t>(
-      1, tiles.rows * tiles.columns() * step.channels * step.taps() / all_window_classes(step.windows));
-  const std::int64_t all = ConvolutionRun::all_tiles(step, tiles);
-  const std::int64_t tiles_of_piece =
-      std::clamp<std::int64_t>(kLeastWork / work, 1, parts_of(all, 4 * std::int64_t{machine.threads}));
+  const ConvolutionTiles tiles = cut(step,
+                                     {.strip = kernels != nullptr ? kernels->strip : 1,
+                                      .panel = kernels != nullptr ? kernels->panel : 1,
+                                      .block = kernels != nullptr ? kProductBlock : 0,
+                                      .by_lines = by_lines(step),
+                                      .least_work = kLeastWork},
+                                     machine.threads);
   return std::make_unique<ConvolutionRun>(step, kernels, flat.operands[kBias].slot != kAbsentSlot, tiles,
-                                          tiles_of_piece, machine, std::move(after));
+                                          tiles_of_piece(step, tiles, kLeastWork, machine.threads), machine,
+                                          std::move(after));
 }
 
 }  // namespace anydml

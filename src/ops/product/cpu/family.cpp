@@ -13,6 +13,7 @@
 #include "base/float_bits.h"
 #include "ops/product/cpu/convolution.h"
 #include "ops/product/cpu/integer.h"
+#include "ops/product/cpu/integer_convolution.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
@@ -351,6 +352,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
   if (kind == ProductKind::filter || kind == ProductKind::convolution) {
     return prepare_convolution(flat, kernels, machine, std::move(neighbours.after));
+  }
+  if (kind == ProductKind::integer_filter || kind == ProductKind::integer_convolution) {
+    return prepare_integer_convolution(flat, machine, std::move(neighbours.after));
   }
   if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
     return prepare_integer_product(flat, machine, std::move(neighbours));

@@ -22,10 +22,8 @@ namespace {
 
 // Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
 constexpr TileLimits kMost = {.rows = 24, .columns = 1024, .least_work = 2'000'000};
-constexpr std::int64_t kDepthBlock = 2048;      // a multiple of kDepthUnit
 constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
-constexpr std::int64_t kWord = 4;
 constexpr std::size_t kAlignment = 64;
 
 template <class T>
@@ -35,35 +33,10 @@ T load(const std::byte* from) {
   return value;
 }
 
-// The bytes of A or B as they are packed for the kernels.
-BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed, bool wants_signed) {
-  return {.rows = &rows, .group = kernels.group, .flip = byte_flip(is_signed, wants_signed)};
-}
-
-// Ones, which the kernels multiply to find sums of rows or columns.
-void fill_ones(u8* to, std::int64_t count) { std::memset(to, 1, static_cast<std::size_t>(count)); }
-
 // The k of a block, for tiles of so many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {
   const std::int64_t most = kMost.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
   return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
-}
-
-constexpr u32 kNoStart[64] = {};  // for the widest panel
-
-// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, of which one side is
-// ones for kDepthBlock of k.
-void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
-            std::int64_t b_step, std::int64_t depth, u32* sums) {
-  for (std::int64_t k = 0; k < depth; k += kDepthBlock) {
-    kernels.multiply(rows, {.a = a + k * a_step,
-                            .b = b + k * b_step,
-                            .groups = parts_of(std::min(kDepthBlock, depth - k), kernels.group),
-                            .start = kNoStart,
-                            .totals = sums,
-                            .totals_step = kernels.panel,
-                            .is_first = k == 0});
-  }
 }
 
 // What a piece needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
@@ -371,6 +344,7 @@ class IntegerRun final : public cpu::Prepared {
                    .column_zeros = work.has_column_zeros ? at<u32>(work, buffers_.column_zeros) : nullptr,
                    .zero = 0,
                    .rest = 0,
+                   .plus = 0,
                    .factors = at<f32>(work, buffers_.factors),
                    .zeros = at<i32>(work, buffers_.zeros),
                    .count = place.columns};

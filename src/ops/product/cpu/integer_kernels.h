@@ -56,15 +56,16 @@ struct IntegerKernels {
 };
 
 // A row of totals and what becomes of it. A total is corrected for the zero points first, modulo 2^32: by
-// - zero * column_sums[i] - column_zeros[i] * rest.
+// plus - zero * column_sums[i] - column_zeros[i] * rest.
 struct IntegerRow {
   const u32* totals;
   const u32* column_sums;   // null: no zero point of a row counts, and none of a column
   const u32* column_zeros;  // the zero points of the columns; null: all are 0
   u32 zero;                 // the zero point of the row
   u32 rest;                 // the sum of the row, less depth * zero
-  const f32* factors;       // for each column
-  const i32* zeros;         // the zero points of the output, for each column
+  u32 plus;
+  const f32* factors;  // for each column
+  const i32* zeros;    // the zero points of the output, for each column
   std::int64_t count;
 };
 
@@ -89,6 +90,14 @@ struct IntegerRows {
 inline constexpr std::int64_t kInterleaved = 8;
 
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
+
+// Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. They are put to the
+// totals if this is the first part of k, and added to them otherwise. Weights are the differences of two bytes. Less
+// than kIntegerLineSlack bytes after the last element are read too; no totals are written but those of the elements.
+using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,
+                             u32* totals, std::int64_t count, bool is_first) noexcept;
+inline constexpr std::int64_t kIntegerLineSlack = 64;
+[[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // whether the bytes are signed
 
 // The best of a target's on this machine, which has it.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);

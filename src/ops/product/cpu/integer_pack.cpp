@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/product/cpu/tiles.h"
+
 namespace anydml {
 namespace {
 
@@ -79,6 +81,21 @@ void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
     const std::int64_t columns = std::min(to.width, count - column);
     pack_panel_bytes(packing, from + column * stride, k_stride, stride, depth,
                      std::clamp<std::int64_t>(done - column, 0, columns), columns, to.width, panel);
+  }
+}
+
+void fill_ones(u8* to, std::int64_t count) noexcept { std::memset(to, 1, static_cast<std::size_t>(count)); }
+
+void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
+            std::int64_t b_step, std::int64_t depth, u32* sums) noexcept {
+  for (std::int64_t k = 0; k < depth; k += kDepthBlock) {
+    kernels.multiply(rows, {.a = a + k * a_step,
+                            .b = b + k * b_step,
+                            .groups = parts_of(std::min(kDepthBlock, depth - k), kernels.group),
+                            .start = kNoStart,
+                            .totals = sums,
+                            .totals_step = kernels.panel,
+                            .is_first = k == 0});
   }
 }
 

@@ -30,4 +30,22 @@ void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
   return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
 }
 
+// The bytes of A or B as they are packed for the kernels.
+[[nodiscard]] inline BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed,
+                                            bool wants_signed) {
+  return {.rows = &rows, .group = kernels.group, .flip = byte_flip(is_signed, wants_signed)};
+}
+
+inline constexpr std::int64_t kWord = 4;           // the bytes of a total
+inline constexpr std::int64_t kDepthBlock = 2048;  // a multiple of kDepthUnit
+inline constexpr u32 kNoStart[64] = {};            // for the widest panel
+
+// Ones, which the kernels multiply to find sums of rows or columns.
+void fill_ones(u8* to, std::int64_t count) noexcept;
+
+// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, of which one side is
+// ones for kDepthBlock of k.
+void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
+            std::int64_t b_step, std::int64_t depth, u32* sums) noexcept;
+
 }  // namespace anydml

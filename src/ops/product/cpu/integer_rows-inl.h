@@ -3,7 +3,7 @@
 // namespace, after ops/product/cpu/integer_kernels.h, ops/product/scalar/integer.h and backend/cpu/loops.h; no guard.
 
 inline i32 corrected(const IntegerRow& row, std::int64_t i) {
-  u32 total = row.totals[i];
+  u32 total = row.totals[i] + row.plus;
   if (row.column_sums != nullptr) {
     total -= row.zero * row.column_sums[i];
   }
@@ -20,17 +20,18 @@ inline void each_total(const IntegerRow& given, Store store) {
   if (row.column_zeros != nullptr) {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < row.count; ++i) {
-      store(i, static_cast<i32>(row.totals[i] - row.zero * row.column_sums[i] - row.column_zeros[i] * row.rest));
+      store(i, static_cast<i32>(row.totals[i] + row.plus - row.zero * row.column_sums[i] -
+                                row.column_zeros[i] * row.rest));
     }
   } else if (row.column_sums != nullptr) {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < row.count; ++i) {
-      store(i, static_cast<i32>(row.totals[i] - row.zero * row.column_sums[i]));
+      store(i, static_cast<i32>(row.totals[i] + row.plus - row.zero * row.column_sums[i]));
     }
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < row.count; ++i) {
-      store(i, static_cast<i32>(row.totals[i]));
+      store(i, static_cast<i32>(row.totals[i] + row.plus));
     }
   }
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// How the outputs of a convolution are cut into tiles, each of which is some output channels of a group by a box of the
+// pixels of an image.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/product/cpu/tiles.h"
+#include "ops/product/cpu/windows.h"
+#include "ops/product/step.h"
+
+namespace anydml {
+
+// How the outputs of one group and class are cut. Other classes have at most as many outputs as the first.
+struct ConvolutionTiles {
+  std::int64_t rows;
+  std::int64_t count[kWindowAxes];  // pixels along each dimension
+  std::int64_t down;                // tiles
+  std::int64_t across[kWindowAxes];
+
+  [[nodiscard]] std::int64_t columns() const { return count[0] * count[1] * count[2]; }
+  [[nodiscard]] std::int64_t boxes() const { return across[0] * across[1] * across[2]; }
+};
+
+struct ConvolutionLimits {
+  std::int64_t strip;  // the units of rows and columns
+  std::int64_t panel;
+  std::int64_t block;       // the values of k for which a part of the image is copied at a time; 0: nothing is copied
+  bool by_lines;            // whether kernels read the copied part of the image itself
+  std::int64_t least_work;  // multiply-adds of a piece
+};
+
+[[nodiscard]] ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, unsigned threads);
+
+[[nodiscard]] WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, std::int64_t number);
+
+// Elements of the image that a tile needs for a block, at most.
+[[nodiscard]] std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles,
+                                           std::int64_t block);
+
+// Tiles that are one piece of work: fewer where they are large.
+[[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
+                                          std::int64_t least_work, unsigned threads);
+
+[[nodiscard]] inline std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles) {
+  return step.images * step.groups * all_window_classes(step.windows) * tiles.down * tiles.boxes();
+}
+
+// The lines that kernels read in the copied part of the image. Short rows of pixels are computed as one row, with the
+// elements that lie between them in the copy, if few elements lie there.
+struct BoxLines {
+  bool is_joined;
+  std::int64_t count;   // lines of a slice
+  std::int64_t length;  // of a line
+  std::int64_t step;    // from a row of pixels to the next in the totals
+
+  static constexpr std::int64_t kShortRow = 32;
+  static constexpr std::int64_t most_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
+
+  BoxLines(const WindowPlane& plane, const WindowTile& box)
+      : is_joined(plane.row_step <= box.count[2] + most_between(box.count[2])),
+        count(is_joined ? 1 : box.count[1]),
+        length(is_joined ? (box.count[1] - 1) * plane.row_step + box.count[2] : box.count[2]),
+        step(is_joined ? plane.row_step : box.count[2]) {}
+
+  // Where a line's first total is.
+  [[nodiscard]] std::int64_t place(const WindowTile& box, std::int64_t i, std::int64_t j) const {
+    return (i * box.count[1] + j) * step;
+  }
+  // Removes from the totals what lay between rows.
+  template <class T>
+  void close_up(const WindowTile& box, T* totals) const {
+    for (std::int64_t i = 1; is_joined && i < box.count[0] * box.count[1]; ++i) {
+      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never to a higher address
+    }
+  }
+};
+
+// Totals of a row of a tile, in elements: a multiple of `unit`.
+[[nodiscard]] inline std::int64_t totals_row(const ConvolutionTiles& tiles, bool by_lines, std::int64_t unit) {
+  const std::int64_t between = by_lines ? BoxLines::most_between(BoxLines::kShortRow) : 0;
+  return parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
+}
+
+// Calls use(pixel, count, offset, step) for runs of a box's pixels: `count` of them from number `pixel` of the box on
+// are `offset` bytes from the channel's first output, and `step` bytes apart. bytes: of an element.
+template <class Use>
+void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, const WindowTile& box, std::int64_t bytes,
+                  Use use) {
+  const auto step_along = [&](std::uint32_t i) {
+    return classes.axes[i].output_stride * step.windows.axes[i].output_step;
+  };
+  std::int64_t first = 0;
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    first += classes.axes[i].first_output * step.windows.axes[i].output_step + box.first[i] * step_along(i);
+  }
+  const std::int64_t* const count = box.count;
+  const std::int64_t length = count[2];
+  const std::int64_t apart = length == 1 ? bytes : step_along(2);
+  if (apart == bytes && (count[1] == 1 || step_along(1) == length * bytes) &&
+      (count[0] == 1 || step_along(0) == count[1] * length * bytes)) {
+    use(std::int64_t{0}, box.outputs(), first, bytes);
+    return;
+  }
+  for (std::int64_t i = 0; i < count[0]; ++i) {
+    for (std::int64_t j = 0; j < count[1]; ++j) {
+      use((i * count[1] + j) * length, length, first + i * step_along(0) + j * step_along(1), apart);
+    }
+  }
+}
+
+// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap, and the channels
+// do.
+[[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
+  std::int64_t near = bytes;
+  for (std::uint32_t i = kWindowAxes; i-- > 0; near *= step.windows.axes[i].taps) {
+    if (step.windows.axes[i].taps != 1 && step.windows.axes[i].filter_step != near) {
+      return false;
+    }
+  }
+  return step.channels == 1 || step.filter_channel == near;
+}
+
+}  // namespace anydml

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They become INTEGER_FILTER, which packs the filter for kernels
+// and runs once where the filter is known beforehand, and INTEGER_CONVOLUTION, which gives the output itself.
+#include <cstring>
+
+#include "ops/product/integer.h"
+#include "ops/product/integer_step.h"
+#include "ops/product/internal.h"
+#include "plan/reshape.h"
+#include "text/format.h"
+
+namespace anydml::products {
+namespace {
+
+constexpr facts::Operator kFilterPart = internal_operator("INTEGER_FILTER");
+constexpr facts::Operator kConvolutionPart = internal_operator("INTEGER_CONVOLUTION");
+
+// Of the two internal operators.
+struct IntegerConvolutionParameters {
+  ConvolutionParameters convolution;
+  IntegerFinish finish;
+  std::uint32_t unused;
+};
+
+IntegerConvolutionParameters parameters_of(const OpDesc& internal) {
+  IntegerConvolutionParameters parameters;
+  std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
+  return parameters;
+}
+
+// The packed filter, of the filter's type, so that its signs are known.
+Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std::int64_t groups) {
+  TensorDesc packed{.type = filter.type, .rank = 1};
+  const std::int64_t rows = filter.sizes[0] / groups;
+  const std::int64_t depth = rows == 0 ? 0 : element_count(filter) / filter.sizes[0];
+  std::int64_t most = 0;  // no group has more bytes
+  const bool fits = !__builtin_mul_overflow(rows + kFilterRowUnit, depth + 2 * kDepthUnit, &most) &&
+                    !__builtin_mul_overflow(most, groups, &most);
+  packed.sizes[0] = fits ? groups * integer_filter_bytes(rows, depth) : 0;
+  if (!fits || !set_packed_strides(packed)) {
+    return Error{ErrorKind::out_of_memory, format_text("{}: FilterTensor is too large to be packed", desc.op->name)};
+  }
+  return packed;
+}
+
+// The bytes from the number of one output channel to that of the next. One dimension at most is not 1.
+std::int64_t channel_step(const TensorDesc& tensor) {
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.sizes[i] != 1) {
+      return step_of(tensor, i);
+    }
+  }
+  return 0;
+}
+
+IntegerConvolutionStep make_step(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  const IntegerConvolutionParameters parameters = parameters_of(desc);
+  IntegerConvolutionStep step{};
+  step.finish = parameters.finish;
+  if (desc.op == &kFilterPart) {
+    step.convolution = make_convolution_step(parameters.convolution, nullptr, &tensors[0].tensor, nullptr, nullptr);
+    step.convolution.kind = ProductKind::integer_filter;
+    step.signed_filter = is_signed_byte(tensors[0].tensor.type) ? 1 : 0;
+    return step;
+  }
+  // The tensor of an operand; null if it is absent.
+  const auto tensor = [&](IntegerOperand operand) {
+    const auto position = static_cast<std::size_t>(operand);
+    return desc.tensors[position].present ? &tensors[position].tensor : nullptr;
+  };
+  const auto step_along = [&](IntegerOperand operand) {
+    return tensor(operand) != nullptr ? channel_step(*tensor(operand)) : 0;
+  };
+  const TensorDesc* const input = tensor(IntegerOperand::b);
+  const TensorDesc* const output = tensor(IntegerOperand::output);
+  step.convolution =
+      make_convolution_step(parameters.convolution, input, nullptr, tensor(IntegerOperand::bias), output);
+  step.convolution.kind = ProductKind::integer_convolution;
+  step.signed_filter = is_signed_byte(tensor(IntegerOperand::a)->type) ? 1 : 0;
+  step.signed_input = is_signed_byte(input->type) ? 1 : 0;
+  step.signed_output = is_signed_byte(output->type) ? 1 : 0;
+  const auto pixels = without_windows(step.convolution);
+  step.has_windows = pixels ? 0 : 1;
+  step.pixel_step = pixels ? pixels->input : 0;
+  step.filter_zero = step_along(IntegerOperand::a_zero);
+  step.filter_scale = step_along(IntegerOperand::a_scale);
+  return step;
+}
+
+}  // namespace
+
+bool is_integer_convolution_part(const facts::Operator& op) { return &op == &kFilterPart || &op == &kConvolutionPart; }
+
+Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout) {
+  const IntegerConvolutionParameters parameters{
+      .convolution = convolution_parameters(desc), .finish = layout.finish, .unused = 0};
+  const auto bytes = std::as_bytes(std::span(&parameters, 1));
+  PartList list(desc);
+  const auto value = [&](IntegerOperand operand) { return layout.value(desc, operand); };
+  std::uint32_t filter = value(IntegerOperand::a);
+  if (const TensorDesc& given = list.tensor(filter); element_count(given) != 0) {
+    const auto packed = packed_form(desc, given, parameters.convolution.groups);
+    ANYDML_TRY(packed);
+    filter = list.add_internal(kFilterPart, {filter}, std::span(&packed.value(), 1), bytes, true);
+  }
+  const std::uint32_t made =
+      list.add_internal(kConvolutionPart,
+                        {filter, value(IntegerOperand::b), value(IntegerOperand::a_zero), value(IntegerOperand::b_zero),
+                         value(IntegerOperand::a_scale), value(IntegerOperand::b_scale), value(IntegerOperand::bias),
+                         value(IntegerOperand::output_scale), value(IntegerOperand::output_zero)},
+                        std::span(&desc.output().tensor, 1), bytes);
+  list.set_output(0, made);
+  return list.finish();
+}
+
+// The totals are handed on as tiles of rows of INT32, so the pixels must follow one another.
+Joins integer_convolution_joins(const OpDesc& desc) {
+  const bool hands_on = desc.op == &kConvolutionPart && parameters_of(desc).finish == IntegerFinish::int32 &&
+                        is_packed(desc.output().tensor);
+  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+}
+
+void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const IntegerConvolutionStep step = make_step(desc, tensors);
+  Operand operands[kIntegerOperands];
+  std::size_t count = 0;
+  for (const PlacedTensor& tensor : tensors) {
+    operands[count++] = tensor.operand();
+  }
+  plan.add(static_cast<std::uint32_t>(FamilyId::product), std::span(operands, count),
+           std::as_bytes(std::span(&step, 1)));
+}
+
+}  // namespace anydml::products
