@@ -50,7 +50,7 @@ function(anydml_oracle name)
 endfunction()
 
 anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
-anydml_family_test(convolution_test CPU_ONLY AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
+anydml_family_test(convolution_test AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(integer_product_test AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend anydml_graph
   anydml_product anydml_product_cpu)
@@ -65,7 +65,7 @@ anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
-anydml_oracle(convolution CPU_ONLY)
+anydml_oracle(convolution)
 anydml_oracle(gather)
 anydml_oracle(move)
 anydml_oracle(fold)

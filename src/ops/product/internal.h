@@ -45,7 +45,8 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 [[nodiscard]] Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device);
 [[nodiscard]] bool is_convolution_part(const OpDesc& desc);
-void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-[[nodiscard]] Joins convolution_joins(const OpDesc& desc);
+void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors,
+                            Plan& plan);
+[[nodiscard]] Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device);
 
 }  // namespace anydml::products
