@@ -50,12 +50,12 @@ function(anydml_oracle name)
 endfunction()
 
 anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
-anydml_family_test(convolution_test CPU_ONLY AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
+anydml_family_test(convolution_test AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(integer_convolution_test CPU_ONLY AGAIN IntegerConvolution.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
-anydml_family_test(integer_product_test NO_RACES CPU_ONLY AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend anydml_graph
-  anydml_product anydml_product_cpu)
+anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend
+  anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(fold_test NO_RACES LIBRARIES anydml::anydml)
@@ -67,7 +67,7 @@ anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
-anydml_oracle(convolution CPU_ONLY)
+anydml_oracle(convolution)
 anydml_oracle(integer_convolution CPU_ONLY)
 anydml_oracle(gather)
 anydml_oracle(move)
@@ -75,7 +75,7 @@ anydml_oracle(fold)
 anydml_oracle(pool)
 anydml_oracle(normalise)
 anydml_oracle(product)
-anydml_oracle(integer_product CPU_ONLY)
+anydml_oracle(integer_product)
 anydml_oracle(softmax)
 anydml_oracle(reduce)
 anydml_oracle(sort)

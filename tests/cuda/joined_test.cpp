@@ -30,7 +30,7 @@ std::vector<Launched> g_launched;
 std::vector<KernelSource> g_sources;
 std::string g_refused;   // by NVRTC
 bool g_compiles = true;  // whether NVRTC takes any source
-const Machine kMachine{.multiprocessors = 132, .compute_capability = 90};
+const Machine kMachine{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
 
 class RecordedKernels final : public RuntimeKernels {
  public:
@@ -88,7 +88,13 @@ const ReduceKernels& extreme_kernels(FoldId fold, DataType type) { return visit_
 const ReduceKernels& argmax_kernels(DataType type) { return visit_arg_extreme(FoldId::argmax, type, kDescribe); }
 const ReduceKernels& argmin_kernels(DataType type) { return visit_arg_extreme(FoldId::argmin, type, kDescribe); }
 
-cudaError_t start_product(const ProductLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_product(const ProductLaunch&, const TileGrid&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_thin_product(const ProductLaunch&, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_product_sums(const ProductLaunch&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_integer_product(const IntegerLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 
 // The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
 bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
@@ -141,7 +147,7 @@ std::string launched(const std::string& text, const Machine& machine = kMachine)
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
-  const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1}).value();
+  const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .is_gpu = true}).value();
   BackendProgram program;
   if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
       status.code != BackendCode::ok) {
@@ -268,9 +274,65 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   ASSERT_EQ(g_launched.size(), 1U);
   EXPECT_EQ(g_launched[0].blocks, 4U);
   EXPECT_EQ(g_launched[0].threads, 64U);
-  EXPECT_EQ(launched(graph("17000")), "product_tiles<128u, After>");
+  EXPECT_EQ(launched(graph("16896")), "product_tiles<128u, After>");
   expect_compiled();
-  EXPECT_EQ(g_launched[0].blocks, 133U);
+  EXPECT_EQ(g_launched[0].blocks, 132U);
+}
+
+// Few outputs with a long k: blocks of threads share it, and the kernel that adds their sums is the joined one.
+TEST(Joined, TheSumsOfASplitProductAreHandedOn) {
+  EXPECT_EQ(launched("x = input 262144\nw = input 1048576\n"
+                     "p = GEMM x:f32[16,4096] w:f32[4096,64] - -> f32[16,64] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"
+                     "z = ACTIVATION_RELU p:f32[16,64] -> f32[16,64]\nout z\n"),
+            "product_sums<After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 4U);
+  EXPECT_EQ(g_launched[0].threads, 256U);
+}
+
+std::string convolution(const std::string& input, const std::string& filter, const std::string& output,
+                        const std::string& attributes) {
+  return "x = input 3000000\nw = input 12000000\np = CONVOLUTION x:f32" + input + " w:f32" + filter + " - -> f32" +
+         output + " Mode=CROSS_CORRELATION " + attributes + "\nz = ACTIVATION_RELU p:f32" + output + " -> f32" +
+         output + "\nout z\n";
+}
+
+TEST(Joined, AConvolutionHandsItsOutputsOn) {
+  const std::string forward =
+      "Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=0,0 GroupCount=";
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,3,3]", "[1,8,6,6]", forward + "1")),
+            "convolution_tiles<64u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 1U);
+  EXPECT_EQ(launched(convolution("[2,1,90,90]", "[128,1,3,3]", "[2,128,90,90]", forward + "1")),
+            "convolution_tiles<128u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 127U);
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,1,3,3]", "[1,8,6,6]", forward + "8")), "convolution_direct<After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 8U);
+  EXPECT_EQ(g_launched[0].threads, 32U);
+  EXPECT_EQ(launched(convolution("[1,512,7,7]", "[512,512,3,3]", "[1,512,7,7]", forward + "1")),
+            "convolution_sums<After>");
+  expect_compiled();
+  // Four classes of outputs are one launch; a filter of one tap is a product.
+  const std::string backward =
+      "Direction=BACKWARD Strides=2,2 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=1,1 GroupCount=1";
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,3,3]", "[1,8,12,12]", backward)), "convolution_tiles<64u, After>");
+  EXPECT_EQ(g_launched[0].blocks, 4U);
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,1,1]", "[1,8,6,6]",
+                                 "Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=0,0 EndPadding=0,0 "
+                                 "OutputPadding=0,0 GroupCount=1")),
+            "product_tiles<64u, After>");
+}
+
+TEST(Joined, AnIntegerProductHandsItsOutputsOn) {
+  EXPECT_EQ(launched("x = input 1200\nw = input 900\n"
+                     "p = MATRIX_MULTIPLY_INTEGER x:u8[40,30] - w:i8[30,30] - -> i32[40,30]\n"
+                     "y = CAST p:i32[40,30] -> f32[40,30]\nout y\n"),
+            "integer_tiles<64u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 1U);
 }
 
 TEST(Joined, BlocksHaveAPrologueAndTheirCombinationAnEpilogue) {

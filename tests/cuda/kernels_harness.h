@@ -24,6 +24,8 @@ void check_programs();
 void check_small_tasks();
 void check_modulus();
 void check_products();
+void check_convolutions();
+void check_integer_products();
 void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
 void check_moves();
 void check_normalisations();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products on the device against their definition on the host, by bits: sizes around the edges of tiles, steps and
-// blocks, any layout, with C and without, some matrices at a time. The bytes between the outputs must stay.
+// blocks, any layout, with C and without, some matrices at a time. The bytes between the outputs must stay. The kernels
+// are chosen as for a device of this many multiprocessors, or of fewer.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -39,6 +40,7 @@ class ProductCheck {
     for (std::byte* const memory : device_) {
       (void)cudaFree(memory);
     }
+    (void)cudaFree(workspace_);
   }
 
   // plain: packed, at the start of memory.
@@ -147,7 +149,11 @@ class ProductCheck {
                                 {.slot = 3, .type = DataType::FLOAT32, .offset = 0}};
     const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&step, 1))};
     const char* why = nullptr;
-    const auto prepared = product_family.prepare(flat, machine_of_tests(), {}, &why);
+    Machine machine = machine_of_tests();
+    if (random_() % 3 == 0) {
+      machine.multiprocessors = static_cast<u32>(1 + random_() % 8);
+    }
+    const auto prepared = product_family.prepare(flat, machine, {}, &why);
     if (prepared == nullptr) {
       complain(why);
       return;
@@ -156,7 +162,12 @@ class ProductCheck {
     for (std::size_t i = 0; i < kOperands; ++i) {
       bases[i] = i == kC && !has_c ? nullptr : device_[i] + base_[i];
     }
-    CHECK(prepared->launch(bases, nullptr, nullptr));
+    if (prepared->workspace_bytes() > workspace_bytes_) {
+      (void)cudaFree(workspace_);
+      workspace_bytes_ = prepared->workspace_bytes();
+      CHECK(cudaMalloc(&workspace_, workspace_bytes_));
+    }
+    CHECK(prepared->launch(bases, workspace_, nullptr));
     std::vector<std::byte> found(used_[kOutput].bytes);
     CHECK(cudaMemcpy(found.data(), device_[kOutput] + used_[kOutput].first, found.size(), cudaMemcpyDeviceToHost));
     for (std::int64_t batch = 0; batch < step.batches; ++batch) {
@@ -204,6 +215,8 @@ class ProductCheck {
   std::byte* device_[kOperands] = {};
   std::int64_t base_[kOperands] = {};  // where the element at index 0 is
   Bytes used_[kOperands];
+  std::byte* workspace_ = nullptr;
+  u64 workspace_bytes_ = 0;
 };
 
 }  // namespace
@@ -214,6 +227,9 @@ void check_products() {
   for (const std::int64_t depth : kDepths) {
     check.run(draw(kSides), draw(kSides), depth, {}, true);
     check.run(draw(kSides), draw(kSides), depth, {3}, true);
+  }
+  for (int n = 0; n < 8; ++n) {  // k is split
+    check.run(draw(kSides), draw(kSides), 1024 + draw(kDepths), {}, n % 2 == 0);
   }
   for (int n = 0; n < (g_quick ? 30 : 600); ++n) {
     std::vector<std::int64_t> batches;
@@ -231,6 +247,9 @@ void check_products() {
     check.run(1, 100'000, 40, {}, true);
     check.run(100'000, 1, 40, {}, true);
     check.run(2, 3, 1000, {5000}, true);
+    check.run(1, 3000, 1500, {}, true);  // thin ones
+    check.run(3000, 3, 1500, {}, true);
+    check.run(4, 3001, 1500, {}, false);
     report("products, large", check.elements, check.different - before);
   }
 }

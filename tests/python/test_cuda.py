@@ -215,8 +215,7 @@ def test_out_and_in_place(on, modulus, kind):
         modulus(on.put(a), on.put(b), out=on.put(a[:10]))
 
 
-CPU_ONLY = {"CONVOLUTION", "CONVOLUTION_INTEGER", "MATRIX_MULTIPLY_INTEGER", "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
-            "QUANTIZED_LINEAR_CONVOLUTION", "QUANTIZED_LINEAR_MATRIX_MULTIPLY"}
+CPU_ONLY = {"CONVOLUTION_INTEGER", "QUANTIZED_LINEAR_CONVOLUTION"}
 
 
 def test_every_operator_by_name(on):

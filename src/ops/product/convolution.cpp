@@ -250,7 +250,11 @@ ProductStep as_product(const ConvolutionStep& from, const PixelSteps& pixels) {
   step.rows = from.rows;
   step.columns = from.pixels();
   step.depth = from.channels;
-  step.a = {.row = from.channels * kBytes, .column = kBytes, .batch = {0, from.rows * from.channels * kBytes}};
+  if (from.strip != 0) {
+    step.a = {.row = from.channels * kBytes, .column = kBytes, .batch = {0, from.rows * from.channels * kBytes}};
+  } else {
+    step.a = {.row = from.filter_row, .column = from.filter_channel, .batch = {0, from.filter_group}};
+  }
   step.b = {.row = from.input_channel,
             .column = pixels.input,
             .batch = {from.input_image, from.channels * from.input_channel}};
@@ -331,7 +335,8 @@ Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device
   return finished(list, desc, value);
 }
 
-void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors,
+                            Plan& plan) {
   const auto family = static_cast<std::uint32_t>(FamilyId::product);
   if (desc.op == &kFilterPart) {
     ConvolutionStep step = make_convolution_step(parameters_of(desc), nullptr, &tensors[0].tensor, nullptr, nullptr);
@@ -346,7 +351,7 @@ void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> te
       make_convolution_step(parameters, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
                             desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
   step.kind = ProductKind::convolution;
-  if (const auto pixels = without_windows(step); pixels && is_packed_filter) {
+  if (const auto pixels = without_windows(step); pixels && (is_packed_filter || device.is_gpu)) {
     const ProductStep product = as_product(step, *pixels);
     const Operand operands[] = {tensors[kFilter].operand(), tensors[kInput].operand(), tensors[kBias].operand(),
                                 tensors.back().operand()};
@@ -358,10 +363,11 @@ void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> te
   plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// The elements of the output are handed on as tiles of rows, so the pixels of a class must follow one another.
-Joins convolution_joins(const OpDesc& desc) {
+// A CPU hands the elements of the output on as tiles of rows, so the pixels of a class must follow one another. A GPU
+// hands them on one by one.
+Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
   const bool hands_on = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
-                        all_window_classes(parameters_of(desc).windows) == 1;
+                        (device.is_gpu || all_window_classes(parameters_of(desc).windows) == 1);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 

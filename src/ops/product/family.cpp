@@ -157,9 +157,9 @@ ProductStep make_pack(const OpDesc& desc, std::span<const PlacedTensor> tensors)
   return step;
 }
 
-void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan) {
   if (products::is_convolution_part(desc)) {
-    products::lower_convolution_part(desc, tensors, plan);
+    products::lower_convolution_part(desc, device, tensors, plan);
     return;
   }
   if (is_integer_product(*desc.op)) {
@@ -180,9 +180,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 }
 
 // The elements of the output are handed on as tiles of rows, so its rows must follow one another.
-Joins joins(const OpDesc& desc, const DeviceTraits&) {
+Joins joins(const OpDesc& desc, const DeviceTraits& device) {
   if (products::is_convolution_part(desc)) {
-    return products::convolution_joins(desc);
+    return products::convolution_joins(desc, device);
   }
   if (is_integer_product(*desc.op)) {
     return integer_product_joins(desc);
@@ -338,8 +338,7 @@ const Family product_family = {
     .parts = parts,
     .has_on =
         [](const OpDesc& desc, const DeviceTraits& device) {
-          return is_integer_product(*desc.op) ? integer_product_is_on(desc, device)
-                                              : !device.is_gpu || !products::is_convolution(desc);
+          return !device.is_gpu || !products::is_integer_convolution(*desc.op);
         },
 };
 

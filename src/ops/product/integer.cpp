@@ -337,10 +337,6 @@ TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
   return is_to_float ? kBytes | kWide : kBytes;
 }
 
-bool integer_product_is_on(const OpDesc& desc, const DeviceTraits& device) {
-  return !device.is_gpu || is_wide(desc.tensors[0].tensor.type);
-}
-
 Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
   if (!desc.internal.empty()) {
     return OpParts();

@@ -12,7 +12,6 @@ namespace anydml {
 
 [[nodiscard]] bool is_integer_product(const facts::Operator& op);  // those of DirectML, and the internal ones
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
-[[nodiscard]] bool integer_product_is_on(const OpDesc& desc, const DeviceTraits& device);
 [[nodiscard]] Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device,
                                                     const KnownInputs& known);
 [[nodiscard]] Joins integer_product_joins(const OpDesc& desc);

@@ -71,7 +71,8 @@ struct PixelSteps {
 
 [[nodiscard]] Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device);
 [[nodiscard]] bool is_convolution_part(const OpDesc& desc);
-void lower_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-[[nodiscard]] Joins convolution_joins(const OpDesc& desc);
+void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors,
+                            Plan& plan);
+[[nodiscard]] Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device);
 
 }  // namespace anydml::products

@@ -6,12 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
-#include "backend/cuda/runtime.h"
-#include "ops/product/cuda/kernel_set.h"
+#include "ops/product/cuda/run.h"
 #include "ops/product/step.h"
 
 namespace anydml::cuda {
@@ -21,16 +19,12 @@ constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
 constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
-constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are numbered in 32 bits
-constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
-constexpr std::size_t kObjectAlignment = 16;
-constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with a neighbour's object
+constexpr std::uint64_t kVectorBytes = 16;
+constexpr std::int64_t kVector = 4;  // elements
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
-[[nodiscard]] std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-
-// Blocks of threads for tiles of this size.
-[[nodiscard]] std::int64_t tiles_of(const ProductStep& step, std::int64_t tile) {
-  return parts_of(step.rows, tile) * parts_of(step.columns, tile) * step.batches;
+[[nodiscard]] TiledOutputs outputs_of(const ProductStep& step) {
+  return {.rows = step.rows, .columns = step.columns, .matrices = step.batches, .depth = step.depth};
 }
 
 // All strides that lead to elements together, of which the lowest bits count.
@@ -42,29 +36,32 @@ constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with a neigh
   return all;
 }
 
-[[nodiscard]] bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
-  return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
-}
-
 class ProductRun final : public PreparedStep {
  public:
   ProductRun(const ProductStep& step, const Machine& machine, bool has_c, Neighbour after)
       : step_(step),
         after_(std::move(after)),
         has_c_(has_c),
-        tile_(tiles_of(step, kLargeTile) >= machine.multiprocessors ? kLargeTile : kSmallTile),
-        blocks_(static_cast<u32>(tiles_of(step, tile_))) {
+        choice_(is_thin(outputs_of(step)) ? choose_thin(outputs_of(step))
+                                          : choose_tiles(outputs_of(step), true, machine)) {
     static_assert(kProductBatchRank == kBatchRank);
     launch_.a = factor(step.a, step.a.row, step.a.column, step.rows);
     launch_.b = factor(step.b, step.b.column, step.b.row, step.columns);
     launch_.c = matrix(step.c);
     launch_.output = matrix(step.output);
+    launch_.split = choice_.split;
     launch_.scale = step.scale;
     launch_.depth = static_cast<u32>(step.depth);
     launch_.batch_rank = step.batch_rank;
-    const auto across = static_cast<u32>(parts_of(step.columns, tile_));
-    launch_.across = make_divisor(across);
-    launch_.tiles = make_divisor(across * static_cast<u32>(parts_of(step.rows, tile_)));
+    const bool has_tiles = choice_.tile != 0;
+    const std::int64_t across =
+        has_tiles ? parts_of(step.columns, choice_.tile) : parts_of(std::max(step.rows, step.columns), kThinThreads);
+    const std::int64_t of_matrix = has_tiles ? across * parts_of(step.rows, choice_.tile) : across;
+    launch_.across = make_divisor(static_cast<u32>(across));
+    launch_.tiles = make_divisor(static_cast<u32>(of_matrix));
+    blocks_ = static_cast<u32>(of_matrix * step.batches);
+    launch_.rows = make_divisor(static_cast<u32>(step.rows));
+    launch_.columns = make_divisor(static_cast<u32>(step.columns));
     for (u32 i = 0; i < step.batch_rank; ++i) {
       launch_.batch_sizes[i] = make_divisor(static_cast<u32>(step.batch_sizes[i]));
     }
@@ -72,42 +69,51 @@ class ProductRun final : public PreparedStep {
 
   // Compiles the kernel that is one with the step after it. Null, or why it cannot be.
   [[nodiscard]] const char* join(const Machine& machine) {
-    if (after_.step == nullptr) {
-      return nullptr;
-    }
-    after_at_ = (sizeof(ProductLaunch) + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
-    const std::size_t bytes = after_at_ + after_.step->bytes();
-    if (bytes > kMostJoinedBytes) {
-      return "steps that are one kernel have more attributes than its parameter can hold";
-    }
-    KernelSource source;
-    source.text = after_.step->text();
-    source.text.append("#include \"ops/product/cuda/tiles.cuh\"\nnamespace anydml::cuda {\n");
-    source.text.append("static_assert(sizeof(JoinedProduct<After>) == ").append(std::to_string(bytes));
-    source.text.append(");\n}  // namespace anydml::cuda\n");
-    source.kernels.push_back("anydml::cuda::product_tiles<" + std::to_string(tile_) + "u, anydml::cuda::After>");
-    joined_ = find_runtime_kernels(source, machine);
-    return joined_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
+    const bool is_split = choice_.splits > 1;
+    return after_.compile<ProductLaunch>(
+        "tiles.cuh", "ProductLaunch",
+        is_split ? "product_sums<" : "product_tiles<" + std::to_string(choice_.tile) + "u, ",
+        is_split ? 0 : tile_bytes(choice_.tile), machine);
   }
 
-  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+  [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override { return choice_.workspace_bytes(); }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                   cudaStream_t stream) const noexcept override {
     ProductLaunch launch = launch_;
     set_factor(launch.a, bases[kA], step_.a);
     set_factor(launch.b, bases[kB], step_.b);
     set_matrix(launch.c, has_c_ ? bases[kC] : nullptr, step_.c);
-    set_matrix(launch.output, after_.step == nullptr ? bases[kOutput] : nullptr, step_.output);
-    if (joined_ == nullptr) {
-      return start_product(launch, tile_, blocks_, stream);
+    set_matrix(launch.output, after_.is_there() ? nullptr : bases[kOutput], step_.output);
+    launch.split.sums = choice_.splits > 1 ? reinterpret_cast<f32*>(workspace) : nullptr;
+    if (choice_.splits == 1 && after_.is_there()) {
+      return after_.launch(launch,
+                           {.blocks = {.x = blocks_},
+                            .threads = {.x = product_threads(choice_.tile)},
+                            .shared_bytes = tile_bytes(choice_.tile)},
+                           bases, stream);
     }
-    alignas(kObjectAlignment) std::byte parameter[kMostJoinedBytes];
-    std::memcpy(parameter, &launch, sizeof(launch));
-    after_.step->make(bases + after_.first_operand, parameter + after_at_);
-    void* parameters[] = {parameter};
-    return joined_->launch(0, {.blocks = {.x = blocks_}, .threads = {.x = product_threads(tile_)}}, parameters, stream);
+    const TileGrid grid{.tile = choice_.tile, .blocks = blocks_, .splits = choice_.splits};
+    const cudaError_t error =
+        choice_.tile == 0 ? start_thin_product(launch, blocks_, stream) : start_product(launch, grid, stream);
+    if (error != cudaSuccess || choice_.splits == 1) {
+      return error;
+    }
+    if (!after_.is_there()) {
+      return start_product_sums(launch, stream);
+    }
+    const u32 blocks = (launch.split.outputs - 1) / kSumThreads + 1;
+    return after_.launch(launch, {.blocks = {.x = blocks}, .threads = {.x = kSumThreads}}, bases, stream);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%stiles of %u x %u", joined_ != nullptr ? "joined, " : "", tile_, tile_);
+    const char* const joined = after_.is_there() ? "joined, " : "";
+    if (choice_.tile == 0) {
+      std::snprintf(text, capacity, "%sthin, k in %u parts", joined, choice_.splits);
+    } else {
+      std::snprintf(text, capacity, "%stiles of %u x %u, k in %u part%s", joined, choice_.tile, choice_.tile,
+                    choice_.splits, choice_.splits == 1 ? "" : "s");
+    }
   }
 
  private:
@@ -131,26 +137,28 @@ class ProductRun final : public PreparedStep {
   void set_factor(FactorLaunch& factor, const std::byte* from, const MatrixStrides& strides) const {
     factor.from = from;
     factor.is_aligned = is_multiple(from, low_bits(step_, strides), sizeof(f32));
+    factor.has_vectors = factor.side % kVector == 0 && has_vectors(from, strides, factor.side_stride);
+    factor.has_k_vectors = has_vectors(from, strides, factor.k_stride);
   }
   void set_matrix(MatrixLaunch& matrix, std::byte* at, const MatrixStrides& strides) const {
-    constexpr std::int64_t kVector = 4;
-    constexpr std::uint64_t kVectorBytes = 16;
-    MatrixStrides others = strides;
-    others.column = 0;
     matrix.at = at;
     matrix.is_aligned = is_multiple(at, low_bits(step_, strides), sizeof(f32));
-    matrix.has_vectors = strides.column == sizeof(f32) && step_.columns % kVector == 0 &&
-                         is_multiple(at, low_bits(step_, others), kVectorBytes);
+    matrix.has_vectors = step_.columns % kVector == 0 && has_vectors(at, strides, strides.column);
+  }
+  // Whether neighbours of this stride are packed, and four of them begin at a multiple of 16 bytes wherever the other
+  // strides lead.
+  [[nodiscard]] bool has_vectors(const void* at, const MatrixStrides& strides, std::int64_t near) const {
+    MatrixStrides others = strides;
+    (near == strides.column ? others.column : others.row) = 0;
+    return near == kBytes && is_multiple(at, low_bits(step_, others), kVectorBytes);
   }
 
   ProductStep step_;
-  Neighbour after_;
+  JoinedKernel after_;
   bool has_c_;
-  u32 tile_;
-  u32 blocks_;
+  TileChoice choice_;
+  u32 blocks_ = 0;
   ProductLaunch launch_{};
-  std::shared_ptr<const RuntimeKernels> joined_;  // null: nothing takes its outputs
-  std::size_t after_at_ = 0;                      // where the neighbour's object is in the parameter
 };
 
 }  // namespace
@@ -159,15 +167,23 @@ extern const Family product_family;
 const Family product_family = {
     .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
+      ProductKind kind;  // which every step begins with
+      std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
+      if (kind == ProductKind::convolution) {
+        return prepare_convolution(flat, machine, std::move(neighbours), why);
+      }
+      if (kind == ProductKind::integer_product) {
+        return prepare_integer_product(flat, machine, std::move(neighbours), why);
+      }
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (step.kind != ProductKind::product || step.panel != 0) {
-        *why = "the CUDA backend takes B as it is";
+      if (kind != ProductKind::product || step.panel != 0 || step.strip != 0 || step.halves != 0) {
+        *why = "the CUDA backend takes factors of FLOAT32 as they are";
         return nullptr;
       }
       if (step.rows > kMostElements / step.columns || step.rows * step.columns > kMostElements / step.batches ||
-          step.depth > kMostElements || tiles_of(step, kSmallTile) > kMostBlocks) {
-        *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
+          step.depth > kMostDepth || outputs_of(step).tiles(kSmallTile) > kMostBlocks) {
+        *why = kTooManyElements;
         return nullptr;
       }
       auto run = std::make_unique<ProductRun>(step, machine, flat.operands[kC].slot != kAbsentSlot,

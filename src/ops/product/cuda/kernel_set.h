@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: MIT
-// The kernels of products, as the host sees them.
+// The kernels of products, as the host sees them. tile: kLargeTile or kSmallTile. splits: blocks of threads that share
+// the k of a tile; if there is more than one, the kernel of the sums comes after.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include "ops/product/cuda/integer_launch.h"
 #include "ops/product/cuda/launch.h"
+#include "ops/product/cuda/window_launch.h"
 
 namespace anydml::cuda {
 
-// tile: kLargeTile or kSmallTile.
-[[nodiscard]] cudaError_t start_product(const ProductLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
+struct TileGrid {
+  u32 tile;
+  u32 blocks;
+  u32 splits;
+};
+
+[[nodiscard]] cudaError_t start_product(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream);
+// The sums of all blocks of k, where an output has up to kMostThin rows or columns.
+[[nodiscard]] cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_product_sums(const ProductLaunch& launch, cudaStream_t stream);
+
+[[nodiscard]] cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
+                                                   cudaStream_t stream);
+
+[[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
 
 }  // namespace anydml::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A product's step as kernels see it: a kernel's parameter. Nothing of the host's, so that kernels can be compiled
+// A product's step as kernels see it: a kernel's parameter. It has nothing of the host, so that kernels can be compiled
 // while a program runs.
 #pragma once
 
@@ -9,23 +9,38 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kTileStep = 8;     // values of k that are in shared memory at a time; a divisor of kProductBlock
+inline constexpr u32 kTileStep = 8;     // values of k that are one stage in shared memory; a divisor of kProductBlock
+inline constexpr u32 kTileStages = 4;   // the stage that is multiplied, and those that are on their way
 inline constexpr u32 kThreadSide = 8;   // rows and columns of a thread's outputs
 inline constexpr u32 kLargeTile = 128;  // rows and columns of a block of threads
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kProductBatchRank = 6;
+inline constexpr u32 kSumThreads = 256;  // of the kernels that add the sums of blocks of k
+inline constexpr u32 kThinThreads = 128;
+inline constexpr u32 kMostThin = 4;  // rows or columns of an output that has so few
 
-[[nodiscard]] constexpr u32 product_threads(u32 tile) { return tile * tile / (kThreadSide * kThreadSide); }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 product_threads(u32 tile) {
+  return tile * tile / (kThreadSide * kThreadSide);
+}
+// The distance of two values of k in shared memory. With the padding, threads that go along k write to different banks;
+// it is a multiple of 16 bytes.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_row(u32 tile) { return tile + 4; }
+// The dynamic shared memory of a block of threads: the stages of both factors, and the totals.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_bytes(u32 tile) {
+  return (2 * kTileStages * kTileStep * tile_row(tile) + tile * tile) * static_cast<u32>(sizeof(f32));
+}
 
-// One factor's matrices. The side is the dimension that is not k: rows of A, columns of B.
+// The matrices of one factor. The side is the dimension that is not k: the rows of A, the columns of B.
 struct FactorLaunch {
   const std::byte* from;
   std::int64_t side_stride;  // in bytes
   std::int64_t k_stride;
   std::int64_t batch[kProductBatchRank];
   u32 side;
-  bool is_aligned;  // to elements
-  bool k_is_near;   // neighbours in k are nearer to each other than neighbours in the side
+  bool is_aligned;     // to elements
+  bool k_is_near;      // neighbours in k are nearer to each other than neighbours in the side
+  bool has_vectors;    // four of the side at a multiple of 4 are 16 bytes at a multiple of 16
+  bool has_k_vectors;  // four of k at a multiple of 4 are
 };
 
 // C, or the output.
@@ -38,16 +53,28 @@ struct MatrixLaunch {
   bool has_vectors;  // four columns at a multiple of 4 are 16 bytes at a multiple of 16
 };
 
+// Where few outputs have a long k, blocks of threads share the blocks of k of a tile. Each sum goes to memory, and a
+// second kernel adds the sums in order. A sum is at [block of k][output], and outputs are packed.
+struct SplitLaunch {
+  f32* sums;            // null: k is not split
+  u32 blocks_of_split;  // blocks of k for each block of threads
+  u32 blocks;           // of k
+  u32 outputs;
+};
+
 struct ProductLaunch {
   FactorLaunch a;
   FactorLaunch b;
   MatrixLaunch c;
   MatrixLaunch output;
+  SplitLaunch split;
   ProductScale scale;
   u32 depth;
   u32 batch_rank;
-  FastDivisor tiles;   // of a matrix
-  FastDivisor across;  // tiles of a row of tiles
+  FastDivisor tiles;    // of a matrix
+  FastDivisor across;   // tiles of a row of tiles; of a thin product, blocks of threads of a matrix
+  FastDivisor rows;     // of a matrix
+  FastDivisor columns;  // of a matrix
   FastDivisor batch_sizes[kProductBatchRank];
 };
 

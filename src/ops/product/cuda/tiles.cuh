@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Products by tiles. A block of threads has a square tile of outputs and each thread 8 x 8 of them. Factors come
-// through shared memory, 8 values of k at a time, the next ones while these are multiplied. The sums of a block of 256
-// and the totals are in registers.
+// Products of matrices of FLOAT32 by tiles.
 #pragma once
 
-#include "backend/cuda/kernels/device.cuh"
-#include "ops/product/cuda/launch.h"
+#include "ops/product/cuda/tile_loop.cuh"
 
 namespace anydml::cuda {
 
-// Outputs that go to memory.
-struct alignas(16) ToMemory {};
+#if defined(__CUDACC__)
 
-// With the step after it that is one kernel with it (backend/cuda/family.h).
-template <class After>
-struct JoinedProduct : ProductLaunch {
-  After after;
-};
-template <class After>
-inline constexpr bool kIsHandedOn = !std::is_same_v<After, ToMemory>;
-template <class After>
-using product_launch_t = std::conditional_t<kIsHandedOn<After>, JoinedProduct<After>, ProductLaunch>;
-
-// Where the matrices of a batch are.
-[[nodiscard]] __device__ inline std::int64_t batch_offset(const ProductLaunch& launch, u32 batch,
+// The place of a batch's matrices.
+template <class Launch>
+[[nodiscard]] __device__ inline std::int64_t batch_offset(const Launch& launch, u32 batch,
                                                           const std::int64_t (&strides)[kProductBatchRank]) {
   std::int64_t offset = 0;
   for (u32 i = launch.batch_rank; i-- > 0;) {
@@ -34,191 +21,176 @@ using product_launch_t = std::conditional_t<kIsHandedOn<After>, JoinedProduct<Af
   return offset;
 }
 
-// A thread's part of the factors that one of the two matrices has in a tile.
-template <u32 kTile>
+// A thread's part of the factors that one of the two matrices has in a tile. Neighbouring threads take neighbours in
+// memory. k is filled up with +0, or with -0 in one of the two: then a sum does not change, not even that of a zero.
+template <u32 kTile, bool kFillsWithMinus>
 class FactorLoader {
  public:
-  static constexpr u32 kThreads = product_threads(kTile);
-  static constexpr u32 kLoads = kTile * kTileStep / kThreads;
-  // Padded, so that threads which go along k write to different banks; a multiple of 16 bytes.
-  static constexpr u32 kRow = kTile + 4;
-
-  // Neighbouring threads take neighbours in memory. k is filled up with `fill`, which is +0 for one matrix and -0 for
-  // the other: then a sum does not change, not even that of a zero.
-  __device__ FactorLoader(const FactorLaunch& factors, std::int64_t batch, u32 depth, u32 first_side, f32 fill)
-      : stride_(factors.side_stride),
-        k_stride_(factors.k_stride),
-        depth_(depth),
-        fill_(fill),
-        is_aligned_(factors.is_aligned),
-        k_is_near_(factors.k_is_near) {
-    k_ = k_is_near_ ? threadIdx.x % kTileStep : threadIdx.x / kTile;
-    side_ = k_is_near_ ? threadIdx.x / kTileStep : threadIdx.x % kTile;
-    left_ = factors.side - first_side;
-    from_ = factors.from + batch + static_cast<std::int64_t>(first_side) * stride_;
+  __device__ FactorLoader(const FactorLaunch& factors, std::int64_t batch, u32 first_k, u32 depth, u32 first_side)
+      : factors_(factors), depth_(depth), left_(factors.side - first_side) {
+    if (factors.has_vectors) {
+      k_ = threadIdx.x / (kTile / 4);
+      side_ = threadIdx.x % (kTile / 4) * 4;
+    } else if (factors.k_is_near) {
+      k_ = threadIdx.x % kTileStep;
+      side_ = threadIdx.x / kTileStep;
+    } else {
+      k_ = threadIdx.x / kTile;
+      side_ = threadIdx.x % kTile;
+    }
+    from_ = factors.from + batch + (static_cast<std::int64_t>(first_side) + side_) * factors.side_stride +
+            (static_cast<std::int64_t>(first_k) + k_) * factors.k_stride;
   }
 
-  __device__ void load(u32 first_k) {
+  // The stages in order.
+  __device__ void copy(f32* stage, u32 step) {
+    const u32 left = depth_ - step * kTileStep;  // values of k
+    const std::byte* from = from_;
+    if (left < kTileStep || !factors_.is_aligned) {
+      copy_slowly(stage, left);
+    } else if (factors_.has_vectors) {
+      constexpr u32 kStep = kThreads / (kTile / 4);
 #pragma unroll
-    for (u32 n = 0; n < kLoads; ++n) {
-      const u32 k = first_k + k_of(n);
-      const u32 side = side_of(n);
-      loaded_[n] = fill_;
-      if (k < depth_ && side < left_) {
-        const std::byte* const at =
-            from_ + static_cast<std::int64_t>(side) * stride_ + static_cast<std::int64_t>(k) * k_stride_;
-        loaded_[n] = __builtin_bit_cast(f32, load_element<f32>(at, is_aligned_));
+      for (u32 k = 0; k < kTileStep; k += kStep, from += kStep * factors_.k_stride) {
+        start_copy<16>(stage + (k_ + k) * kRow + side_, from, side_ < left_);
+      }
+    } else if (factors_.k_is_near) {
+      constexpr u32 kStep = kThreads / kTileStep;
+#pragma unroll
+      for (u32 side = 0; side < kTile; side += kStep, from += kStep * factors_.side_stride) {
+        start_copy<4>(stage + k_ * kRow + side_ + side, from, side_ + side < left_);
+      }
+    } else {
+      constexpr u32 kStep = kThreads / kTile;
+#pragma unroll
+      for (u32 k = 0; k < kTileStep; k += kStep, from += kStep * factors_.k_stride) {
+        start_copy<4>(stage + (k_ + k) * kRow + side_, from, side_ < left_);
       }
     }
-  }
-  __device__ void put(f32* shared) const {
-#pragma unroll
-    for (u32 n = 0; n < kLoads; ++n) {
-      shared[k_of(n) * kRow + side_of(n)] = loaded_[n];
-    }
+    from_ += kTileStep * factors_.k_stride;
   }
 
  private:
-  [[nodiscard]] __device__ u32 k_of(u32 n) const { return k_is_near_ ? k_ : k_ + n * (kThreads / kTile); }
-  [[nodiscard]] __device__ u32 side_of(u32 n) const { return k_is_near_ ? side_ + n * (kThreads / kTileStep) : side_; }
+  static constexpr u32 kThreads = product_threads(kTile);
+  static constexpr u32 kRow = tile_row(kTile);
+  static constexpr f32 kFill = kFillsWithMinus ? -0.0f : 0.0f;
 
+  // The last values of k, or elements at any address.
+  __device__ void copy_slowly(f32* stage, u32 left) const {
+    const bool goes_along_k = !factors_.has_vectors && factors_.k_is_near;
+    const u32 together = factors_.has_vectors ? 4 : 1;
+    const u32 k_step = goes_along_k ? kTileStep : kThreads * together / kTile;
+    const u32 side_step = goes_along_k ? kThreads / kTileStep : kTile;
+#pragma unroll 1
+    for (u32 k = k_; k < kTileStep; k += k_step) {
+#pragma unroll 1
+      for (u32 side = side_; side < kTile; side += side_step) {
+#pragma unroll 1
+        for (u32 n = 0; n < together; ++n) {
+          f32 value = kFill;
+          if (k < left && side + n < left_) {
+            value = load_number(from_ + static_cast<std::int64_t>(k - k_) * factors_.k_stride +
+                                    static_cast<std::int64_t>(side + n - side_) * factors_.side_stride,
+                                factors_.is_aligned);
+          }
+          stage[k * kRow + side + n] = value;
+        }
+      }
+    }
+  }
+
+  const FactorLaunch& factors_;
   const std::byte* from_;
-  std::int64_t stride_;
-  std::int64_t k_stride_;
   u32 depth_;
   u32 left_;  // of the side, from the tile's first
   u32 k_;
   u32 side_;
-  f32 fill_;
-  bool is_aligned_;
-  bool k_is_near_;
-  f32 loaded_[kLoads];
 };
 
-// Four of a thread's eight rows or columns lie in each half of the tile, so that a warp reads shared memory without
-// conflicts.
+// Both matrices of a batch, for some values of k.
 template <u32 kTile>
-[[nodiscard]] __device__ constexpr u32 place_of(u32 thread, u32 index) {
-  return index / 4 * (kTile / 2) + thread * 4 + index % 4;
-}
+struct MatrixFactors {
+  FactorLoader<kTile, false> a;
+  FactorLoader<kTile, true> b;
 
-template <u32 kTile>
-__device__ inline void load_eight(const f32* shared, u32 thread, f32 (&values)[kThreadSide]) {
-#pragma unroll
-  for (u32 half = 0; half < 2; ++half) {
-    const float4 four = *reinterpret_cast<const float4*>(shared + place_of<kTile>(thread, half * 4));
-    values[half * 4] = four.x;
-    values[half * 4 + 1] = four.y;
-    values[half * 4 + 2] = four.z;
-    values[half * 4 + 3] = four.w;
+  __device__ void begin() const {}
+  __device__ void prepare(u32) const {}
+  __device__ void copy(f32* to_a, f32* to_b, u32 step) {
+    a.copy(to_a, step);
+    b.copy(to_b, step);
   }
-}
+};
 
-[[nodiscard]] __device__ inline f32 load_number(const std::byte* from, bool aligned) {
-  return __builtin_bit_cast(f32, load_element<f32>(from, aligned));
+// Where the matrices of an output's batch are.
+struct OutputPlace {
+  const std::byte* c;  // null: there is none
+  std::byte* output;   // null: outputs are handed on
+
+  template <class Launch>
+  __device__ OutputPlace(const Launch& launch, u32 batch)
+      : c(launch.c.at == nullptr ? nullptr : launch.c.at + batch_offset(launch, batch, launch.c.batch)),
+        output(launch.output.at == nullptr ? nullptr
+                                           : launch.output.at + batch_offset(launch, batch, launch.output.batch)) {}
+};
+
+[[nodiscard]] __device__ inline f32 scaled_output(const ProductLaunch& launch, const OutputPlace& place, u32 row,
+                                                  u32 column, f32 total) {
+  if (place.c == nullptr) {
+    return launch.scale(total);
+  }
+  return launch.scale(total, load_number(place.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+                                             static_cast<std::int64_t>(column) * launch.c.column_stride,
+                                         launch.c.is_aligned));
 }
 
 template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile))
-    product_tiles(const __grid_constant__ product_launch_t<After> launch) {
-  using Loader = FactorLoader<kTile>;
-  constexpr u32 kSide = kTile / kThreadSide;  // threads
-  constexpr u32 kBlockSteps = static_cast<u32>(kProductBlock) / kTileStep;
-  static_assert(kProductBlock % kTileStep == 0);
-  __shared__ alignas(16) f32 of_a[2][kTileStep * Loader::kRow];
-  __shared__ alignas(16) f32 of_b[2][kTileStep * Loader::kRow];
+__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+    product_tiles(const __grid_constant__ launch_t<ProductLaunch, After> launch) {
   const Quotient matrix = divide(blockIdx.x, launch.tiles);
   const Quotient tile = divide(matrix.remainder, launch.across);
   const u32 batch = matrix.quotient;
   const u32 first_row = tile.quotient * kTile;
   const u32 first_column = tile.remainder * kTile;
-  const u32 down = threadIdx.x / kSide;
-  const u32 along = threadIdx.x % kSide;
-
-  f32 totals[kThreadSide][kThreadSide];
-  f32 sums[kThreadSide][kThreadSide];
-#pragma unroll
-  for (u32 i = 0; i < kThreadSide; ++i) {
-#pragma unroll
-    for (u32 j = 0; j < kThreadSide; ++j) {
-      totals[i][j] = launch.depth == 0 ? 0.0f : -0.0f;  // -0 and a sum is that sum
-      sums[i][j] = 0.0f;
-    }
-  }
-  Loader a(launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row, 0.0f);
-  Loader b(launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column, -0.0f);
-  const u32 steps = (launch.depth + kTileStep - 1) / kTileStep;
-  if (steps != 0) {
-    a.load(0);
-    b.load(0);
-    a.put(of_a[0]);
-    b.put(of_b[0]);
-  }
-  __syncthreads();
-  for (u32 step = 0; step < steps; ++step) {
-    const bool has_next = step + 1 < steps;
-    if (has_next) {
-      a.load((step + 1) * kTileStep);
-      b.load((step + 1) * kTileStep);
-    }
-    const f32* const now_a = of_a[step % 2];
-    const f32* const now_b = of_b[step % 2];
-#pragma unroll
-    for (u32 k = 0; k < kTileStep; ++k) {
-      f32 rows[kThreadSide];
-      f32 columns[kThreadSide];
-      load_eight<kTile>(now_a + k * Loader::kRow, down, rows);
-      load_eight<kTile>(now_b + k * Loader::kRow, along, columns);
-#pragma unroll
-      for (u32 i = 0; i < kThreadSide; ++i) {
-#pragma unroll
-        for (u32 j = 0; j < kThreadSide; ++j) {
-          sums[i][j] = fused(rows[i], columns[j], sums[i][j]);
-        }
-      }
-    }
-    if (has_next) {
-      a.put(of_a[(step + 1) % 2]);
-      b.put(of_b[(step + 1) % 2]);
-    }
-    if ((step + 1) % kBlockSteps == 0 || !has_next) {
-#pragma unroll
-      for (u32 i = 0; i < kThreadSide; ++i) {
-#pragma unroll
-        for (u32 j = 0; j < kThreadSide; ++j) {
-          totals[i][j] = totals[i][j] + sums[i][j];
-          sums[i][j] = 0.0f;
-        }
-      }
-    }
-    __syncthreads();
-  }
-
   const u32 rows = launch.a.side;
   const u32 columns = launch.b.side;
-  const std::byte* const c =
-      launch.c.at == nullptr ? nullptr : launch.c.at + batch_offset(launch, batch, launch.c.batch);
-  std::byte* const output =
-      launch.output.at + (kIsHandedOn<After> ? 0 : batch_offset(launch, batch, launch.output.batch));
+  const u32 first_block = blockIdx.y * launch.split.blocks_of_split;
+  const u32 first_k = first_block * static_cast<u32>(kProductBlock);
+  const u32 depth = min(launch.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
+
+  const ThreadPlace<kTile> place;
+  ThreadSums sums;
+  MatrixFactors<kTile> factors{
+      .a = {launch.a, batch_offset(launch, batch, launch.a.batch), first_k, depth, first_row},
+      .b = {launch.b, batch_offset(launch, batch, launch.b.batch), first_k, depth, first_column}};
+  const SharedTotals<kTile> totals;
+  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums& made, u32 block, bool is_last) {
+    if (launch.split.sums == nullptr) {
+      totals.add(made, block == 0, is_last);
+    } else {
+      write_sums(launch.split, place, first_block + block, (batch * rows + first_row) * columns + first_column,
+                 rows - first_row, columns - first_column, columns, made);
+    }
+  });
+  if (launch.split.sums != nullptr) {
+    return;
+  }
+
+  const OutputPlace outputs(launch, batch);
 #pragma unroll
   for (u32 i = 0; i < kThreadSide; ++i) {
-    const u32 row = first_row + place_of<kTile>(down, i);
+    const u32 row = first_row + place.row(i);
     if (row >= rows) {
       continue;
     }
 #pragma unroll
     for (u32 j = 0; j < kThreadSide; j += 4) {
-      const u32 column = first_column + place_of<kTile>(along, j);
+      const u32 column = first_column + place.column(j);
       u32 words[4];
 #pragma unroll
       for (u32 n = 0; n < 4; ++n) {
-        f32 value = totals[i][j + n];
-        if (c == nullptr) {
-          value = launch.scale(value);
-        } else if (column + n < columns) {
-          value = launch.scale(value, load_number(c + static_cast<std::int64_t>(row) * launch.c.row_stride +
-                                                      static_cast<std::int64_t>(column + n) * launch.c.column_stride,
-                                                  launch.c.is_aligned));
+        f32 value = 0.0f;
+        if (column + n < columns) {
+          value = scaled_output(launch, outputs, row, column + n, sums[i][j + n]);
         }
         words[n] = __builtin_bit_cast(u32, value);
       }
@@ -231,10 +203,12 @@ __global__ void __launch_bounds__(product_threads(kTile))
           }
         }
       } else {
-        std::byte* const to = output + static_cast<std::int64_t>(row) * launch.output.row_stride +
+        std::byte* const to = outputs.output + static_cast<std::int64_t>(row) * launch.output.row_stride +
                               static_cast<std::int64_t>(column) * launch.output.column_stride;
-        if (launch.output.has_vectors && column < columns) {
-          store_access<16, false>(to, words);
+        if (launch.output.has_vectors) {
+          if (column < columns) {
+            store_access<16, false>(to, words);
+          }
           continue;
         }
 #pragma unroll
@@ -248,5 +222,114 @@ __global__ void __launch_bounds__(product_threads(kTile))
     }
   }
 }
+
+// The sums of a thin product, which has up to kFew rows or columns: a tile would be almost empty, and the time is that
+// of reading the larger factor. A block of threads has one block of k. A thread has one row or column of the larger
+// factor, and all of the other's.
+template <u32 kFew>
+__global__ void __launch_bounds__(kThinThreads) product_thin(const __grid_constant__ ProductLaunch launch) {
+  constexpr u32 kTogether = 16;
+  constexpr auto kBlock = static_cast<u32>(kProductBlock);
+  __shared__ alignas(16) f32 few_factors[kBlock][kFew];
+  const bool has_few_rows = launch.a.side <= launch.b.side;
+  const FactorLaunch& few = has_few_rows ? launch.a : launch.b;
+  const FactorLaunch& many = has_few_rows ? launch.b : launch.a;
+  const Quotient parts = divide(blockIdx.x, launch.across);
+  const u32 batch = parts.quotient;
+  const u32 first_k = blockIdx.y * kBlock;
+  const u32 depth = min(launch.depth - first_k, kBlock);
+  const std::byte* const from_few =
+      few.from + batch_offset(launch, batch, few.batch) + static_cast<std::int64_t>(first_k) * few.k_stride;
+  for (u32 i = threadIdx.x; i < depth * kFew; i += kThinThreads) {
+    f32 factor = 0.0f;
+    if (i % kFew < few.side) {
+      factor = load_number(from_few + static_cast<std::int64_t>(i / kFew) * few.k_stride +
+                               static_cast<std::int64_t>(i % kFew) * few.side_stride,
+                           few.is_aligned);
+    }
+    few_factors[i / kFew][i % kFew] = factor;
+  }
+  __syncthreads();
+  const u32 number = parts.remainder * kThinThreads + threadIdx.x;
+  if (number >= many.side) {
+    return;
+  }
+  const std::int64_t k_stride = many.k_stride;
+  const std::byte* from = many.from + batch_offset(launch, batch, many.batch) +
+                          static_cast<std::int64_t>(number) * many.side_stride +
+                          static_cast<std::int64_t>(first_k) * k_stride;
+  const bool has_vectors = many.has_k_vectors;
+  const bool is_aligned = many.is_aligned;
+  f32 sums[kFew];
+#pragma unroll
+  for (u32 n = 0; n < kFew; ++n) {
+    sums[n] = 0.0f;
+  }
+  u32 k = 0;
+#pragma unroll 1
+  for (; k + kTogether <= depth; k += kTogether, from += kTogether * k_stride) {
+    f32 factors[kTogether];
+    if (has_vectors) {
+#pragma unroll
+      for (u32 i = 0; i < kTogether; i += 4) {
+        load_four(reinterpret_cast<const f32*>(from) + i, factors + i);
+      }
+    } else {
+#pragma unroll
+      for (u32 i = 0; i < kTogether; ++i) {
+        factors[i] = load_number(from + i * k_stride, is_aligned);
+      }
+    }
+#pragma unroll
+    for (u32 i = 0; i < kTogether; ++i) {
+#pragma unroll
+      for (u32 n = 0; n < kFew; ++n) {
+        sums[n] = fused(few_factors[k + i][n], factors[i], sums[n]);
+      }
+    }
+  }
+#pragma unroll 1
+  for (; k < depth; ++k, from += k_stride) {
+    const f32 factor = load_number(from, is_aligned);
+#pragma unroll
+    for (u32 n = 0; n < kFew; ++n) {
+      sums[n] = fused(few_factors[k][n], factor, sums[n]);
+    }
+  }
+  f32* const to = launch.split.sums + u64{blockIdx.y} * launch.split.outputs;
+  const u32 rows = launch.a.side;
+  const u32 columns = launch.b.side;
+#pragma unroll
+  for (u32 n = 0; n < kFew; ++n) {
+    if (n < few.side) {
+      to[has_few_rows ? (batch * rows + n) * columns + number : (batch * rows + number) * columns + n] = sums[n];
+    }
+  }
+}
+
+// The outputs, where k is split. A thread has one.
+template <class After>
+__global__ void __launch_bounds__(kSumThreads)
+    product_sums(const __grid_constant__ launch_t<ProductLaunch, After> launch) {
+  const u32 number = blockIdx.x * kSumThreads + threadIdx.x;
+  if (number >= launch.split.outputs) {
+    return;
+  }
+  const Quotient row = divide(number, launch.columns);
+  const Quotient matrix = divide(row.quotient, launch.rows);
+  const OutputPlace place(launch, matrix.quotient);
+  const f32 total = added_sums(launch.split, number);
+  const f32 value = scaled_output(launch, place, matrix.remainder, row.remainder, total);
+  const auto bits = __builtin_bit_cast(u32, value);
+  if constexpr (kIsHandedOn<After>) {
+    launch.after(number, bits);
+  } else {
+    store_element<f32>(place.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +
+                           static_cast<std::int64_t>(row.remainder) * launch.output.column_stride,
+                       bits, launch.output.is_aligned);
+  }
+}
+
+#endif
 
 }  // namespace anydml::cuda

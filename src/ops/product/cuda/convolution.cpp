@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// From a convolution's step to its kernels. All classes of outputs are one launch, unless they are very many.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/product/cuda/run.h"
+#include "ops/product/step.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::size_t kInput = 0;
+constexpr std::size_t kFilter = 1;
+constexpr std::size_t kBias = 2;
+constexpr std::size_t kOutput = 3;
+constexpr std::int64_t kMostDirectThreads = 256;
+constexpr std::int64_t kMostLaunches = 4096;
+constexpr std::int64_t kWarp = 32;
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+constexpr std::int64_t kVector = 4;  // elements
+constexpr std::uint64_t kVectorBytes = 16;
+static_assert(kLaunchAxes == kWindowAxes);
+
+[[nodiscard]] u32 narrow(std::int64_t value) { return static_cast<u32>(value); }
+
+// Whether the kernels can count places along a dimension in 32 bits.
+[[nodiscard]] bool fits(const Windows& windows, const WindowAxis& axis) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 29;
+  const std::int64_t outputs = windows.is_backward != 0 ? axis.output : axis.output * axis.stride;
+  return axis.input < kMost && outputs < kMost && axis.taps * axis.dilation < kMost && axis.padding < kMost;
+}
+
+[[nodiscard]] bool fits(const ConvolutionStep& step) {
+  const WindowAxis* const axes = step.windows.axes;
+  const bool fits_places =
+      std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
+  std::int64_t left = kMostElements;  // outputs may be so many times as many as those counted
+  for (const std::int64_t size :
+       {step.images, step.groups, step.rows, axes[0].output, axes[1].output, axes[2].output}) {
+    left /= size;
+  }
+  std::int64_t depth = kMostDepth;
+  for (const std::int64_t size : {step.channels, axes[0].taps, axes[1].taps, axes[2].taps}) {
+    depth /= std::max<std::int64_t>(size, 1);
+  }
+  return fits_places && left != 0 && depth != 0;
+}
+
+[[nodiscard]] std::int64_t launches_of(const Windows& windows) {
+  std::int64_t launches = 1;
+  for (u32 i = 0; i < kWindowAxes; ++i) {
+    launches *= parts_of(window_classes(windows, i), kLaunchClasses);
+  }
+  return launches;
+}
+
+// The values of k of the only class, or those of each on average.
+[[nodiscard]] std::int64_t depth_of(const ConvolutionStep& step) {
+  const std::int64_t classes = all_window_classes(step.windows);
+  return step.channels * (classes == 1 ? window_classes_of(step.windows, 0).taps() : step.taps() / classes);
+}
+
+// Whether threads compute outputs without tiles, which would be almost empty: with few output channels, if the sums are
+// short or if there are enough of them for all threads.
+[[nodiscard]] bool is_direct(const ConvolutionStep& step, const Machine& machine) {
+  constexpr std::int64_t kFewRows = 4;
+  constexpr std::int64_t kShortSum = 2 * kProductBlock;
+  constexpr std::int64_t kThreads = 512;  // of a multiprocessor
+  return step.rows <= kFewRows &&
+         (depth_of(step) <= kShortSum ||
+          step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors);
+}
+
+// One launch: some classes along each dimension.
+struct Part {
+  ConvolutionLaunch launch;
+  TileChoice choice;
+  u32 blocks;
+  u32 threads;  // of the direct kernel
+};
+
+class ConvolutionRun final : public PreparedStep {
+ public:
+  ConvolutionRun(const ConvolutionStep& step, const Machine& machine, bool has_bias, Neighbour after)
+      : step_(step), after_(std::move(after)), has_bias_(has_bias), is_direct_(is_direct(step, machine)) {
+    std::int64_t counts[kWindowAxes];
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      counts[i] = window_classes(step.windows, i);
+    }
+    std::int64_t first[kWindowAxes];
+    for (first[0] = 0; first[0] < counts[0]; first[0] += kLaunchClasses) {
+      for (first[1] = 0; first[1] < counts[1]; first[1] += kLaunchClasses) {
+        for (first[2] = 0; first[2] < counts[2]; first[2] += kLaunchClasses) {
+          add_part(first, counts, machine);
+        }
+      }
+    }
+  }
+
+  // Compiles the kernel that is one with the step after it. The result is null, or says why it cannot be. The parts
+  // must be launched by one kernel.
+  [[nodiscard]] const char* join(const Machine& machine) {
+    const Part& part = parts_.front();
+    const bool is_split = part.choice.splits > 1;
+    const std::string tiles = "convolution_tiles<" + std::to_string(part.choice.tile) + "u, ";
+    return after_.compile<ConvolutionLaunch>("windows.cuh", "ConvolutionLaunch",
+                                             is_direct_ ? "convolution_direct<"
+                                             : is_split ? "convolution_sums<"
+                                                        : tiles,
+                                             is_direct_ || is_split ? 0 : tile_bytes(part.choice.tile), machine);
+  }
+  [[nodiscard]] bool fits_grid() const {
+    return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.blocks != 0; });
+  }
+
+  // Parts of several launches are never split.
+  [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
+    return is_direct_ ? 0 : parts_.front().choice.workspace_bytes();
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                   cudaStream_t stream) const noexcept override {
+    for (const Part& part : parts_) {
+      ConvolutionLaunch launch = part.launch;
+      set_addresses(launch, bases);
+      launch.split.sums = workspace_bytes() != 0 ? reinterpret_cast<f32*>(workspace) : nullptr;
+      if (const cudaError_t error = launch_part(part, launch, bases, stream); error != cudaSuccess) {
+        return error;
+      }
+    }
+    return cudaSuccess;
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    const char* const joined = after_.is_there() ? "joined, " : "";
+    const TileChoice& choice = parts_.front().choice;
+    if (is_direct_) {
+      std::snprintf(text, capacity, "%sconvolution, %u threads", joined, parts_.front().threads);
+    } else {
+      std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, choice.tile, choice.tile,
+                    choice.splits, choice.splits == 1 ? "" : "s");
+    }
+  }
+
+ private:
+  void add_part(const std::int64_t* first, const std::int64_t* counts, const Machine& machine) {
+    const bool has_one_class = all_window_classes(step_.windows) == 1;
+    Part& part = parts_.emplace_back();
+    ConvolutionLaunch& launch = part.launch;
+    std::int64_t classes = 1;
+    std::int64_t columns = step_.images;  // of the class that has the most
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      const WindowAxis& axis = step_.windows.axes[i];
+      const std::int64_t here = std::min<std::int64_t>(counts[i] - first[i], kLaunchClasses);
+      AxisLaunch& made = launch.axes[i];
+      made.input_step = axis.input_step;
+      made.filter_step = axis.filter_step;
+      made.output_step = axis.output_step;
+      made.input = narrow(axis.input);
+      made.output = narrow(axis.output);
+      made.classes = make_divisor(narrow(here));
+      for (std::int64_t n = 0; n < here; ++n) {
+        made.of_class[n] = class_of(window_class(step_.windows, i, first[i] + n));
+      }
+      classes *= here;
+      columns *= made.of_class[0].outputs.divisor;
+    }
+    launch.input_image = step_.input_image;
+    launch.input_channel = step_.input_channel;
+    launch.filter_group = step_.filter_group;
+    launch.filter_row = step_.filter_row;
+    launch.filter_channel = step_.filter_channel;
+    launch.bias_channel = step_.bias_channel;
+    launch.output_image = step_.output_image;
+    launch.output_channel = step_.output_channel;
+    launch.images = narrow(step_.images);
+    launch.channels = narrow(step_.channels);
+    launch.pixels = narrow(step_.pixels());
+    launch.groups = make_divisor(narrow(step_.groups));
+    launch.rows = make_divisor(narrow(step_.rows));
+    launch.columns = make_divisor(narrow(columns));
+    std::int64_t down = step_.rows;
+    std::int64_t across = 0;
+    if (is_direct_) {
+      part.threads =
+          narrow(std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMostDirectThreads));
+      across = parts_of(columns, std::int64_t{part.threads} * kDirectPixels);
+    } else {
+      const TiledOutputs outputs{
+          .rows = step_.rows, .columns = columns, .matrices = step_.groups * classes, .depth = depth_of(step_)};
+      part.choice = parts_.size() == 1 ? choose_tiles(outputs, has_one_class, machine) : parts_.front().choice;
+      launch.split = part.choice.split;
+      if (!has_one_class) {  // the classes have k of different lengths
+        launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
+      }
+      down = parts_of(step_.rows, part.choice.tile);
+      across = parts_of(columns, part.choice.tile);
+    }
+    launch.down = make_divisor(narrow(down));
+    launch.across = make_divisor(narrow(across));
+    const std::int64_t blocks = down * across * step_.groups * classes;
+    part.blocks = blocks <= kMostBlocks ? narrow(blocks) : 0;
+  }
+
+  static ClassLaunch class_of(const WindowClass& from) {
+    return {.outputs = make_divisor(narrow(from.outputs)),
+            .taps = make_divisor(narrow(std::max<std::int64_t>(from.taps.count, 1))),
+            .tap_count = narrow(from.taps.count),
+            .first_output = narrow(from.first_output),
+            .output_stride = narrow(from.output_stride),
+            .first_tap = narrow(from.taps.first),
+            .tap_step = narrow(from.taps.step),
+            .first = static_cast<i32>(from.first),
+            .output_move = static_cast<i32>(from.output_move),
+            .tap_move = static_cast<i32>(from.tap_move)};
+  }
+
+  void set_addresses(ConvolutionLaunch& launch, std::byte* const* bases) const {
+    std::uint64_t input = 0;
+    std::uint64_t filter = 0;
+    std::uint64_t output = 0;
+    for (const WindowAxis& axis : step_.windows.axes) {
+      input |= static_cast<std::uint64_t>(axis.input_step);
+      filter |= static_cast<std::uint64_t>(axis.filter_step);
+      output |= static_cast<std::uint64_t>(axis.output_step);
+    }
+    const auto of_images = static_cast<std::uint64_t>(step_.output_image | step_.output_channel);
+    launch.input = bases[kInput];
+    launch.filter = bases[kFilter];
+    launch.bias = has_bias_ ? bases[kBias] : nullptr;
+    launch.output = after_.is_there() ? nullptr : bases[kOutput];
+    launch.input_is_aligned = is_multiple(
+        launch.input, input | static_cast<std::uint64_t>(step_.input_image | step_.input_channel), sizeof(f32));
+    launch.filter_is_aligned = is_multiple(
+        launch.filter,
+        filter | static_cast<std::uint64_t>(step_.filter_group | step_.filter_row | step_.filter_channel), sizeof(f32));
+    launch.bias_is_aligned = is_multiple(launch.bias, static_cast<std::uint64_t>(step_.bias_channel), sizeof(f32));
+    launch.output_is_aligned = is_multiple(launch.output, output | of_images, sizeof(f32));
+    launch.has_vectors = pixels_are_packed() && is_multiple(launch.output, of_images, kVectorBytes);
+  }
+
+  // Whether the pixels of an image of the output, in the order of the columns, lie beside each other in whole vectors.
+  [[nodiscard]] bool pixels_are_packed() const {
+    std::int64_t near = kBytes;
+    bool is_packed = all_window_classes(step_.windows) == 1 && step_.pixels() % kVector == 0;
+    for (u32 i = kWindowAxes; i-- > 0;) {
+      const WindowAxis& axis = step_.windows.axes[i];
+      is_packed = is_packed && (axis.output == 1 || axis.output_step == near);
+      near *= axis.output;
+    }
+    return is_packed;
+  }
+
+  [[nodiscard]] cudaError_t launch_part(const Part& part, const ConvolutionLaunch& launch, std::byte* const* bases,
+                                        cudaStream_t stream) const noexcept {
+    if (is_direct_) {
+      return after_.is_there()
+                 ? after_.launch(launch, {.blocks = {.x = part.blocks}, .threads = {.x = part.threads}}, bases, stream)
+                 : start_direct_convolution(launch, part.blocks, part.threads, stream);
+    }
+    const TileChoice& choice = part.choice;
+    if (choice.splits == 1 && after_.is_there()) {
+      return after_.launch(launch,
+                           {.blocks = {.x = part.blocks},
+                            .threads = {.x = product_threads(choice.tile)},
+                            .shared_bytes = tile_bytes(choice.tile)},
+                           bases, stream);
+    }
+    const TileGrid grid{.tile = choice.tile, .blocks = part.blocks, .splits = choice.splits};
+    if (const cudaError_t error = start_convolution(launch, grid, stream); error != cudaSuccess || choice.splits == 1) {
+      return error;
+    }
+    if (!after_.is_there()) {
+      return start_convolution_sums(launch, stream);
+    }
+    const u32 blocks = (launch.split.outputs - 1) / kSumThreads + 1;
+    return after_.launch(launch, {.blocks = {.x = blocks}, .threads = {.x = kSumThreads}}, bases, stream);
+  }
+
+  ConvolutionStep step_;
+  JoinedKernel after_;
+  bool has_bias_;
+  bool is_direct_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine, Neighbours neighbours,
+                                                  const char** why) {
+  ConvolutionStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  if (step.strip != 0) {
+    *why = "the CUDA backend takes the filter as it is";
+    return nullptr;
+  }
+  if (!fits(step)) {
+    *why = kTooManyElements;
+    return nullptr;
+  }
+  if (launches_of(step.windows) > kMostLaunches) {
+    *why = "the CUDA backend runs backward convolutions of shorter strides";
+    return nullptr;
+  }
+  auto run = std::make_unique<ConvolutionRun>(step, machine, flat.operands[kBias].slot != kAbsentSlot,
+                                              std::move(neighbours.after));
+  *why = run->fits_grid() ? run->join(machine) : kTooManyElements;
+  if (*why != nullptr) {
+    return nullptr;
+  }
+  return run;
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "ops/product/cuda/kernel_set.h"
+#include "ops/product/cuda/windows.cuh"
+
+namespace anydml::cuda {
+namespace {
+
+template <u32 kTile>
+cudaError_t start(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
+  // For each device; it costs little to say it again.
+  if (const cudaError_t error = cudaFuncSetAttribute(convolution_tiles<kTile, ToMemory>,
+                                                     cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes(kTile));
+      error != cudaSuccess) {
+    return error;
+  }
+  convolution_tiles<kTile, ToMemory>
+      <<<dim3(grid.blocks, grid.splits), product_threads(kTile), tile_bytes(kTile), stream>>>(launch);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
+  return grid.tile == kLargeTile ? start<kLargeTile>(launch, grid, stream) : start<kSmallTile>(launch, grid, stream);
+}
+
+cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream) {
+  convolution_sums<ToMemory><<<(launch.split.outputs - 1) / kSumThreads + 1, kSumThreads, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads, cudaStream_t stream) {
+  convolution_direct<ToMemory><<<blocks, threads, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A product of 8-bit matrices as kernels see it: a kernel's parameter.
+#pragma once
+
+#include "ops/product/cuda/launch.h"
+
+namespace anydml::cuda {
+
+inline constexpr u32 kWordStep = 8;  // words of four values of k that are in shared memory at a time
+
+// How the kernel reads the bytes of a factor: four neighbours in memory at a time, at a multiple of 4, or one by one.
+enum class ByteOrder : u32 { words_along_k, words_along_side, bytes };
+
+// The matrices of one factor, and the zero points of its rows or columns.
+struct ByteFactorLaunch {
+  const std::byte* from;
+  const std::byte* zeros;    // null: they are 0
+  std::int64_t side_stride;  // in bytes
+  std::int64_t k_stride;
+  std::int64_t zero_stride;  // along the side
+  std::int64_t batch[kProductBatchRank];
+  u32 side;
+  ByteOrder order;
+  bool is_signed;
+};
+
+// A number for each output; strides of 0 where it is the same for rows or columns.
+struct NumberLaunch {
+  const std::byte* at;  // null: it is 0
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  bool is_aligned;
+};
+
+// As IntegerFinish, of which this file can know nothing.
+inline constexpr u32 kFinishInt32 = 0;
+inline constexpr u32 kFinishQuantized = 1;
+inline constexpr u32 kFinishFloat32 = 2;
+
+struct IntegerLaunch {
+  ByteFactorLaunch a;
+  ByteFactorLaunch b;
+  MatrixLaunch c;  // the bias
+  MatrixLaunch output;
+  NumberLaunch a_scale;
+  NumberLaunch b_scale;
+  NumberLaunch output_scale;
+  NumberLaunch output_zero;
+  u32 finish;
+  bool output_is_signed;
+  u32 depth;
+  u32 batch_rank;
+  FastDivisor tiles;   // of a matrix
+  FastDivisor across;  // tiles of a row of tiles
+  FastDivisor batch_sizes[kProductBatchRank];
+};
+
+}  // namespace anydml::cuda

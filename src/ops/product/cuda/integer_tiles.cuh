@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// Products of 8-bit matrices by tiles. Words of four values of k go through shared memory, and one instruction
+// multiplies and adds four pairs. The bytes are multiplied as signed ones: 128 is taken from unsigned bytes, and from
+// their zero points too. With the sums of rows and columns the zero points come in at the end, since modulo 2^32
+//   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
+#pragma once
+
+#include "ops/product/cuda/integer_launch.h"
+#include "ops/product/cuda/tiles.cuh"
+#include "ops/product/scalar/integer.h"
+
+namespace anydml::cuda {
+
+#if defined(__CUDACC__)
+
+// A thread's part of the words that one factor has in a tile: units of four words, of neighbours in the side. Bytes
+// beyond the last k are 0.
+template <u32 kTile>
+class ByteLoader {
+ public:
+  static constexpr u32 kThreads = product_threads(kTile);
+  static constexpr u32 kUnits = kTile / 4 * kWordStep / kThreads;
+  static constexpr u32 kRow = tile_row(kTile);
+
+  __device__ ByteLoader(const ByteFactorLaunch& factors, std::int64_t batch, u32 depth, u32 first_side)
+      : factors_(factors),
+        from_(factors.from + batch + static_cast<std::int64_t>(first_side) * factors.side_stride),
+        depth_(depth),
+        left_(factors.side - first_side),
+        flip_(factors.is_signed ? 0 : 0x80808080U) {}
+
+  __device__ void load(u32 step) {
+#pragma unroll
+    for (u32 n = 0; n < kUnits; ++n) {
+      load_unit(side_of(n), (step * kWordStep + word_of(n)) * 4, loaded_[n]);
+    }
+  }
+  __device__ void put(u32* stage) const {
+#pragma unroll
+    for (u32 n = 0; n < kUnits; ++n) {
+      *reinterpret_cast<uint4*>(stage + word_of(n) * kRow + side_of(n)) = {loaded_[n][0], loaded_[n][1], loaded_[n][2],
+                                                                           loaded_[n][3]};
+    }
+  }
+
+ private:
+  // Neighbouring threads take neighbours in memory.
+  [[nodiscard]] __device__ u32 side_of(u32 n) const {
+    return factors_.order == ByteOrder::words_along_k ? (threadIdx.x / kWordStep + n * (kThreads / kWordStep)) * 4
+                                                      : threadIdx.x % (kTile / 4) * 4;
+  }
+  [[nodiscard]] __device__ u32 word_of(u32 n) const {
+    return factors_.order == ByteOrder::words_along_k ? threadIdx.x % kWordStep
+                                                      : threadIdx.x / (kTile / 4) + n * (kThreads / (kTile / 4));
+  }
+
+  __device__ void load_unit(u32 side, u32 k, u32 (&words)[4]) const {
+    const std::byte* const from = from_ + static_cast<std::int64_t>(side) * factors_.side_stride +
+                                  static_cast<std::int64_t>(k) * factors_.k_stride;
+    const auto word_at = [&](std::int64_t offset) { return *reinterpret_cast<const u32*>(from + offset) ^ flip_; };
+    if (factors_.order == ByteOrder::words_along_k && k + 4 <= depth_) {
+#pragma unroll
+      for (u32 i = 0; i < 4; ++i) {
+        words[i] = side + i < left_ ? word_at(i * factors_.side_stride) : 0;
+      }
+    } else if (factors_.order == ByteOrder::words_along_side && side + 4 <= left_) {
+      u32 rows[4];
+#pragma unroll
+      for (u32 i = 0; i < 4; ++i) {
+        rows[i] = k + i < depth_ ? word_at(i * factors_.k_stride) : 0;
+      }
+      const u32 low[] = {__byte_perm(rows[0], rows[1], 0x5140), __byte_perm(rows[2], rows[3], 0x5140)};
+      const u32 high[] = {__byte_perm(rows[0], rows[1], 0x7362), __byte_perm(rows[2], rows[3], 0x7362)};
+      words[0] = __byte_perm(low[0], low[1], 0x5410);
+      words[1] = __byte_perm(low[0], low[1], 0x7632);
+      words[2] = __byte_perm(high[0], high[1], 0x5410);
+      words[3] = __byte_perm(high[0], high[1], 0x7632);
+    } else {
+#pragma unroll
+      for (u32 i = 0; i < 4; ++i) {
+        words[i] = 0;
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j) {
+          if (side + i < left_ && k + j < depth_) {
+            const std::byte byte = from[i * factors_.side_stride + j * factors_.k_stride];
+            words[i] |= ((static_cast<u32>(byte) ^ flip_) & 0xff) << (8 * j);
+          }
+        }
+      }
+    }
+  }
+
+  const ByteFactorLaunch& factors_;
+  const std::byte* from_;
+  u32 depth_;
+  u32 left_;  // of the side, from the tile's first
+  u32 flip_;
+  u32 loaded_[kUnits][4];
+};
+
+// For the signs that are multiplied.
+[[nodiscard]] __device__ inline u32 zero_point(const ByteFactorLaunch& factors, u32 side) {
+  i32 zero = 0;
+  if (factors.zeros != nullptr) {
+    const std::byte byte = factors.zeros[static_cast<std::int64_t>(side) * factors.zero_stride];
+    zero = factors.is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
+  }
+  return static_cast<u32>(factors.is_signed ? zero : zero - 128);
+}
+
+[[nodiscard]] __device__ inline const std::byte* number_at(const NumberLaunch& number, u32 row, u32 column) {
+  return number.at + static_cast<std::int64_t>(row) * number.row_stride +
+         static_cast<std::int64_t>(column) * number.column_stride;
+}
+[[nodiscard]] __device__ inline f32 scale_at(const NumberLaunch& number, u32 row, u32 column) {
+  return load_number(number_at(number, row, column), number.is_aligned);
+}
+
+// An output as its bits.
+[[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputPlace& place, u32 row,
+                                                   u32 column, i32 total) {
+  if (launch.finish == kFinishInt32) {
+    return static_cast<u32>(total);
+  }
+  const f32 a_scale = scale_at(launch.a_scale, row, column);
+  const f32 b_scale = scale_at(launch.b_scale, row, column);
+  if (launch.finish == kFinishFloat32) {
+    f32 value = scaled_total(total, float_factor(a_scale, b_scale));
+    if (place.c != nullptr) {
+      const f32 added = load_number(place.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+                                        static_cast<std::int64_t>(column) * launch.c.column_stride,
+                                    launch.c.is_aligned);
+      value = value + added;
+    }
+    return __builtin_bit_cast(u32, value);
+  }
+  const f32 factor = quantized_factor(a_scale, b_scale, scale_at(launch.output_scale, row, column));
+  i32 zero = 0;
+  if (launch.output_zero.at != nullptr) {
+    const std::byte byte = *number_at(launch.output_zero, row, column);
+    zero = launch.output_is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
+  }
+  return launch.output_is_signed ? static_cast<u32>(static_cast<u8>(quantized_total<i8>(total, factor, zero)))
+                                 : static_cast<u32>(quantized_total<u8>(total, factor, zero));
+}
+
+template <u32 kTile, class After>
+__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+    integer_tiles(const __grid_constant__ launch_t<IntegerLaunch, After> launch) {
+  using Loader = ByteLoader<kTile>;
+  constexpr u32 kThreads = product_threads(kTile);
+  constexpr u32 kRow = Loader::kRow;
+  constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread adds up
+  __shared__ alignas(16) u32 of_a[2][kWordStep * kRow];
+  __shared__ alignas(16) u32 of_b[2][kWordStep * kRow];
+  __shared__ u32 side_sums[2 * kTile];  // of rows, then of columns
+  const Quotient matrix = divide(blockIdx.x, launch.tiles);
+  const Quotient tile = divide(matrix.remainder, launch.across);
+  const u32 batch = matrix.quotient;
+  const u32 first_row = tile.quotient * kTile;
+  const u32 first_column = tile.remainder * kTile;
+  const ThreadPlace<kTile> place;
+
+  i32 sums[kThreadSide][kThreadSide];
+  i32 own[kOwn];
+#pragma unroll
+  for (u32 i = 0; i < kThreadSide; ++i) {
+#pragma unroll
+    for (u32 j = 0; j < kThreadSide; ++j) {
+      sums[i][j] = 0;
+    }
+  }
+#pragma unroll
+  for (u32 n = 0; n < kOwn; ++n) {
+    own[n] = 0;
+  }
+  Loader a(launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row);
+  Loader b(launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column);
+  const u32 steps = (launch.depth + 4 * kWordStep - 1) / (4 * kWordStep);
+  if (steps != 0) {
+    a.load(0);
+    b.load(0);
+    a.put(of_a[0]);
+    b.put(of_b[0]);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (u32 step = 0; step < steps; ++step) {
+    const bool has_next = step + 1 < steps;
+    if (has_next) {
+      a.load(step + 1);
+      b.load(step + 1);
+    }
+    const u32* const now_a = of_a[step % 2];
+    const u32* const now_b = of_b[step % 2];
+#pragma unroll
+    for (u32 word = 0; word < kWordStep; ++word) {
+      i32 rows[kThreadSide];
+      i32 columns[kThreadSide];
+#pragma unroll
+      for (u32 half = 0; half < kThreadSide; half += 4) {
+        const int4 of_rows = *reinterpret_cast<const int4*>(now_a + word * kRow + place.row(half));
+        const int4 of_columns = *reinterpret_cast<const int4*>(now_b + word * kRow + place.column(half));
+        rows[half] = of_rows.x;
+        rows[half + 1] = of_rows.y;
+        rows[half + 2] = of_rows.z;
+        rows[half + 3] = of_rows.w;
+        columns[half] = of_columns.x;
+        columns[half + 1] = of_columns.y;
+        columns[half + 2] = of_columns.z;
+        columns[half + 3] = of_columns.w;
+      }
+#pragma unroll
+      for (u32 i = 0; i < kThreadSide; ++i) {
+#pragma unroll
+        for (u32 j = 0; j < kThreadSide; ++j) {
+          sums[i][j] = __dp4a(rows[i], columns[j], sums[i][j]);
+        }
+      }
+#pragma unroll
+      for (u32 n = 0; n < kOwn; ++n) {
+        const u32 side = threadIdx.x + n * kThreads;
+        const u32 bytes = side < kTile ? now_a[word * kRow + side] : now_b[word * kRow + side - kTile];
+        own[n] = __dp4a(static_cast<i32>(bytes), 0x01010101, own[n]);
+      }
+    }
+    if (has_next) {
+      a.put(of_a[(step + 1) % 2]);
+      b.put(of_b[(step + 1) % 2]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (u32 n = 0; n < kOwn; ++n) {
+    side_sums[threadIdx.x + n * kThreads] = static_cast<u32>(own[n]);
+  }
+  __syncthreads();
+
+  const u32 rows = launch.a.side;
+  const u32 columns = launch.b.side;
+  const OutputPlace outputs(launch, batch);
+#pragma unroll 1
+  for (u32 half = 0; half < 2; ++half) {
+    u32 column_zeros[4];
+    u32 column_sums[4];
+#pragma unroll
+    for (u32 n = 0; n < 4; ++n) {
+      const u32 there = place.column(half * 4 + n);
+      column_zeros[n] = first_column + there < columns ? zero_point(launch.b, first_column + there) : 0;
+      column_sums[n] = side_sums[kTile + there];
+    }
+    const u32 column = first_column + place.column(half * 4);
+#pragma unroll
+    for (u32 i = 0; i < kThreadSide; ++i) {
+      const u32 row = first_row + place.row(i);
+      if (row >= rows) {
+        continue;
+      }
+      const u32 zero = zero_point(launch.a, row);
+      const u32 rest = side_sums[place.row(i)] - launch.depth * zero;
+      u32 words[4];
+#pragma unroll
+      for (u32 n = 0; n < 4; ++n) {
+        const i32 sum = half == 0 ? sums[i][n] : sums[i][n + 4];
+        const u32 total = static_cast<u32>(sum) - zero * column_sums[n] - column_zeros[n] * rest;
+        words[n] = 0;
+        if (column + n < columns) {
+          words[n] = finished_total(launch, outputs, row, column + n, static_cast<i32>(total));
+        }
+      }
+      if constexpr (kIsHandedOn<After>) {
+        const u32 number = (batch * rows + row) * columns + column;
+#pragma unroll
+        for (u32 n = 0; n < 4; ++n) {
+          if (column + n < columns) {
+            launch.after(number + n, words[n]);
+          }
+        }
+      } else {
+        std::byte* const to = outputs.output + static_cast<std::int64_t>(row) * launch.output.row_stride +
+                              static_cast<std::int64_t>(column) * launch.output.column_stride;
+        const bool has_bytes = launch.finish == kFinishQuantized;
+        if (launch.output.has_vectors && !has_bytes) {
+          if (column < columns) {
+            store_access<16, false>(to, words);
+          }
+          continue;
+        }
+#pragma unroll
+        for (u32 n = 0; n < 4; ++n) {
+          std::byte* const element = to + static_cast<std::int64_t>(n) * launch.output.column_stride;
+          if (column + n >= columns) {
+            continue;
+          }
+          if (has_bytes) {
+            *element = static_cast<std::byte>(words[n]);
+          } else {
+            store_element<u32>(element, words[n], launch.output.is_aligned);
+          }
+        }
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace anydml::cuda

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "ops/product/cuda/run.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::size_t kObjectAlignment = 16;
+constexpr std::size_t kMostJoinedBytes = 16'384;           // of a parameter with a neighbour's object
+constexpr std::int64_t kMostSums = std::int64_t{1} << 24;  // that go through memory, which should be a cache
+constexpr std::int64_t kMostSplits = 4096;                 // fewer than a grid may have in its second dimension
+constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
+
+[[nodiscard]] std::size_t object_at(std::size_t launch_bytes) {
+  return (launch_bytes + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
+}
+
+// An estimate of the clock cycles of one multiprocessor: how often the busiest multiprocessor multiplies, at a rate
+// that grows with the warps it has at a time, and the way of the sums through memory.
+[[nodiscard]] double cycles_of(const TiledOutputs& outputs, std::int64_t tile, std::int64_t splits,
+                               const Machine& machine) {
+  constexpr double kProductsOfCycle = 128;
+  constexpr double kSmallTileRate = 0.8;  // more loads from shared memory for each product
+  constexpr double kBytesOfCycle = 16;    // of one multiprocessor to memory
+  constexpr double kSecondLaunch = 10'000;
+  const std::int64_t multiprocessors = std::max<std::int64_t>(machine.multiprocessors, 1);
+  const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
+  const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
+  const std::int64_t busiest = parts_of(outputs.tiles(tile) * splits, multiprocessors);
+  const std::int64_t at_a_time = std::min<std::int64_t>(busiest, tile == kLargeTile ? 2 : 6);
+  const auto warps = static_cast<double>(at_a_time * product_threads(static_cast<u32>(tile)) / 32);
+  // From one warp for each of the four parts of a multiprocessor on, more warps only hide that the others wait.
+  double rate = warps < 4 ? 0.7 * warps / 4 : warps < 8 ? 0.7 + 0.15 * (warps - 4) / 4 : 0.85 + 0.15 * (warps - 8) / 8;
+  rate = std::min(rate, 1.0) * (tile == kLargeTile ? 1 : kSmallTileRate);
+  double cycles = static_cast<double>(busiest) * static_cast<double>(tile * tile) *
+                  static_cast<double>(std::max<std::int64_t>(depth, 1)) / kProductsOfCycle / rate;
+  if (splits > 1) {
+    const double sums = static_cast<double>(outputs.rows * outputs.columns * outputs.matrices * blocks);
+    cycles += kSecondLaunch + 2 * sizeof(f32) * sums / kBytesOfCycle / static_cast<double>(multiprocessors);
+  }
+  return cycles;
+}
+
+}  // namespace
+
+TileChoice choose_tiles(const TiledOutputs& outputs, bool may_split, const Machine& machine) {
+  const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
+  const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
+  const bool splits_fit = may_split && blocks > 1 && count <= kMostSums / blocks;
+  const bool has_large = machine.shared_bytes_of_block >= tile_bytes(kLargeTile) + 1024;  // with the table of taps
+  std::int64_t best_tile = kSmallTile;
+  std::int64_t best_splits = 1;
+  double best = -1;
+  for (const std::int64_t tile : {std::int64_t{kLargeTile}, std::int64_t{kSmallTile}}) {
+    if (tile == kLargeTile && !has_large) {
+      continue;
+    }
+    const std::int64_t most = splits_fit ? std::min(blocks, kMostSplits) : 1;
+    for (std::int64_t splits = 1; splits <= most; splits = splits < most ? std::min(2 * splits, most) : most + 1) {
+      const double cycles = cycles_of(outputs, tile, splits, machine);
+      if (best < 0 || cycles < best) {
+        best = cycles;
+        best_tile = tile;
+        best_splits = splits;
+      }
+    }
+  }
+  const std::int64_t of_split = parts_of(blocks, best_splits);
+  return {.tile = static_cast<u32>(best_tile),
+          .splits = static_cast<u32>(parts_of(blocks, of_split)),
+          .split = {.sums = nullptr,
+                    .blocks_of_split = static_cast<u32>(of_split),
+                    .blocks = static_cast<u32>(blocks),
+                    .outputs = static_cast<u32>(count)}};
+}
+
+bool is_thin(const TiledOutputs& outputs) {
+  constexpr std::int64_t kMostGrid = 65'535;  // in its second dimension
+  const std::int64_t blocks = parts_of(outputs.depth, kBlock);
+  return std::min(outputs.rows, outputs.columns) <= kMostThin && blocks > 1 && blocks <= kMostGrid &&
+         outputs.rows * outputs.columns * outputs.matrices <= kMostSums / blocks;
+}
+
+TileChoice choose_thin(const TiledOutputs& outputs) {
+  const auto blocks = static_cast<u32>(parts_of(outputs.depth, kBlock));
+  return {.tile = 0,
+          .splits = blocks,
+          .split = {.sums = nullptr,
+                    .blocks_of_split = 1,
+                    .blocks = blocks,
+                    .outputs = static_cast<u32>(outputs.rows * outputs.columns * outputs.matrices)}};
+}
+
+const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* header, const char* launch,
+                                      const std::string& kernel, u32 shared_bytes, const Machine& machine) {
+  const std::size_t bytes = object_at(launch_bytes) + after_.step->bytes();
+  if (bytes > kMostJoinedBytes) {
+    return "steps that are one kernel have more attributes than its parameter can hold";
+  }
+  KernelSource source;
+  source.text = after_.step->text();
+  source.text.append("#include \"ops/product/cuda/").append(header).append("\"\nnamespace anydml::cuda {\n");
+  source.text.append("static_assert(sizeof(JoinedLaunch<").append(launch).append(", After>) == ");
+  source.text.append(std::to_string(bytes)).append(");\n}  // namespace anydml::cuda\n");
+  source.kernels.push_back("anydml::cuda::" + kernel + "anydml::cuda::After>");
+  source.most_shared_bytes = shared_bytes;
+  kernels_ = find_runtime_kernels(source, machine);
+  return kernels_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
+}
+
+cudaError_t JoinedKernel::launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,
+                                      std::byte* const* bases, cudaStream_t stream) const noexcept {
+  alignas(kObjectAlignment) std::byte parameter[kMostJoinedBytes];
+  std::memcpy(parameter, launch, bytes);
+  after_.step->make(bases + after_.first_operand, parameter + object_at(bytes));
+  void* parameters[] = {parameter};
+  return kernels_->launch(0, shape, parameters, stream);
+}
+
+}  // namespace anydml::cuda

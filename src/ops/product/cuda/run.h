@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What the steps of this family share on the host: how outputs are cut into tiles, and the kernel that is one with the
+// step after it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/cuda/family.h"
+#include "backend/cuda/runtime.h"
+#include "ops/product/cuda/kernel_set.h"
+
+namespace anydml::cuda {
+
+inline constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are numbered in 32 bits
+inline constexpr std::int64_t kMostDepth = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMostBlocks = 0x7fffffff;  // of a grid
+inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
+
+[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+// Whether an address and strides together, of which the lowest bits count, are multiples.
+[[nodiscard]] inline bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
+  return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
+}
+
+// Outputs of so many equal matrices.
+struct TiledOutputs {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t matrices;
+  std::int64_t depth;
+
+  [[nodiscard]] std::int64_t tiles(std::int64_t tile) const {
+    return parts_of(rows, tile) * parts_of(columns, tile) * matrices;
+  }
+};
+
+// The tiles, and how the blocks of k are split, that should take the least time. may_split: the sums of blocks may go
+// through memory.
+struct TileChoice {
+  u32 tile;  // 0: the product is thin and has no tiles
+  u32 splits;
+  SplitLaunch split;  // without an address
+
+  [[nodiscard]] std::uint64_t workspace_bytes() const {
+    return splits == 1 ? 0 : std::uint64_t{split.blocks} * split.outputs * sizeof(f32);
+  }
+};
+[[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, bool may_split, const Machine& machine);
+// Whether an output of few rows or columns has sums so long that reading the larger factor takes all the time, and that
+// choice.
+[[nodiscard]] bool is_thin(const TiledOutputs& outputs);
+[[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
+
+// A kernel that hands its outputs to the step after it, or nothing.
+class JoinedKernel {
+ public:
+  explicit JoinedKernel(Neighbour after) : after_(std::move(after)) {}
+
+  [[nodiscard]] bool is_there() const { return after_.step != nullptr; }
+  // Compiles a kernel of this family's header, whose parameter is such a launch with the neighbour's object. kernel:
+  // "name<" or "name<1u, ". The result is null, or says why it cannot be.
+  template <class Launch>
+  [[nodiscard]] const char* compile(const char* header, const char* launch, const std::string& kernel, u32 shared_bytes,
+                                    const Machine& machine) {
+    return is_there() ? compile_for(sizeof(Launch), header, launch, kernel, shared_bytes, machine) : nullptr;
+  }
+  template <class Launch>
+  [[nodiscard]] cudaError_t launch(const Launch& launch, const LaunchShape& shape, std::byte* const* bases,
+                                   cudaStream_t stream) const noexcept {
+    return launch_with(&launch, sizeof(launch), shape, bases, stream);
+  }
+
+ private:
+  [[nodiscard]] const char* compile_for(std::size_t launch_bytes, const char* header, const char* launch,
+                                        const std::string& kernel, u32 shared_bytes, const Machine& machine);
+  [[nodiscard]] cudaError_t launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,
+                                        std::byte* const* bases, cudaStream_t stream) const noexcept;
+
+  Neighbour after_;
+  std::shared_ptr<const RuntimeKernels> kernels_;
+};
+
+// As Family::prepare.
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine,
+                                                                Neighbours neighbours, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Machine& machine,
+                                                                    Neighbours neighbours, const char** why);
+
+}  // namespace anydml::cuda

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// A convolution's step as kernels see it: a kernel's parameter. The output channels of a group are the rows of a
+// product, and the pixels of one class of all images (ops/product/window.h) are its columns. One launch has up to
+// kLaunchClasses classes along each dimension.
+#pragma once
+
+#include "ops/product/cuda/launch.h"
+
+namespace anydml::cuda {
+
+inline constexpr u32 kLaunchAxes = 3;
+inline constexpr u32 kLaunchClasses = 16;
+inline constexpr u32 kDirectPixels = 4;  // of a thread, where a group has few output channels
+
+// A class of outputs along a dimension. Its output number t is output first_output + t * output_stride of all, and the
+// place in the input that its tap n meets is first + t * output_move + n * tap_move. That tap is number first_tap + n *
+// tap_step of the filter.
+struct ClassLaunch {
+  FastDivisor outputs;
+  FastDivisor taps;  // at least 1
+  u32 tap_count;
+  u32 first_output;
+  u32 output_stride;
+  u32 first_tap;
+  u32 tap_step;
+  i32 first;
+  i32 output_move;
+  i32 tap_move;
+};
+
+// A dimension over which the filter moves. Strides in bytes.
+struct AxisLaunch {
+  std::int64_t input_step;
+  std::int64_t filter_step;
+  std::int64_t output_step;
+  u32 input;  // elements
+  u32 output;
+  FastDivisor classes;  // of this launch
+  ClassLaunch of_class[kLaunchClasses];
+};
+
+struct ConvolutionLaunch {
+  const std::byte* input;
+  const std::byte* filter;
+  const std::byte* bias;  // null: there is none
+  std::byte* output;      // null: outputs are handed on
+  std::int64_t input_image;
+  std::int64_t input_channel;
+  std::int64_t filter_group;
+  std::int64_t filter_row;
+  std::int64_t filter_channel;
+  std::int64_t bias_channel;
+  std::int64_t output_image;
+  std::int64_t output_channel;
+  SplitLaunch split;  // its outputs are [group][row][column]
+  u32 images;
+  u32 channels;  // of a group
+  u32 pixels;    // of an image of the output, in all classes
+  FastDivisor groups;
+  FastDivisor rows;     // of a group
+  FastDivisor columns;  // of all images, where there is one class
+  FastDivisor down;     // tiles of a column of tiles; rows, in the direct kernel
+  FastDivisor across;   // tiles of a row of tiles, in the class that has the most columns
+  bool input_is_aligned;
+  bool filter_is_aligned;
+  bool bias_is_aligned;
+  bool output_is_aligned;
+  bool has_vectors;  // four columns at a multiple of 4 are 16 bytes of the output at a multiple of 16
+  AxisLaunch axes[kLaunchAxes];
+};
+
+}  // namespace anydml::cuda

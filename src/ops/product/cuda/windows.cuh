@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// Convolutions of FLOAT32. The columns of the second factor are the windows of pixels, which are never built in memory:
+// a thread knows the place of its column in the image, and the block of threads has a small table of the taps of the
+// next values of k. A tap outside the image is the factor +0.
+#pragma once
+
+#include "ops/product/cuda/tile_loop.cuh"
+#include "ops/product/cuda/window_launch.h"
+
+namespace anydml::cuda {
+
+#if defined(__CUDACC__)
+
+// The classes and the part of the rows and columns that a block of threads has.
+struct WindowBlock {
+  const ClassLaunch* classes[kLaunchAxes];
+  u32 group;
+  u32 row_part;
+  u32 column_part;
+  u32 columns;  // of the class
+  u32 depth;
+
+  __device__ WindowBlock(const ConvolutionLaunch& launch, u32 block) {
+    Quotient parts = divide(block, launch.across);
+    column_part = parts.remainder;
+    parts = divide(parts.quotient, launch.down);
+    row_part = parts.remainder;
+    parts = divide(parts.quotient, launch.groups);
+    group = parts.remainder;
+    columns = launch.images;
+    depth = launch.channels;
+#pragma unroll
+    for (u32 i = kLaunchAxes; i-- > 0;) {
+      parts = divide(parts.quotient, launch.axes[i].classes);
+      classes[i] = &launch.axes[i].of_class[parts.remainder];
+      columns *= classes[i]->outputs.divisor;
+      depth *= classes[i]->tap_count;
+    }
+  }
+};
+
+// A pixel of a class: its image and its numbers along the dimensions.
+struct WindowPixel {
+  u32 image;
+  u32 number[kLaunchAxes];
+
+  __device__ WindowPixel(const WindowBlock& block, u32 column) {
+    Quotient parts{.quotient = column, .remainder = 0};
+#pragma unroll
+    for (u32 i = kLaunchAxes; i-- > 0;) {
+      parts = divide(parts.quotient, block.classes[i]->outputs);
+      number[i] = parts.remainder;
+    }
+    image = parts.quotient;
+  }
+};
+
+// A pixel's place in the input for the first tap, which may lie outside.
+struct WindowPlace {
+  const std::byte* from;  // of the group's first channel
+  i32 place[kLaunchAxes];
+
+  __device__ WindowPlace(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) {
+    const WindowPixel pixel(block, column);
+    from = launch.input + static_cast<std::int64_t>(pixel.image) * launch.input_image +
+           static_cast<std::int64_t>(block.group) * launch.channels * launch.input_channel;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      const ClassLaunch& along = *block.classes[i];
+      place[i] = along.first + static_cast<i32>(pixel.number[i]) * along.output_move;
+      from += place[i] * launch.axes[i].input_step;
+    }
+  }
+};
+
+// The bytes from a channel's first output to a pixel's, with its image, and the pixel's number in an image.
+struct PixelPlace {
+  std::int64_t offset;
+  u32 image;
+  u32 number;
+
+  __device__ PixelPlace(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) : number(0) {
+    const WindowPixel pixel(block, column);
+    image = pixel.image;
+    offset = static_cast<std::int64_t>(image) * launch.output_image;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      const ClassLaunch& along = *block.classes[i];
+      const u32 there = along.first_output + pixel.number[i] * along.output_stride;
+      offset += static_cast<std::int64_t>(there) * launch.axes[i].output_step;
+      number = number * launch.axes[i].output + there;
+    }
+  }
+};
+
+[[nodiscard]] __device__ inline f32 with_bias(const ConvolutionLaunch& launch, u32 channel, f32 total) {
+  constexpr ProductScale kScale{.alpha = 1, .beta = 1};
+  if (launch.bias == nullptr) {
+    return kScale(total);
+  }
+  return kScale(total, load_number(launch.bias + static_cast<std::int64_t>(channel) * launch.bias_channel,
+                                   launch.bias_is_aligned));
+}
+
+// One output, whose channel is counted over all groups.
+template <class After, class Launch>
+__device__ inline void put_output(const Launch& launch, u32 channel, const PixelPlace& pixel, f32 value) {
+  const auto bits = __builtin_bit_cast(u32, value);
+  if constexpr (kIsHandedOn<After>) {
+    const u32 channels = launch.groups.divisor * launch.rows.divisor;
+    launch.after((pixel.image * channels + channel) * launch.pixels + pixel.number, bits);
+  } else {
+    store_element<f32>(launch.output + static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset, bits,
+                       launch.output_is_aligned);
+  }
+}
+
+// A value of k, as all threads see it.
+struct alignas(16) WindowTap {
+  std::int64_t input;   // bytes from the place of the first tap of the first channel
+  std::int64_t filter;  // bytes from the row
+  i32 place[kLaunchAxes];
+  u32 is_there;  // 0: beyond the last k
+};
+
+template <u32 kTile>
+class WindowFactors {
+ public:
+  // table: kTileStages * kTileStep of shared memory.
+  __device__ WindowFactors(const ConvolutionLaunch& launch, const WindowBlock& block, WindowTap* table, u32 first_k,
+                           u32 first_row, u32 first_column)
+      : launch_(launch),
+        block_(block),
+        table_(table),
+        first_k_(first_k),
+        rows_(launch.rows.divisor - first_row),
+        is_column_(first_column + threadIdx.x % kTile < block.columns),
+        window_(launch, block, is_column_ ? first_column + threadIdx.x % kTile : 0),
+        filter_(launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
+                (static_cast<std::int64_t>(first_row) + threadIdx.x / kTileStep) * launch.filter_row) {}
+
+  __device__ void begin() {
+    static_assert(kTileStages * kTileStep <= product_threads(kTile));
+    if (threadIdx.x < kTileStages * kTileStep) {
+      describe(threadIdx.x);
+    }
+    __syncthreads();
+  }
+  // The warps take turns.
+  __device__ void prepare(u32 step) {
+    constexpr u32 kWarps = product_threads(kTile) / 32;
+    if (threadIdx.x / 32 == step % kWarps && threadIdx.x % 32 < kTileStep) {
+      describe(step * kTileStep + threadIdx.x % 32);
+    }
+  }
+
+  __device__ void copy(f32* to_a, f32* to_b, u32 step) {
+    constexpr u32 kRow = tile_row(kTile);
+    constexpr u32 kThreads = product_threads(kTile);
+    constexpr u32 kRowStep = kThreads / kTileStep;
+    constexpr u32 kDepthStep = kThreads / kTile;
+    const WindowTap* const taps = table_ + step % kTileStages * kTileStep;
+    {
+      const u32 k = threadIdx.x % kTileStep;
+      const u32 first = threadIdx.x / kTileStep;
+      const bool is_there = taps[k].is_there != 0;
+      const std::byte* from = filter_ + taps[k].filter;
+      f32* const to = to_a + k * kRow + first;
+      if (launch_.filter_is_aligned) {
+#pragma unroll
+        for (u32 row = 0; row < kTile; row += kRowStep, from += kRowStep * launch_.filter_row) {
+          start_copy<4>(to + row, from, is_there && first + row < rows_);
+        }
+      } else {
+#pragma unroll 1
+        for (u32 row = 0; row < kTile; row += kRowStep, from += kRowStep * launch_.filter_row) {
+          to[row] = is_there && first + row < rows_ ? load_number(from, false) : 0.0f;
+        }
+      }
+    }
+    const u32 first = threadIdx.x / kTile;
+    f32* const to = to_b + first * kRow + threadIdx.x % kTile;
+    if (launch_.input_is_aligned && taps[kTileStep - 1].is_there != 0) {
+#pragma unroll
+      for (u32 k = 0; k < kTileStep; k += kDepthStep) {
+        const WindowTap& tap = taps[first + k];
+        start_copy<4>(to + k * kRow, window_.from + tap.input, meets(tap));
+      }
+    } else {
+#pragma unroll 1
+      for (u32 k = 0; k < kTileStep; k += kDepthStep) {
+        const WindowTap& tap = taps[first + k];
+        f32 value = tap.is_there != 0 ? 0.0f : -0.0f;  // the filter has +0 there, so that no sum changes
+        if (tap.is_there != 0 && meets(tap)) {
+          value = load_number(window_.from + tap.input, launch_.input_is_aligned);
+        }
+        to[k * kRow] = value;
+      }
+    }
+  }
+
+ private:
+  // Whether this thread's pixel has an element of the image there.
+  [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
+    bool is_inside = is_column_;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      is_inside = is_inside && static_cast<u32>(window_.place[i] + tap.place[i]) < launch_.axes[i].input;
+    }
+    return is_inside;
+  }
+
+  // Writes a tap to the table. number: k, counted from the first.
+  __device__ void describe(u32 number) {
+    WindowTap& tap = table_[number % (kTileStages * kTileStep)];
+    const u32 k = first_k_ + number;
+    Quotient parts{.quotient = k, .remainder = 0};
+    std::int64_t input = 0;
+    std::int64_t filter = 0;
+#pragma unroll
+    for (u32 i = kLaunchAxes; i-- > 0;) {
+      const ClassLaunch& along = *block_.classes[i];
+      const AxisLaunch& axis = launch_.axes[i];
+      parts = divide(parts.quotient, along.taps);
+      tap.place[i] = static_cast<i32>(parts.remainder) * along.tap_move;
+      input += tap.place[i] * axis.input_step;
+      filter += static_cast<std::int64_t>(along.first_tap + parts.remainder * along.tap_step) * axis.filter_step;
+    }
+    tap.input = input + static_cast<std::int64_t>(parts.quotient) * launch_.input_channel;
+    tap.filter = filter + static_cast<std::int64_t>(parts.quotient) * launch_.filter_channel;
+    tap.is_there = k < block_.depth ? 1 : 0;
+  }
+
+  const ConvolutionLaunch& launch_;
+  const WindowBlock& block_;
+  WindowTap* table_;
+  u32 first_k_;
+  u32 rows_;  // from the tile's first
+  bool is_column_;
+  WindowPlace window_;  // of this thread's column
+  const std::byte* filter_;
+};
+
+template <u32 kTile, class After>
+__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+    convolution_tiles(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
+  __shared__ WindowTap table[kTileStages * kTileStep];
+  const WindowBlock block(launch, blockIdx.x);
+  const u32 first_row = block.row_part * kTile;
+  const u32 first_column = block.column_part * kTile;
+  if (first_column >= block.columns) {
+    return;  // another class has more
+  }
+  const u32 rows = launch.rows.divisor;
+  const u32 first_block = blockIdx.y * launch.split.blocks_of_split;
+  const u32 first_k = first_block * static_cast<u32>(kProductBlock);
+  const u32 depth = min(block.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
+
+  const ThreadPlace<kTile> place;
+  ThreadSums sums;
+  WindowFactors<kTile> factors(launch, block, table, first_k, first_row, first_column);
+  const SharedTotals<kTile> totals;
+  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums& made, u32 number, bool is_last) {
+    if (launch.split.sums == nullptr) {
+      totals.add(made, number == 0, is_last);
+    } else {
+      write_sums(launch.split, place, first_block + number,
+                 (block.group * rows + first_row) * block.columns + first_column, rows - first_row,
+                 block.columns - first_column, block.columns, made);
+    }
+  });
+  if (launch.split.sums != nullptr) {
+    return;
+  }
+
+#pragma unroll
+  for (u32 j = 0; j < kThreadSide; j += 4) {
+    const u32 column = first_column + place.column(j);
+    if (column >= block.columns) {
+      continue;
+    }
+    if (!kIsHandedOn<After> && launch.has_vectors) {
+      const PixelPlace pixel(launch, block, column);
+#pragma unroll
+      for (u32 i = 0; i < kThreadSide; ++i) {
+        if (const u32 row = first_row + place.row(i); row < rows) {
+          const u32 channel = block.group * rows + row;
+          u32 words[4];
+#pragma unroll
+          for (u32 n = 0; n < 4; ++n) {
+            const f32 value = with_bias(launch, channel, sums[i][j + n]);
+            words[n] = __builtin_bit_cast(u32, value);
+          }
+          store_access<16, false>(
+              launch.output + static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset, words);
+        }
+      }
+      continue;
+    }
+#pragma unroll
+    for (u32 n = 0; n < 4; ++n) {
+      if (column + n < block.columns) {
+        const PixelPlace pixel(launch, block, column + n);
+#pragma unroll
+        for (u32 i = 0; i < kThreadSide; ++i) {
+          if (const u32 row = first_row + place.row(i); row < rows) {
+            const u32 channel = block.group * rows + row;
+            put_output<After>(launch, channel, pixel, with_bias(launch, channel, sums[i][j + n]));
+          }
+        }
+      }
+    }
+  }
+}
+
+// The outputs, where k is split. A thread has one. There is one class.
+template <class After>
+__global__ void __launch_bounds__(kSumThreads)
+    convolution_sums(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
+  const u32 number = blockIdx.x * kSumThreads + threadIdx.x;
+  if (number >= launch.split.outputs) {
+    return;
+  }
+  const WindowBlock block(launch, 0);
+  const Quotient parts = divide(number, launch.columns);
+  const u32 channel = parts.quotient;  // over all groups
+  const f32 total = added_sums(launch.split, number);
+  put_output<After>(launch, channel, PixelPlace(launch, block, parts.remainder), with_bias(launch, channel, total));
+}
+
+// Few output channels of a group: depthwise convolutions above all. A thread has some pixels of one channel, and a warp
+// has neighbours.
+template <class After>
+__global__ void __launch_bounds__(256)
+    convolution_direct(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
+  const WindowBlock block(launch, blockIdx.x);
+  const u32 first_column = block.column_part * (blockDim.x * kDirectPixels) + threadIdx.x;
+  if (first_column >= block.columns) {
+    return;
+  }
+  const u32 channel = block.group * launch.rows.divisor + block.row_part;
+  const std::byte* from[kDirectPixels];
+  i32 places[kDirectPixels][kLaunchAxes];
+  f32 sums[kDirectPixels];
+  f32 totals[kDirectPixels];
+#pragma unroll
+  for (u32 j = 0; j < kDirectPixels; ++j) {
+    const u32 column = first_column + j * blockDim.x;
+    const WindowPlace window(launch, block, column < block.columns ? column : first_column);
+    from[j] = window.from;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      places[j][i] = window.place[i];
+    }
+    sums[j] = 0.0f;
+    totals[j] = block.depth == 0 ? 0.0f : -0.0f;  // -0 and a sum is that sum
+  }
+  const auto end_block = [&] {
+#pragma unroll
+    for (u32 j = 0; j < kDirectPixels; ++j) {
+      totals[j] = totals[j] + sums[j];
+      sums[j] = 0.0f;
+    }
+  };
+
+  u32 counts[kLaunchAxes];
+  i32 moves[kLaunchAxes];  // from a tap to the next
+  std::int64_t steps[kLaunchAxes];
+  std::int64_t weight_steps[kLaunchAxes];
+  const std::byte* filter = launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
+                            static_cast<std::int64_t>(block.row_part) * launch.filter_row;
+#pragma unroll
+  for (u32 i = 0; i < kLaunchAxes; ++i) {
+    const ClassLaunch& along = *block.classes[i];
+    counts[i] = along.tap_count;
+    moves[i] = along.tap_move;
+    steps[i] = along.tap_move * launch.axes[i].input_step;
+    weight_steps[i] = along.tap_step * launch.axes[i].filter_step;
+    filter += along.first_tap * launch.axes[i].filter_step;
+  }
+  u32 in_block = 0;
+#pragma unroll 1
+  for (u32 k = 0; k < launch.channels; ++k) {
+#pragma unroll 1
+    for (u32 t0 = 0; t0 < counts[0]; ++t0) {
+#pragma unroll 1
+      for (u32 t1 = 0; t1 < counts[1]; ++t1) {
+        std::int64_t offset = static_cast<std::int64_t>(k) * launch.input_channel +
+                              static_cast<std::int64_t>(t0) * steps[0] + static_cast<std::int64_t>(t1) * steps[1];
+        const std::byte* weight = filter + static_cast<std::int64_t>(k) * launch.filter_channel +
+                                  static_cast<std::int64_t>(t0) * weight_steps[0] +
+                                  static_cast<std::int64_t>(t1) * weight_steps[1];
+        bool is_inside[kDirectPixels];
+#pragma unroll
+        for (u32 j = 0; j < kDirectPixels; ++j) {
+          is_inside[j] = static_cast<u32>(places[j][0] + static_cast<i32>(t0) * moves[0]) < launch.axes[0].input &&
+                         static_cast<u32>(places[j][1] + static_cast<i32>(t1) * moves[1]) < launch.axes[1].input;
+        }
+        i32 move = 0;
+#pragma unroll 1
+        for (u32 t2 = 0; t2 < counts[2]; ++t2) {
+          const f32 factor = load_number(weight, launch.filter_is_aligned);
+#pragma unroll
+          for (u32 j = 0; j < kDirectPixels; ++j) {
+            f32 element = 0.0f;
+            if (is_inside[j] && static_cast<u32>(places[j][2] + move) < launch.axes[2].input) {
+              element = load_number(from[j] + offset, launch.input_is_aligned);
+            }
+            sums[j] = fused(element, factor, sums[j]);
+          }
+          offset += steps[2];
+          weight += weight_steps[2];
+          move += moves[2];
+          if (++in_block == static_cast<u32>(kProductBlock)) {
+            end_block();
+            in_block = 0;
+          }
+        }
+      }
+    }
+  }
+  if (in_block != 0) {
+    end_block();
+  }
+#pragma unroll
+  for (u32 j = 0; j < kDirectPixels; ++j) {
+    if (const u32 column = first_column + j * blockDim.x; column < block.columns) {
+      put_output<After>(launch, channel, PixelPlace(launch, block, column), with_bias(launch, channel, totals[j]));
+    }
+  }
+}
+
+#endif
+
+}  // namespace anydml::cuda
