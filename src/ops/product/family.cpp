@@ -336,10 +336,8 @@ const Family product_family = {
     .lower_together = nullptr,
     .joins = joins,
     .parts = parts,
-    .has_on =
-        [](const OpDesc& desc, const DeviceTraits& device) {
-          return !device.is_gpu || !products::is_integer_convolution(*desc.op);
-        },
+    .has_on = [](const OpDesc& desc,
+                 const DeviceTraits& device) { return !device.is_gpu || !is_integer_convolution(*desc.op); },
 };
 
 }  // namespace anydml

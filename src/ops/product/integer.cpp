@@ -315,6 +315,11 @@ bool is_integer_product(const facts::Operator& op) {
          products::is_integer_convolution_part(op);
 }
 
+bool is_integer_convolution(const facts::Operator& op) {
+  const Layout* layout = find_layout(op);
+  return layout != nullptr && layout->is_convolution;
+}
+
 TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
   constexpr TypeSet kBytes = type_bit(DataType::INT8) | type_bit(DataType::UINT8);
   constexpr TypeSet kWide =

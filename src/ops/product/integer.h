@@ -11,6 +11,7 @@
 namespace anydml {
 
 [[nodiscard]] bool is_integer_product(const facts::Operator& op);  // those of DirectML, and the internal ones
+[[nodiscard]] bool is_integer_convolution(const facts::Operator& op);
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
 [[nodiscard]] Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device,
                                                     const KnownInputs& known);

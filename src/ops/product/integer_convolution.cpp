@@ -12,17 +12,17 @@
 namespace anydml::products {
 namespace {
 
-constexpr facts::Operator kFilterPart = internal_operator("INTEGER_FILTER");
-constexpr facts::Operator kConvolutionPart = internal_operator("INTEGER_CONVOLUTION");
+constexpr facts::Operator kIntegerFilter = internal_operator("INTEGER_FILTER");
+constexpr facts::Operator kIntegerConvolution = internal_operator("INTEGER_CONVOLUTION");
 
-// Of the two internal operators.
+// The parameters of the two internal operators.
 struct IntegerConvolutionParameters {
   ConvolutionParameters convolution;
   IntegerFinish finish;
   std::uint32_t unused;
 };
 
-IntegerConvolutionParameters parameters_of(const OpDesc& internal) {
+IntegerConvolutionParameters integer_convolution_parameters_of(const OpDesc& internal) {
   IntegerConvolutionParameters parameters;
   std::memcpy(&parameters, internal.internal.data(), sizeof(parameters));
   return parameters;
@@ -53,11 +53,11 @@ std::int64_t channel_step(const TensorDesc& tensor) {
   return 0;
 }
 
-IntegerConvolutionStep make_step(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
-  const IntegerConvolutionParameters parameters = parameters_of(desc);
+IntegerConvolutionStep make_integer_convolution_step(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  const IntegerConvolutionParameters parameters = integer_convolution_parameters_of(desc);
   IntegerConvolutionStep step{};
   step.finish = parameters.finish;
-  if (desc.op == &kFilterPart) {
+  if (desc.op == &kIntegerFilter) {
     step.convolution = make_convolution_step(parameters.convolution, nullptr, &tensors[0].tensor, nullptr, nullptr);
     step.convolution.kind = ProductKind::integer_filter;
     step.signed_filter = is_signed_byte(tensors[0].tensor.type) ? 1 : 0;
@@ -89,7 +89,9 @@ IntegerConvolutionStep make_step(const OpDesc& desc, std::span<const PlacedTenso
 
 }  // namespace
 
-bool is_integer_convolution_part(const facts::Operator& op) { return &op == &kFilterPart || &op == &kConvolutionPart; }
+bool is_integer_convolution_part(const facts::Operator& op) {
+  return &op == &kIntegerFilter || &op == &kIntegerConvolution;
+}
 
 Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout) {
   const IntegerConvolutionParameters parameters{
@@ -101,10 +103,10 @@ Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayou
   if (const TensorDesc& given = list.tensor(filter); element_count(given) != 0) {
     const auto packed = packed_form(desc, given, parameters.convolution.groups);
     ANYDML_TRY(packed);
-    filter = list.add_internal(kFilterPart, {filter}, std::span(&packed.value(), 1), bytes, true);
+    filter = list.add_internal(kIntegerFilter, {filter}, std::span(&packed.value(), 1), bytes, true);
   }
   const std::uint32_t made =
-      list.add_internal(kConvolutionPart,
+      list.add_internal(kIntegerConvolution,
                         {filter, value(IntegerOperand::b), value(IntegerOperand::a_zero), value(IntegerOperand::b_zero),
                          value(IntegerOperand::a_scale), value(IntegerOperand::b_scale), value(IntegerOperand::bias),
                          value(IntegerOperand::output_scale), value(IntegerOperand::output_zero)},
@@ -115,13 +117,14 @@ Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayou
 
 // The totals are handed on as tiles of rows of INT32, so the pixels must follow one another.
 Joins integer_convolution_joins(const OpDesc& desc) {
-  const bool hands_on = desc.op == &kConvolutionPart && parameters_of(desc).finish == IntegerFinish::int32 &&
+  const bool hands_on = desc.op == &kIntegerConvolution &&
+                        integer_convolution_parameters_of(desc).finish == IntegerFinish::int32 &&
                         is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 
 void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  const IntegerConvolutionStep step = make_step(desc, tensors);
+  const IntegerConvolutionStep step = make_integer_convolution_step(desc, tensors);
   Operand operands[kIntegerOperands];
   std::size_t count = 0;
   for (const PlacedTensor& tensor : tensors) {
