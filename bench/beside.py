@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts that moving.py and normalising.py share: arrays, contenders, times and the report of cases that are each
+"""The parts that moving.py, normalising.py and layers.py share: arrays, contenders, times and the report of cases that are each
 one operator of DirectML beside PyTorch and ONNX Runtime. A case is as moving_cases.py describes it."""
 import ctypes
 import json
@@ -250,6 +250,8 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     made = case.make(np, np.random.default_rng(SEED), scale)
     inputs = [arrays.put(np.ascontiguousarray(array)) for array in made.inputs]
     report = {"case": case.name, "operator": case.operator, "what": made.what, "bytes": made.bytes, "missing": {}}
+    if made.flops:
+        report["flops"] = made.flops
     contenders, results = {}, {}
     for name, contender in (("anydml", anydml), *((peer.key, peer) for peer in peers)):
         outputs = [arrays.empty(shape, dtype) for shape, dtype in made.outputs]
@@ -270,7 +272,7 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
         return report
     for name, outputs in results.items():
         # The first outputs: the indices of equal elements may differ. Sums in another order differ a little.
-        near = 1e-3 if made.outputs[0][1] == "float16" else 1e-5
+        near = made.near or (1e-3 if made.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)
     passes = make_passes(anydml, arrays, threads, made.bytes // 2)
@@ -288,8 +290,9 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
 
 # ---- The report -----------------------------------------------------------------------------------------------------
 
-def span(seconds):
-    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} us"
+def span(seconds, flops=0):
+    text = f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} us"
+    return f"{text}, {flops / seconds * 1e-12:.2f} TFLOP/s" if flops else text
 
 
 def print_table(report):
@@ -306,8 +309,9 @@ def print_table(report):
             notes.append(f"{case['case']}: {case['missing'].get('anydml', 'missing')}")
             continue
         ratio = f"{case['peer']['ratio']:.2f} x" if "peer" in case else ""
-        rows.append([case["case"], case["what"], span(case["times"]["anydml"]), f"{case['fraction']:.0%}",
-                     *(span(case["times"][name]) if name in case["times"] else "-" for name in names), ratio])
+        times = {name: span(one, case.get("flops", 0)) for name, one in case["times"].items()}
+        rows.append([case["case"], case["what"], times["anydml"], f"{case['fraction']:.0%}",
+                     *(times.get(name, "-") for name in names), ratio])
         notes += [f"{case['case']}: {name}: {why}" for name, why in case["missing"].items() if name in names]
         notes += [f"{case['case']}: the result of {name} differs" for name in case.get("different", [])]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

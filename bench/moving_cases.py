@@ -14,9 +14,11 @@ class Made:
     """A case with its arrays.
 
     views: of each input the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
-    torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx: the node, its attributes and its constant inputs,
-    which follow the others; None among them is an input that is left out. bytes: that have to be read and written.
-    unsigned: DirectML's operator takes and gives INT64 as UINT64. order: that of the inputs for ONNX, where it is another.
+    torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx: the
+    node, its attributes and its constant inputs, which follow the others; None among them is an input that is left out.
+    bytes: the bytes that have to be read and written. unsigned: DirectML's operator takes and gives INT64 as UINT64. order:
+    the order of the inputs for ONNX, where it differs. flops: multiplications and additions, of a product. near: how far
+    results may differ, relative to their size.
     """
     operator: str
     inputs: list
@@ -29,6 +31,8 @@ class Made:
     views: list | None = None
     unsigned: bool = False
     order: list | None = None
+    flops: int = 0
+    near: float | None = None
 
 
 def size_of(shape, itemsize=4):

@@ -72,6 +72,35 @@ TEST(Constants, NeedDataAndAreInputs) {
             ANYDML_INVALID_ARGUMENT);
 }
 
+// An operator that was compiled without its last, optional input runs without it.
+TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
+  const int64_t sizes[] = {2, 2};
+  std::vector<float> a = {1, 2, 3, 4};
+  std::vector<float> b = {1, 0, 0, 2};
+  std::vector<float> out(4);
+  const anydml_tensor inputs[] = {{ANYDML_FLOAT32, 2, sizes, nullptr, a.data()},
+                                  {ANYDML_FLOAT32, 2, sizes, nullptr, b.data()}};
+  const anydml_tensor output = {ANYDML_FLOAT32, 2, sizes, nullptr, out.data()};
+  anydml_compiled* compiled = nullptr;
+  anydml_attribute attributes[] = {{"TransA", ANYDML_INT64, 0, {}},
+                                   {"TransB", ANYDML_INT64, 0, {}},
+                                   {"Alpha", ANYDML_FLOAT64, 0, {}},
+                                   {"Beta", ANYDML_FLOAT64, 0, {}}};
+  attributes[2].value.f64 = 1.0;
+  ASSERT_EQ(anydml_compile(nullptr, "GEMM", inputs, 2, &output, 1, attributes, 4, &compiled), ANYDML_OK)
+      << anydml_last_error();
+  const void* given[] = {a.data(), b.data(), nullptr};
+  void* results[] = {out.data()};
+  for (const std::size_t count : {std::size_t{2}, std::size_t{3}}) {
+    std::fill(out.begin(), out.end(), 0.0F);
+    ASSERT_EQ(anydml_compiled_run(compiled, given, count, results, 1), ANYDML_OK) << anydml_last_error();
+    EXPECT_EQ(out, (std::vector<float>{1, 4, 3, 8}));
+  }
+  EXPECT_EQ(anydml_compiled_run(compiled, given, 1, results, 1), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(), "GEMM: the number of inputs is 1; expected 2 to 3");
+  anydml_compiled_release(compiled);
+}
+
 // The same by the options, whose tensors are of plain types.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};

@@ -151,25 +151,32 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
     return bad_call(function, "compiled is null; expected what anydml_compile made");
   }
   const Surface& surface = compiled->surface;
-  const auto check_count = [&](const void* array, std::size_t count, std::size_t expected,
+  // Absent tensors at the end may be left out, as they may where the operator is compiled.
+  const auto check_count = [&](const void* array, std::size_t count, std::span<const OpTensor> tensors,
                                std::string_view what) -> Status {
-    if (array == nullptr && expected != 0) {
+    const std::size_t expected = tensors.size();
+    while (count < tensors.size() && !tensors.back().present) {
+      tensors = tensors.first(tensors.size() - 1);
+    }
+    if (array == nullptr && !tensors.empty()) {
       return bad_call(surface.label,
                       format_text("{}s is null; expected {} address{}", what, expected, expected == 1 ? "" : "es"));
     }
-    if (count != expected) {
-      return bad_call(surface.label, format_text("the number of {}s is {}; expected {}", what, count, expected));
+    if (count != tensors.size()) {
+      return bad_call(surface.label,
+                      format_text("the number of {}s is {}; expected {}{}", what, count,
+                                  tensors.size() < expected ? format_text("{} to ", tensors.size()) : "", expected));
     }
     return {};
   };
-  ANYDML_TRY(check_count(given.inputs, given.input_count, surface.input_count, "input"));
-  ANYDML_TRY(check_count(given.outputs, given.output_count, surface.output_count(), "output"));
+  ANYDML_TRY(check_count(given.inputs, given.input_count, surface.tensors.first(surface.input_count), "input"));
+  ANYDML_TRY(check_count(given.outputs, given.output_count, surface.tensors.subspan(surface.input_count), "output"));
   Addresses addresses(surface.tensors.size());
   for (std::size_t i = 0; i < given.input_count; ++i) {
     addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the outputs and the temporary alone
   }
   for (std::size_t i = 0; i < given.output_count; ++i) {
-    addresses[given.input_count + i] = given.outputs[i];
+    addresses[surface.input_count + i] = given.outputs[i];
   }
   for (const anydml_compiled::Constant& constant : compiled->constants) {
     addresses[constant.input] = constant.address;

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Matrix products and convolutions beside PyTorch and ONNX Runtime on the CPU or on a GPU, in one run.
+
+usage: layers.py [LIBANYDML] [options]   python3 bench/layers.py --no-venv --device cuda --json build/layers.json
+                                         python3 bench/layers.py --cases gemm_1024,depthwise
+
+The options and the report are those of moving.py. PyTorch runs without TF32, so every library multiplies FLOAT32. Weights
+are ordinary inputs here; products.py and convolutions.py measure the CPU with constant weights.
+"""
+from beside import run_program
+from layers_cases import CASES
+
+if __name__ == "__main__":
+    run_program("layers.py", __doc__, CASES)
