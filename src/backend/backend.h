@@ -96,6 +96,10 @@ struct BackendTable {
   // Memory the device's programs can use. A release repeats what the allocation said, once no work uses it any more.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
+  // Memory of kind temporary for the work that a queue is given between the two calls, which do not wait. Null, or the
+  // address null with success: the device has no such memory, and work that needs some has to be waited for.
+  BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, void** address);
+  void (*release_in_order)(BackendQueue* queue, void* address);
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
   Access (*access)(BackendDevice* device, const void* address);
 

@@ -398,7 +398,7 @@ class FinishBefore {
   Run& run_;
 };
 
-// Runs, and waits for it where it needs memory for its time.
+// Runs, and waits for it where it needs memory that only waiting frees.
 Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses) {
   if (!copied.any() && compiled.temporary_bytes == 0) {
     return run.run(compiled, addresses);
@@ -418,6 +418,16 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
     const auto placed = copies->place(bytes);
     ANYDML_TRY(placed);
     bytes = placed.value();
+  }
+  if (!copies) {
+    // Memory that is in the order of the queue's work needs no waiting.
+    auto memory = run.memory_in_order(bytes);
+    ANYDML_TRY(memory);
+    if (memory.value().address() != nullptr) {
+      Addresses inside = addresses;
+      inside[compiled.surface.tensors.size()] = memory.value().address();
+      return run.run(program, inside);
+    }
   }
   Temporary temporary(device);
   ANYDML_TRY(from_backend(compiled.surface.label, *device.backend, temporary.allocate(bytes)));

@@ -71,6 +71,36 @@ class Run {
     return check(device_.backend->run(queue_, program, addresses));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
+  // Memory for the work from now until it goes away; without an address where the device has none in the order of its
+  // work.
+  class InOrder {
+   public:
+    InOrder(const Device& device, BackendQueue* queue, void* address)
+        : device_(&device), queue_(queue), address_(address) {}
+    ~InOrder() {
+      if (address_ != nullptr) {
+        device_->backend->release_in_order(queue_, address_);
+      }
+    }
+    InOrder(InOrder&& other) noexcept
+        : device_(other.device_), queue_(other.queue_), address_(std::exchange(other.address_, nullptr)) {}
+    InOrder(const InOrder&) = delete;
+    InOrder& operator=(const InOrder&) = delete;
+    InOrder& operator=(InOrder&&) = delete;
+    [[nodiscard]] void* address() const { return address_; }
+
+   private:
+    const Device* device_;
+    BackendQueue* queue_;
+    void* address_;
+  };
+  Result<InOrder> memory_in_order(std::uint64_t bytes) {
+    void* address = nullptr;
+    if (device_.backend->allocate_in_order != nullptr) {
+      ANYDML_TRY(check(device_.backend->allocate_in_order(queue_, bytes, &address)));
+    }
+    return InOrder(device_, queue_, address);
+  }
   // Returns when the work is done.
   Status finish() {
     if (!std::exchange(unfinished_, false)) {

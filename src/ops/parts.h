@@ -66,7 +66,8 @@ class PartList {
   // This output of the whole is this value, which was made with the whole's tensor.
   void set_output(std::uint32_t output, std::uint32_t value);
 
-  [[nodiscard]] const TensorDesc& tensor(std::uint32_t value) const { return values_[value]; }
+  // A copy: a reference would dangle as soon as the next part is added, even within one call of add().
+  [[nodiscard]] TensorDesc tensor(std::uint32_t value) const { return values_[value]; }
   [[nodiscard]] Result<OpParts> finish();
 
  private:

@@ -316,6 +316,8 @@ constexpr BackendTable kTable = {
     .describe = describe,
     .allocate = allocate,
     .release = release,
+    .allocate_in_order = nullptr,
+    .release_in_order = nullptr,
     .buffer_bytes = [](const BackendDevice* device) { return cpu_backend().buffer_bytes(own(device).cpu); },
     .access = [](BackendDevice* device,
                  const void* address) { return is_own(own(device), address) ? Access::direct : Access::by_copy; },

@@ -52,6 +52,8 @@ constexpr BackendTable kTable = {
     .describe = [](const BackendDevice* device, BackendDeviceInfo* info) { *info = device->info; },
     .allocate = allocate,
     .release = release,
+    .allocate_in_order = allocate_in_order,
+    .release_in_order = release_in_order,
     .buffer_bytes = [](const BackendDevice* device) { return device->buffer_bytes.load(std::memory_order_relaxed); },
     .access = access,
     .compile = compile,

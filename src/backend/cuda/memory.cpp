@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/queue.h"
 
 namespace anydml::cuda {
 namespace {
@@ -208,6 +209,33 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
     device->buffer_bytes.fetch_sub(whole_units(bytes), std::memory_order_relaxed);
   }
   free_on_device(*device, base);
+}
+
+BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, void** address) {
+  *address = nullptr;
+  BackendDevice& device = *queue->device;
+  if (bytes > device.info.memory_bytes) {
+    return kOutOfMemory;
+  }
+  const OnDevice scope(device);
+  cudaError_t error = scope.error() != cudaSuccess ? scope.error() : prepare_memory(device);
+  if (error != cudaSuccess || device.pool == nullptr) {
+    return status_of(error);
+  }
+  error = cudaMallocFromPoolAsync(address, bytes != 0 ? bytes : 1, device.pool, queue->stream);
+  if (error == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    *address = nullptr;  // allocate() gives the pool's spare memory back first
+    return kOk;
+  }
+  return status_of(error);
+}
+
+void release_in_order(BackendQueue* queue, void* address) {
+  const OnDevice scope(*queue->device);
+  static_cast<void>(queue->small.launch(queue->stream));  // work that was gathered may use it
+  static_cast<void>(cudaFreeAsync(address, queue->stream));
+  static_cast<void>(cudaGetLastError());
 }
 
 Access access(BackendDevice* device, const void* address) {

@@ -21,6 +21,8 @@ struct BackendMark {
 
 namespace cuda {
 
+BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, void** address);
+void release_in_order(BackendQueue* queue, void* address);
 BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) noexcept;
 void destroy_queue(BackendQueue* queue) noexcept;
 BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept;
