@@ -75,6 +75,20 @@ static_assert(kLaunchAxes == kWindowAxes);
           step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors);
 }
 
+// The form of a depthwise convolution that goes over planes, if it is one.
+[[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
+  constexpr std::int64_t kMostGrid = 65'535;  // in its second dimension
+  const WindowAxis& depth = step.windows.axes[0];
+  const WindowAxis& down = step.windows.axes[1];
+  const WindowAxis& along = step.windows.axes[2];
+  const bool is_flat = depth.input == 1 && depth.output == 1 && depth.taps == 1 && depth.padding == 0;
+  const bool is_square = down.taps == along.taps && down.stride == along.stride && down.dilation == 1 &&
+                         along.dilation == 1 && (down.taps == 3 || down.taps == 5) && down.stride <= 2;
+  const bool is_planes = step.windows.is_backward == 0 && step.channels == 1 && is_flat && is_square &&
+                         step.groups * step.rows <= kMostGrid;
+  return is_planes ? PlaneForm{.taps = narrow(down.taps), .stride = narrow(down.stride)} : PlaneForm{};
+}
+
 // One launch: some classes along each dimension.
 struct Part {
   ConvolutionLaunch launch;
@@ -86,7 +100,11 @@ struct Part {
 class ConvolutionRun final : public PreparedStep {
  public:
   ConvolutionRun(const ConvolutionStep& step, const Machine& machine, bool has_bias, Neighbour after)
-      : step_(step), after_(std::move(after)), has_bias_(has_bias), is_direct_(is_direct(step, machine)) {
+      : step_(step),
+        after_(std::move(after)),
+        has_bias_(has_bias),
+        is_direct_(is_direct(step, machine)),
+        planes_(plane_form(step)) {
     std::int64_t counts[kWindowAxes];
     for (u32 i = 0; i < kWindowAxes; ++i) {
       counts[i] = window_classes(step.windows, i);
@@ -107,11 +125,15 @@ class ConvolutionRun final : public PreparedStep {
     const Part& part = parts_.front();
     const bool is_split = part.choice.splits > 1;
     const std::string tiles = "convolution_tiles<" + std::to_string(part.choice.tile) + "u, ";
-    return after_.compile<ConvolutionLaunch>("windows.cuh", "ConvolutionLaunch",
-                                             is_direct_ ? "convolution_direct<"
-                                             : is_split ? "convolution_sums<"
-                                                        : tiles,
-                                             is_direct_ || is_split ? 0 : tile_bytes(part.choice.tile), machine);
+    const std::string planes =
+        "convolution_planes<" + std::to_string(planes_.taps) + "u, " + std::to_string(planes_.stride) + "u, ";
+    return after_.compile<ConvolutionLaunch>(
+        "planes.cuh", "ConvolutionLaunch",
+        planes_.taps != 0 ? planes
+        : is_direct_      ? "convolution_direct<"
+        : is_split        ? "convolution_sums<"
+                          : tiles,
+        is_direct_ || is_split || planes_.taps != 0 ? 0 : tile_bytes(part.choice.tile), machine);
   }
   [[nodiscard]] bool fits_grid() const {
     return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.blocks != 0; });
@@ -119,7 +141,7 @@ class ConvolutionRun final : public PreparedStep {
 
   // Parts of several launches are never split.
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
-    return is_direct_ ? 0 : parts_.front().choice.workspace_bytes();
+    return is_direct_ || planes_.taps != 0 ? 0 : parts_.front().choice.workspace_bytes();
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
@@ -138,7 +160,9 @@ class ConvolutionRun final : public PreparedStep {
   void explain(char* text, std::size_t capacity) const noexcept override {
     const char* const joined = after_.is_there() ? "joined, " : "";
     const TileChoice& choice = parts_.front().choice;
-    if (is_direct_) {
+    if (planes_.taps != 0) {
+      std::snprintf(text, capacity, "%sconvolution of planes, %u x %u taps", joined, planes_.taps, planes_.taps);
+    } else if (is_direct_) {
       std::snprintf(text, capacity, "%sconvolution, %u threads", joined, parts_.front().threads);
     } else {
       std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, choice.tile, choice.tile,
@@ -185,7 +209,11 @@ class ConvolutionRun final : public PreparedStep {
     launch.columns = make_divisor(narrow(columns));
     std::int64_t down = step_.rows;
     std::int64_t across = 0;
-    if (is_direct_) {
+    if (planes_.taps != 0) {
+      const std::int64_t rows = planes_.stride == 1 ? kPlaneRows : kSteppedPlaneRows;
+      down = parts_of(launch.axes[1].of_class[0].outputs.divisor, rows);
+      across = parts_of(step_.images * down * launch.axes[2].of_class[0].outputs.divisor, kPlaneThreads);
+    } else if (is_direct_) {
       part.threads =
           narrow(std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMostDirectThreads));
       across = parts_of(columns, std::int64_t{part.threads} * kDirectPixels);
@@ -202,7 +230,7 @@ class ConvolutionRun final : public PreparedStep {
     }
     launch.down = make_divisor(narrow(down));
     launch.across = make_divisor(narrow(across));
-    const std::int64_t blocks = down * across * step_.groups * classes;
+    const std::int64_t blocks = planes_.taps != 0 ? across : down * across * step_.groups * classes;
     part.blocks = blocks <= kMostBlocks ? narrow(blocks) : 0;
   }
 
@@ -257,6 +285,13 @@ class ConvolutionRun final : public PreparedStep {
 
   [[nodiscard]] cudaError_t launch_part(const Part& part, const ConvolutionLaunch& launch, std::byte* const* bases,
                                         cudaStream_t stream) const noexcept {
+    if (planes_.taps != 0) {
+      const u32 channels = narrow(step_.groups * step_.rows);
+      return after_.is_there()
+                 ? after_.launch(launch, {.blocks = {.x = part.blocks, .y = channels}, .threads = {.x = kPlaneThreads}},
+                                 bases, stream)
+                 : start_planes(launch, planes_, dim3(part.blocks, channels), stream);
+    }
     if (is_direct_) {
       return after_.is_there()
                  ? after_.launch(launch, {.blocks = {.x = part.blocks}, .threads = {.x = part.threads}}, bases, stream)
@@ -285,6 +320,7 @@ class ConvolutionRun final : public PreparedStep {
   JoinedKernel after_;
   bool has_bias_;
   bool is_direct_;
+  PlaneForm planes_;
   std::vector<Part> parts_;
 };
 

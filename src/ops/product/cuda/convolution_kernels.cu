@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ops/product/cuda/kernel_set.h"
-#include "ops/product/cuda/windows.cuh"
+#include "ops/product/cuda/planes.cuh"
 
 namespace anydml::cuda {
 namespace {
@@ -26,6 +26,22 @@ cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& g
 
 cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream) {
   convolution_sums<ToMemory><<<(launch.split.outputs - 1) / kSumThreads + 1, kSumThreads, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+cudaError_t start_planes(const ConvolutionLaunch& launch, const PlaneForm& form, const dim3& grid,
+                         cudaStream_t stream) {
+  if (form.taps == 3) {
+    if (form.stride == 1) {
+      convolution_planes<3, 1, ToMemory><<<grid, kPlaneThreads, 0, stream>>>(launch);
+    } else {
+      convolution_planes<3, 2, ToMemory><<<grid, kPlaneThreads, 0, stream>>>(launch);
+    }
+  } else if (form.stride == 1) {
+    convolution_planes<5, 1, ToMemory><<<grid, kPlaneThreads, 0, stream>>>(launch);
+  } else {
+    convolution_planes<5, 2, ToMemory><<<grid, kPlaneThreads, 0, stream>>>(launch);
+  }
   return cudaGetLastError();
 }
 

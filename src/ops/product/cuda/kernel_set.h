@@ -24,6 +24,13 @@ struct TileGrid {
 
 [[nodiscard]] cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream);
+// Depthwise convolutions with windows of 3 x 3 or 5 x 5 taps that move by 1 or 2.
+struct PlaneForm {
+  u32 taps;  // 0: another form
+  u32 stride;
+};
+[[nodiscard]] cudaError_t start_planes(const ConvolutionLaunch& launch, const PlaneForm& form, const dim3& grid,
+                                       cudaStream_t stream);
 [[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
                                                    cudaStream_t stream);
 

@@ -11,6 +11,9 @@ namespace anydml::cuda {
 inline constexpr u32 kLaunchAxes = 3;
 inline constexpr u32 kLaunchClasses = 16;
 inline constexpr u32 kDirectPixels = 4;  // of a thread, where a group has few output channels
+inline constexpr u32 kPlaneThreads = 128;
+inline constexpr u32 kPlaneRows = 8;         // outputs below each other of a thread, where windows move by 1
+inline constexpr u32 kSteppedPlaneRows = 4;  // and by 2
 
 // A class of outputs along a dimension. Its output number t is output first_output + t * output_stride of all, and the
 // place in the input that its tap n meets is first + t * output_move + n * tap_move. That tap is number first_tap + n *

@@ -91,6 +91,12 @@ struct PixelPlace {
       number = number * launch.axes[i].output + there;
     }
   }
+  // Of two dimensions and one class, by its place in the output.
+  __device__ PixelPlace(const ConvolutionLaunch& launch, u32 of_image, u32 row, u32 column)
+      : offset(static_cast<std::int64_t>(of_image) * launch.output_image + row * launch.axes[1].output_step +
+               column * launch.axes[2].output_step),
+        image(of_image),
+        number(row * launch.axes[2].output + column) {}
 };
 
 [[nodiscard]] __device__ inline f32 with_bias(const ConvolutionLaunch& launch, u32 channel, f32 total) {

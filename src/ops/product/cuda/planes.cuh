@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Depthwise convolutions of FLOAT32 with the usual small windows. A thread goes down a column of a plane and has some
+// outputs below each other in registers, so that it reads each row of the input once; neighbouring threads read
+// neighbours. Each output adds its products in the order of the taps, as everywhere.
+#pragma once
+
+#include "ops/product/cuda/windows.cuh"
+
+namespace anydml::cuda {
+
+#if defined(__CUDACC__)
+
+// The outputs of a thread.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_rows(u32 stride) {
+  return stride == 1 ? kPlaneRows : kSteppedPlaneRows;
+}
+
+// The outputs below each other of one thread. from: where the first tap of the first output is, or would be.
+template <u32 kTaps, u32 kStride, bool kIsAligned>
+__device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std::byte* from, i32 top, i32 left,
+                                      const f32 (&weights)[kTaps][kTaps], f32 (&sums)[plane_rows(kStride)]) {
+  constexpr u32 kRows = plane_rows(kStride);
+  constexpr u32 kInputRows = (kRows - 1) * kStride + kTaps;
+  const AxisLaunch& down = launch.axes[1];
+  const AxisLaunch& along = launch.axes[2];
+  bool is_inside[kTaps];
+#pragma unroll
+  for (u32 j = 0; j < kTaps; ++j) {
+    is_inside[j] = static_cast<u32>(left + static_cast<i32>(j)) < along.input;
+  }
+#pragma unroll
+  for (u32 i = 0; i < kRows; ++i) {
+    sums[i] = 0.0f;
+  }
+#pragma unroll
+  for (u32 row = 0; row < kInputRows; ++row) {
+    f32 elements[kTaps];
+    const bool has_row = static_cast<u32>(top + static_cast<i32>(row)) < down.input;
+#pragma unroll
+    for (u32 j = 0; j < kTaps; ++j) {
+      elements[j] = 0.0f;
+      if (has_row && is_inside[j]) {
+        elements[j] = load_number(from + row * down.input_step + j * along.input_step, kIsAligned);
+      }
+    }
+#pragma unroll
+    for (u32 i = 0; i < kRows; ++i) {
+      if (row >= i * kStride && row < i * kStride + kTaps) {
+#pragma unroll
+        for (u32 j = 0; j < kTaps; ++j) {
+          sums[i] = fused(elements[j], weights[row - i * kStride][j], sums[i]);
+        }
+      }
+    }
+  }
+}
+
+// Squares of kTaps x kTaps that move by kStride in both of the last two dimensions. The grid's first dimension has the
+// columns of the strips of plane_rows rows of all images, its second the channels. launch.down: strips of an image.
+template <u32 kTaps, u32 kStride, class After>
+__global__ void __launch_bounds__(kPlaneThreads)
+    convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
+  constexpr u32 kRows = plane_rows(kStride);
+  const AxisLaunch& down = launch.axes[1];
+  const AxisLaunch& along = launch.axes[2];
+  const ClassLaunch& of_rows = down.of_class[0];
+  const ClassLaunch& of_columns = along.of_class[0];
+  const Quotient parts = divide(blockIdx.x * kPlaneThreads + threadIdx.x, of_columns.outputs);
+  const Quotient strip = divide(parts.quotient, launch.down);
+  const u32 column = parts.remainder;
+  const u32 first_row = strip.remainder * kRows;
+  const u32 image = strip.quotient;
+  if (image >= launch.images) {
+    return;
+  }
+  const u32 channel = blockIdx.y;  // over all groups
+  const Quotient group = divide(channel, launch.rows);
+
+  f32 weights[kTaps][kTaps];
+  const std::byte* filter = launch.filter + static_cast<std::int64_t>(group.quotient) * launch.filter_group +
+                            static_cast<std::int64_t>(group.remainder) * launch.filter_row +
+                            of_rows.first_tap * down.filter_step + of_columns.first_tap * along.filter_step;
+#pragma unroll
+  for (u32 i = 0; i < kTaps; ++i) {
+#pragma unroll
+    for (u32 j = 0; j < kTaps; ++j) {
+      const auto tap_row = static_cast<i32>(i * of_rows.tap_step);
+      const auto tap_column = static_cast<i32>(j * of_columns.tap_step);
+      weights[i][j] =
+          load_number(filter + tap_row * down.filter_step + tap_column * along.filter_step, launch.filter_is_aligned);
+    }
+  }
+
+  const i32 first_place = of_columns.first + static_cast<i32>(column * kStride);
+  const i32 top = of_rows.first + static_cast<i32>(first_row * kStride);
+  const std::byte* const from = launch.input + static_cast<std::int64_t>(image) * launch.input_image +
+                                static_cast<std::int64_t>(group.quotient) * launch.input_channel +
+                                top * down.input_step + first_place * along.input_step;
+  f32 sums[kRows];
+  if (launch.input_is_aligned) {
+    add_plane_taps<kTaps, kStride, true>(launch, from, top, first_place, weights, sums);
+  } else {
+    add_plane_taps<kTaps, kStride, false>(launch, from, top, first_place, weights, sums);
+  }
+#pragma unroll
+  for (u32 i = 0; i < kRows; ++i) {
+    if (const u32 row = first_row + i; row < of_rows.outputs.divisor) {
+      put_output<After>(launch, channel, PixelPlace(launch, image, row, column), with_bias(launch, channel, sums[i]));
+    }
+  }
+}
+
+#endif
+
+}  // namespace anydml::cuda
