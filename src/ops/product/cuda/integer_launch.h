@@ -72,7 +72,7 @@ struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
   u32 parts;
   bool filter_is_signed;
   bool input_is_signed;
-  bool filter_has_words;  // four channels at a multiple of 4 are four bytes at a multiple of 4
+  bool filter_has_words;  // every word is four bytes at a multiple of 4
   bool input_has_words;
 };
 

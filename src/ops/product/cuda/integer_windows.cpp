@@ -125,11 +125,11 @@ class IntegerWindowRun final : public PreparedStep {
     launch.output_is_aligned = is_multiple(launch.output, output_strides(convolution), sizeof(u32));
     launch.has_vectors =
         has_pixel_vectors(convolution, launch.output, step_.finish == IntegerFinish::quantized ? 1 : sizeof(u32));
+    const bool is_whole = convolution.channels % kWordBytes == 0;
     launch.filter_has_words =
-        convolution.filter_channel == 1 && is_multiple(launch.filter, filter_strides(others), kWordBytes);
-    launch.input_has_words = convolution.input_channel == 1 &&
-                             is_multiple(launch.input, input_strides(others), kWordBytes) &&
-                             (convolution.groups == 1 || convolution.channels % kWordBytes == 0);
+        is_whole && convolution.filter_channel == 1 && is_multiple(launch.filter, filter_strides(others), kWordBytes);
+    launch.input_has_words =
+        is_whole && convolution.input_channel == 1 && is_multiple(launch.input, input_strides(others), kWordBytes);
     launch.filter_zero = number(IntegerOperand::a_zero, step_.filter_zero);
     launch.input_zero = number(IntegerOperand::b_zero, 0);
     launch.a_scale = number(IntegerOperand::a_scale, step_.filter_scale);

@@ -14,20 +14,25 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// The bytes of some neighbouring channels; the others are 0.
-[[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels,
-                                                  bool has_words, u32 flip) {
-  if (channels == kWordChannels && has_words) {
-    return *reinterpret_cast<const u32*>(from) ^ flip;
-  }
-  u32 word = 0;
+// The bytes of some neighbouring channels; the others are 0. kIsWord: there are four of them in one place, or none.
+// There are no branches, so that a thread has many loads on their way at a time.
+template <bool kIsWord>
+[[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
+  if constexpr (kIsWord) {
+    return channels != 0 ? *reinterpret_cast<const u32*>(from) : 0;
+  } else {
+    u32 word = 0;
 #pragma unroll
-  for (u32 i = 0; i < kWordChannels; ++i) {
-    if (i < channels) {
-      word |= ((static_cast<u32>(from[i * channel_step]) ^ flip) & 0xff) << (8 * i);
+    for (u32 i = 0; i < kWordChannels; ++i) {
+      const u32 byte = i < channels ? static_cast<u32>(from[i * channel_step]) : 0;
+      word |= byte << (8 * i);
     }
+    return word;
   }
-  return word;
+}
+// The bits of so many channels in a word.
+[[nodiscard]] __device__ inline u32 channel_mask(u32 channels) {
+  return static_cast<u32>((u64{1} << (8 * channels)) - 1);
 }
 
 // A thread's part of the words of the filter and of the windows.
@@ -50,7 +55,7 @@ class ByteWindows {
                 (static_cast<std::int64_t>(first_row) + threadIdx.x / kWordStep) * launch.filter_row),
         filter_flip_(launch.filter_is_signed ? 0 : 0x80808080U),
         input_flip_(launch.input_is_signed ? 0 : 0x80808080U),
-        padding_((static_cast<u32>(zero_at(launch.input_zero, 0, 0, false)) * 0x01010101U) ^ input_flip_) {}
+        padding_(static_cast<u32>(zero_at(launch.input_zero, 0, 0, false)) * 0x01010101U) {}
 
   __device__ void begin() {
     static_assert(kTableSteps * kWordStep <= kThreads);
@@ -66,29 +71,17 @@ class ByteWindows {
     }
   }
 
-  // Neighbouring threads take neighbouring words of the filter and neighbouring pixels.
   __device__ void load(u32 step) {
     const WindowTap* const taps = table_ + step % kTableSteps * kWordStep;
-    {
-      const WindowTap& tap = taps[threadIdx.x % kWordStep];
-      const std::byte* from = filter_ + tap.filter;
-#pragma unroll
-      for (u32 n = 0; n < kWords; ++n, from += kRowStep * launch_.filter_row) {
-        of_a_[n] = 0;
-        if (threadIdx.x / kWordStep + n * kRowStep < rows_) {
-          of_a_[n] = load_channels(from, launch_.filter_channel, tap.channels, launch_.filter_has_words, filter_flip_);
-        }
-      }
+    if (launch_.filter_has_words) {
+      load_filter<true>(taps);
+    } else {
+      load_filter<false>(taps);
     }
-#pragma unroll
-    for (u32 n = 0; n < kWords; ++n) {
-      const WindowTap& tap = taps[threadIdx.x / kTile + n * kDepthStep];
-      if (is_column_ && window_.meets(launch_, tap.place)) {
-        of_b_[n] = load_channels(window_.from + tap.input, launch_.input_channel, tap.channels, launch_.input_has_words,
-                                 input_flip_);
-      } else {
-        of_b_[n] = tap.channels == kWordChannels ? padding_ : padding_ & ((1U << (8 * tap.channels)) - 1);
-      }
+    if (launch_.input_has_words) {
+      load_windows<true>(taps);
+    } else {
+      load_windows<false>(taps);
     }
   }
   __device__ void put(u32* to_a, u32* to_b) const {
@@ -105,6 +98,31 @@ class ByteWindows {
   static constexpr u32 kWords = kTile * kWordStep / kThreads;  // of each factor
   static constexpr u32 kRowStep = kThreads / kWordStep;
   static constexpr u32 kDepthStep = kThreads / kTile;
+
+  // Neighbouring threads take neighbouring words of the filter.
+  template <bool kIsWord>
+  __device__ void load_filter(const WindowTap* taps) {
+    const WindowTap& tap = taps[threadIdx.x % kWordStep];
+    const std::byte* from = filter_ + tap.filter;
+    const u32 mask = channel_mask(tap.channels);
+#pragma unroll
+    for (u32 n = 0; n < kWords; ++n, from += kRowStep * launch_.filter_row) {
+      const u32 channels = threadIdx.x / kWordStep + n * kRowStep < rows_ ? tap.channels : 0;
+      of_a_[n] = (load_channels<kIsWord>(from, launch_.filter_channel, channels) ^ filter_flip_) & mask;
+    }
+  }
+  // Neighbouring threads take neighbouring pixels.
+  template <bool kIsWord>
+  __device__ void load_windows(const WindowTap* taps) {
+#pragma unroll
+    for (u32 n = 0; n < kWords; ++n) {
+      const WindowTap& tap = taps[threadIdx.x / kTile + n * kDepthStep];
+      const bool is_there = window_.meets(launch_, tap.place) && is_column_;
+      const u32 word =
+          load_channels<kIsWord>(window_.from + tap.input, launch_.input_channel, is_there ? tap.channels : 0);
+      of_b_[n] = ((is_there ? word : padding_) ^ input_flip_) & channel_mask(tap.channels);
+    }
+  }
 
   // Writes a word to the table. number: counted from the first.
   __device__ void describe(u32 number) {

@@ -77,7 +77,7 @@ struct WindowPlace {
     bool is_inside = true;
 #pragma unroll
     for (u32 i = 0; i < kLaunchAxes; ++i) {
-      is_inside = is_inside && static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;
+      is_inside &= static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;  // no branches
     }
     return is_inside;
   }
