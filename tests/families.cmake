@@ -51,7 +51,7 @@ endfunction()
 
 anydml_family_test(reduce_test AGAIN Reduce/FLOAT* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(convolution_test AGAIN Convolution.* LIBRARIES anydml::anydml anydml_graph anydml_product)
-anydml_family_test(integer_convolution_test CPU_ONLY AGAIN IntegerConvolution.* LIBRARIES anydml::anydml anydml_backend
+anydml_family_test(integer_convolution_test AGAIN IntegerConvolution.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
 anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend
@@ -68,7 +68,7 @@ anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend an
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
 
 anydml_oracle(convolution)
-anydml_oracle(integer_convolution CPU_ONLY)
+anydml_oracle(integer_convolution)
 anydml_oracle(gather)
 anydml_oracle(move)
 anydml_oracle(fold)

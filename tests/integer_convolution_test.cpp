@@ -373,10 +373,12 @@ TEST(IntegerConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfThe
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }
 
-TEST(IntegerConvolutionPlan, AGpuRefusesIt) {
+TEST(IntegerConvolutionPlan, AGpuTakesTheFilterAsItIs) {
   DeviceTraits gpu;
   gpu.is_gpu = true;
-  EXPECT_EQ(plan_of(gpu), "node 0 (CONVOLUTION_INTEGER): the device has no kernels for this operator yet");
+  EXPECT_EQ(plan_of(gpu),
+            "run: %0 INTEGER_CONVOLUTION; epilogue %1 CAST | reads persistent+0, input0 | writes output0\n"
+            "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }
 
 // ---- Errors ---------------------------------------------------------------------------------------------------------

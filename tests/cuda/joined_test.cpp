@@ -95,6 +95,9 @@ cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStr
 cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_integer_product(const IntegerLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_integer_convolution(const IntegerWindowLaunch&, const TileGrid&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_integer_convolution_sums(const IntegerWindowLaunch&, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_direct_integer_convolution(const IntegerWindowLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 
 // The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
 bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
@@ -333,6 +336,30 @@ TEST(Joined, AnIntegerProductHandsItsOutputsOn) {
             "integer_tiles<64u, After>");
   expect_compiled();
   EXPECT_EQ(g_launched[0].blocks, 1U);
+}
+
+TEST(Joined, AnIntegerConvolutionHandsItsOutputsOn) {
+  const auto graph = [](const std::string& input, const std::string& filter, const std::string& output,
+                        const std::string& groups) {
+    return "x = input 3000000\nw = input 3000000\np = CONVOLUTION_INTEGER x:u8" + input + " - w:i8" + filter +
+           " - -> i32" + output + " Strides=1,1 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 GroupCount=" + groups +
+           "\ny = CAST p:i32" + output + " -> f32" + output + "\nout y\n";
+  };
+  EXPECT_EQ(launched(graph("[1,8,6,6]", "[8,8,3,3]", "[1,8,6,6]", "1")), "integer_convolution_tiles<64u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 1U);
+  EXPECT_EQ(g_launched[0].threads, 64U);
+  EXPECT_EQ(launched(graph("[2,4,90,90]", "[128,4,3,3]", "[2,128,90,90]", "1")),
+            "integer_convolution_tiles<128u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 127U);
+  EXPECT_EQ(launched(graph("[1,8,6,6]", "[8,1,3,3]", "[1,8,6,6]", "8")), "integer_convolution_direct<After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 8U);
+  EXPECT_EQ(g_launched[0].threads, 32U);
+  EXPECT_EQ(launched(graph("[1,512,7,7]", "[512,512,3,3]", "[1,512,7,7]", "1")), "integer_convolution_sums<After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 98U);
 }
 
 TEST(Joined, BlocksHaveAPrologueAndTheirCombinationAnEpilogue) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Convolutions and products of bytes on the device against their definitions on the host, by bits: any geometry, any
-// layout, sums around the ends of blocks. The bytes between the outputs must stay.
+// Convolutions, of bytes too, and products of bytes on the device against their definitions on the host, by bits: any
+// geometry, any layout, sums around the ends of blocks. The bytes between the outputs must stay.
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,10 +62,10 @@ void draw_axis(test::Random& random, WindowAxis& axis, bool is_backward, bool ha
   }
 }
 
-[[nodiscard]] ConvolutionStep draw_convolution(test::Random& random, bool is_depthwise) {
+[[nodiscard]] ConvolutionStep draw_convolution(test::Random& random, ProductKind kind, bool is_depthwise) {
   ConvolutionStep step{};
-  step.kind = ProductKind::convolution;
-  step.windows.is_backward = static_cast<u32>(random() % 2);
+  step.kind = kind;
+  step.windows.is_backward = kind == ProductKind::convolution ? static_cast<u32>(random() % 2) : 0;
   step.windows.is_flipped = static_cast<u32>(random() % 2);
   const bool has_long_strides = step.windows.is_backward != 0 && random() % 8 == 0;
   const u64 rank = 1 + random() % 3;
@@ -81,38 +83,143 @@ void draw_axis(test::Random& random, WindowAxis& axis, bool is_backward, bool ha
   return step;
 }
 
+[[nodiscard]] bool is_long(const ConvolutionStep& step) {
+  return step.images * step.groups * step.rows * step.pixels() * (step.channels * step.taps() + 1) > kMostWork;
+}
+
+// The tensors of a convolution, in any layout.
+struct ConvolutionTensors {
+  TestOperand& input;
+  TestOperand& filter;
+  TestOperand& bias;
+  TestOperand& output;
+
+  void lay_out(ConvolutionStep& step, std::int64_t factor_bytes, std::int64_t output_bytes, bool is_plain,
+               test::Random& random) {
+    WindowAxis* const axes = step.windows.axes;
+    std::int64_t channel_step = 0;  // of the filter's first dimension, which has the groups
+    const auto ordered = [&](std::vector<TestOperand::Loop> loops) {
+      if (random() % 4 == 0) {  // channels last
+        std::rotate(loops.begin() + 1, loops.begin() + 2, loops.end());
+      }
+      return loops;
+    };
+    input.lay_out(ordered({{step.images, &step.input_image},
+                           {step.channels * step.groups, &step.input_channel},
+                           {axes[0].input, &axes[0].input_step},
+                           {axes[1].input, &axes[1].input_step},
+                           {axes[2].input, &axes[2].input_step}}),
+                  factor_bytes, is_plain, true, random);
+    const bool is_backward = step.windows.is_backward != 0;
+    filter.lay_out(
+        ordered({{(is_backward ? step.channels : step.rows) * step.groups, &channel_step},
+                 {is_backward ? step.rows : step.channels, is_backward ? &step.filter_row : &step.filter_channel},
+                 {axes[0].taps, &axes[0].filter_step},
+                 {axes[1].taps, &axes[1].filter_step},
+                 {axes[2].taps, &axes[2].filter_step}}),
+        factor_bytes, is_plain, true, random);
+    (is_backward ? step.filter_channel : step.filter_row) = channel_step;
+    step.filter_group = (is_backward ? step.channels : step.rows) * channel_step;
+    bias.lay_out({{step.rows * step.groups, &step.bias_channel}}, 4, is_plain, true, random);
+    output.lay_out(ordered({{step.images, &step.output_image},
+                            {step.rows * step.groups, &step.output_channel},
+                            {axes[0].output, &axes[0].output_step},
+                            {axes[1].output, &axes[1].output_step},
+                            {axes[2].output, &axes[2].output_step}}),
+                   output_bytes, is_plain, false, random);
+  }
+};
+
+// One output, and where its factors are.
+struct WindowOutput {
+  const ConvolutionStep& step;
+  WindowClasses classes;
+  std::int64_t number;  // in its class
+  std::int64_t channel;
+  std::int64_t image;
+  std::int64_t pixel[3];
+
+  WindowOutput(const ConvolutionStep& from, const WindowClasses& of, std::int64_t n)
+      : step(from),
+        classes(of),
+        number(n),
+        channel(n / of.outputs() % (from.groups * from.rows)),
+        image(n / of.outputs() / (from.groups * from.rows)) {
+    take_apart(n % of.outputs(), of.axes[1].outputs, of.axes[2].outputs, pixel);
+  }
+
+  [[nodiscard]] std::int64_t place() const {
+    std::int64_t place = image * step.output_image + channel * step.output_channel;
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      place +=
+          (classes.axes[i].first_output + pixel[i] * classes.axes[i].output_stride) * step.windows.axes[i].output_step;
+    }
+    return place;
+  }
+  [[nodiscard]] std::int64_t depth() const { return step.channels * classes.taps(); }
+  // Nothing: the tap is outside the image.
+  [[nodiscard]] std::optional<std::int64_t> input(std::int64_t k) const {
+    std::int64_t tap[3];
+    take_apart(k % classes.taps(), classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
+    std::int64_t offset =
+        image * step.input_image + (channel / step.rows * step.channels + k / classes.taps()) * step.input_channel;
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& along = classes.axes[i];
+      const std::int64_t there = along.first + pixel[i] * along.output_move + tap[i] * along.tap_move;
+      if (there < 0 || there >= step.windows.axes[i].input) {
+        return std::nullopt;
+      }
+      offset += there * step.windows.axes[i].input_step;
+    }
+    return offset;
+  }
+  [[nodiscard]] std::int64_t filter(std::int64_t k) const {
+    std::int64_t tap[3];
+    take_apart(k % classes.taps(), classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
+    std::int64_t offset = channel / step.rows * step.filter_group + channel % step.rows * step.filter_row +
+                          k / classes.taps() * step.filter_channel;
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      const WindowTaps& along = classes.axes[i].taps;
+      offset += (along.first + tap[i] * along.step) * step.windows.axes[i].filter_step;
+    }
+    return offset;
+  }
+  template <class T>
+  [[nodiscard]] std::string show(T value, T expected) const {
+    return "convolution of " + std::to_string(step.channels) + " x " + std::to_string(step.taps()) + " to " +
+           std::to_string(step.groups) + " x " + std::to_string(step.rows) + " x " + std::to_string(step.pixels()) +
+           ", class from " + std::to_string(classes.axes[2].first_output) + ", output " + std::to_string(number) +
+           ": " + std::to_string(value) + ", expected " + std::to_string(expected);
+  }
+
+ private:
+  static void take_apart(std::int64_t index, std::int64_t second, std::int64_t third, std::int64_t (&parts)[3]) {
+    parts[2] = index % third;
+    parts[1] = index / third % second;
+    parts[0] = index / third / second;
+  }
+};
+
+template <class One>
+void for_each_output(const ConvolutionStep& step, One one) {
+  for (std::int64_t number = 0; number < all_window_classes(step.windows); ++number) {
+    const WindowClasses classes = window_classes_of(step.windows, number);
+    for (std::int64_t n = 0; n < step.images * step.groups * step.rows * classes.outputs(); ++n) {
+      one(WindowOutput(step, classes, n));
+    }
+  }
+}
+
 void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
-  WindowAxis* const axes = step.windows.axes;
-  if (step.images * step.groups * step.rows * step.pixels() * (step.channels * step.taps() + 1) > kMostWork) {
+  if (is_long(step)) {
     return;
   }
   TestOperand input;
   TestOperand filter;
   TestOperand bias;
   TestOperand output;
-  std::int64_t channel_step = 0;  // of the filter's first dimension, which has the groups
-  input.lay_out({{step.images, &step.input_image},
-                 {step.channels * step.groups, &step.input_channel},
-                 {axes[0].input, &axes[0].input_step},
-                 {axes[1].input, &axes[1].input_step},
-                 {axes[2].input, &axes[2].input_step}},
-                sizeof(f32), is_plain, true, check.random);
-  const bool is_backward = step.windows.is_backward != 0;
-  filter.lay_out({{(is_backward ? step.channels : step.rows) * step.groups, &channel_step},
-                  {is_backward ? step.rows : step.channels, is_backward ? &step.filter_row : &step.filter_channel},
-                  {axes[0].taps, &axes[0].filter_step},
-                  {axes[1].taps, &axes[1].filter_step},
-                  {axes[2].taps, &axes[2].filter_step}},
-                 sizeof(f32), is_plain, true, check.random);
-  (is_backward ? step.filter_channel : step.filter_row) = channel_step;
-  step.filter_group = (is_backward ? step.channels : step.rows) * channel_step;
-  bias.lay_out({{step.rows * step.groups, &step.bias_channel}}, sizeof(f32), is_plain, true, check.random);
-  output.lay_out({{step.images, &step.output_image},
-                  {step.rows * step.groups, &step.output_channel},
-                  {axes[0].output, &axes[0].output_step},
-                  {axes[1].output, &axes[1].output_step},
-                  {axes[2].output, &axes[2].output_step}},
-                 sizeof(f32), is_plain, false, check.random);
+  ConvolutionTensors{.input = input, .filter = filter, .bias = bias, .output = output}.lay_out(
+      step, sizeof(f32), sizeof(f32), is_plain, check.random);
   const bool any_bits = check.random() % 4 == 0;
   for (TestOperand* const one : {&input, &filter, &bias}) {
     one->fill_floats(check.random, any_bits);
@@ -123,64 +230,21 @@ void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
   if (!run_step(product_family, step, operands, bases, check.random)) {
     return;
   }
-  std::vector<std::byte> found = output.download();
+  const std::vector<std::byte> found = output.download();
   constexpr ProductScale kScale{.alpha = 1, .beta = 1};
-  for (std::int64_t number = 0; number < all_window_classes(step.windows); ++number) {
-    const WindowClasses classes = window_classes_of(step.windows, number);
-    const std::int64_t taps = classes.taps();
-    const auto parts_of = [](std::int64_t index, std::int64_t second, std::int64_t third, std::int64_t(&parts)[3]) {
-      parts[2] = index % third;
-      parts[1] = index / third % second;
-      parts[0] = index / third / second;
-    };
-    for (std::int64_t n = 0; n < step.images * step.groups * step.rows * classes.outputs(); ++n) {
-      const std::int64_t channel = n / classes.outputs() % (step.groups * step.rows);
-      const std::int64_t image = n / classes.outputs() / (step.groups * step.rows);
-      const std::int64_t group = channel / step.rows;
-      std::int64_t pixel[3];
-      parts_of(n % classes.outputs(), classes.axes[1].outputs, classes.axes[2].outputs, pixel);
-      std::int64_t place = image * step.output_image + channel * step.output_channel;
-      for (u32 i = 0; i < kWindowAxes; ++i) {
-        place += (classes.axes[i].first_output + pixel[i] * classes.axes[i].output_stride) * axes[i].output_step;
-      }
-      const f32 total = sum_of_products(
-          step.channels * taps,
-          [&](std::int64_t k) {
-            std::int64_t tap[3];
-            parts_of(k % taps, classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
-            std::int64_t offset = image * step.input_image + (group * step.channels + k / taps) * step.input_channel;
-            for (u32 i = 0; i < kWindowAxes; ++i) {
-              const WindowClass& along = classes.axes[i];
-              const std::int64_t there = along.first + pixel[i] * along.output_move + tap[i] * along.tap_move;
-              if (there < 0 || there >= axes[i].input) {
-                return 0.0f;
-              }
-              offset += there * axes[i].input_step;
-            }
-            return input.at<f32>(offset);
-          },
-          [&](std::int64_t k) {
-            std::int64_t tap[3];
-            parts_of(k % taps, classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
-            std::int64_t offset =
-                group * step.filter_group + channel % step.rows * step.filter_row + k / taps * step.filter_channel;
-            for (u32 i = 0; i < kWindowAxes; ++i) {
-              const WindowTaps& along = classes.axes[i].taps;
-              offset += (along.first + tap[i] * along.step) * axes[i].filter_step;
-            }
-            return filter.at<f32>(offset);
-          });
-      const f32 expected = has_bias ? kScale(total, bias.at<f32>(channel * step.bias_channel)) : kScale(total);
-      const f32 value = output.in<f32>(found, place);
-      check.compare(test::same(value, expected), [&] {
-        return "convolution of " + std::to_string(step.channels) + " x " + std::to_string(step.taps()) + " to " +
-               std::to_string(step.rows) + " x " + std::to_string(step.pixels()) + ", class " + std::to_string(number) +
-               ", output " + std::to_string(n) + ": " + std::to_string(value) + ", expected " +
-               std::to_string(expected);
-      });
-      output.set(place, value);  // the bytes between are left
-    }
-  }
+  for_each_output(step, [&](const WindowOutput& one) {
+    const f32 total = sum_of_products(
+        one.depth(),
+        [&](std::int64_t k) {
+          const auto offset = one.input(k);
+          return offset ? input.at<f32>(*offset) : 0.0f;
+        },
+        [&](std::int64_t k) { return filter.at<f32>(one.filter(k)); });
+    const f32 expected = has_bias ? kScale(total, bias.at<f32>(one.channel * step.bias_channel)) : kScale(total);
+    const f32 value = output.in<f32>(found, one.place());
+    check.compare(test::same(value, expected), [&] { return one.show(value, expected); });
+    output.set(one.place(), value);  // the bytes between are left
+  });
   check.compare(found == output.host(), [] { return "a convolution wrote between its outputs"; });
 }
 
@@ -338,14 +402,135 @@ void check_integers(Check& check, std::int64_t rows, std::int64_t columns, std::
   check.compare(found == output.host(), [] { return "a product of bytes wrote between its outputs"; });
 }
 
+// ---- Convolutions of bytes ------------------------------------------------------------------------------------------
+
+void check_integer_convolution(Check& check, const ConvolutionStep& geometry, bool is_plain) {
+  test::Random& random = check.random;
+  if (is_long(geometry)) {
+    return;
+  }
+  IntegerConvolutionStep step{};
+  step.convolution = geometry;
+  step.finish = random() % 2 == 0 ? IntegerFinish::int32 : IntegerFinish::quantized;
+  step.signed_filter = static_cast<u32>(random() % 2);
+  step.signed_input = static_cast<u32>(random() % 2);
+  step.signed_output = static_cast<u32>(random() % 2);
+  const bool is_quantized = step.finish == IntegerFinish::quantized;
+  TestOperand tensors[kIntegerOperands];
+  const auto of = [&](IntegerOperand which) -> TestOperand& { return tensors[static_cast<std::size_t>(which)]; };
+  ConvolutionTensors{.input = of(IntegerOperand::b),
+                     .filter = of(IntegerOperand::a),
+                     .bias = of(IntegerOperand::bias),
+                     .output = of(IntegerOperand::output)}
+      .lay_out(step.convolution, 1, is_quantized ? 1 : 4, is_plain, random);
+  const std::int64_t channels = geometry.groups * geometry.rows;
+  const auto lay_out = [&](IntegerOperand which, std::int64_t size, std::int64_t* stride, std::int64_t bytes) {
+    of(which).lay_out({{size, stride}}, bytes, is_plain, true, random);
+    if (bytes == sizeof(f32)) {
+      of(which).fill_floats(random, random() % 8 == 0);
+    }
+  };
+  std::int64_t unused = 0;
+  lay_out(IntegerOperand::a_zero, random() % 2 == 0 ? channels : 1, &step.filter_zero, 1);
+  lay_out(IntegerOperand::a_scale, random() % 2 == 0 ? channels : 1, &step.filter_scale, 4);
+  lay_out(IntegerOperand::b_zero, 1, &unused, 1);
+  lay_out(IntegerOperand::b_scale, 1, &unused, 4);
+  lay_out(IntegerOperand::output_scale, 1, &unused, 4);
+  lay_out(IntegerOperand::output_zero, 1, &unused, 1);
+
+  const auto is_given = [&](IntegerOperand which) {
+    switch (which) {
+      case IntegerOperand::a_scale:
+      case IntegerOperand::b_scale:
+      case IntegerOperand::output_scale:
+        return is_quantized;
+      case IntegerOperand::output_zero:
+      case IntegerOperand::bias:
+        return is_quantized && random() % 2 == 0;
+      case IntegerOperand::a_zero:
+      case IntegerOperand::b_zero:
+        return random() % 3 != 0;
+      default:
+        return true;
+    }
+  };
+  Operand operands[kIntegerOperands];
+  std::byte* bases[kIntegerOperands] = {};
+  for (u32 i = 0; i < kIntegerOperands; ++i) {
+    operands[i] = operand_of(is_given(static_cast<IntegerOperand>(i)) ? i : kAbsentSlot);
+    bases[i] = operands[i].slot != kAbsentSlot ? tensors[i].upload() : nullptr;
+  }
+  const auto has = [&](IntegerOperand which) { return bases[static_cast<std::size_t>(which)] != nullptr; };
+  const auto zero = [&](IntegerOperand which, std::int64_t offset, u32 is_signed) {
+    return has(which) ? byte_at(of(which), offset, is_signed != 0) : 0;
+  };
+  if (!run_step(product_family, step, operands, bases, random)) {
+    return;
+  }
+  TestOperand& output = of(IntegerOperand::output);
+  const std::vector<std::byte> found = output.download();
+  const i32 input_zero = zero(IntegerOperand::b_zero, 0, step.signed_input);
+  for_each_output(step.convolution, [&](const WindowOutput& one) {
+    const i32 filter_zero = zero(IntegerOperand::a_zero, one.channel * step.filter_zero, step.signed_filter);
+    const i32 sum = sum_of_integer_products(
+        one.depth(),
+        [&](std::int64_t k) {
+          return byte_at(of(IntegerOperand::a), one.filter(k), step.signed_filter != 0) - filter_zero;
+        },
+        [&](std::int64_t k) {
+          const auto offset = one.input(k);
+          return offset ? byte_at(of(IntegerOperand::b), *offset, step.signed_input != 0) - input_zero : 0;
+        });
+    const u32 bias =
+        has(IntegerOperand::bias) ? of(IntegerOperand::bias).at<u32>(one.channel * step.convolution.bias_channel) : 0;
+    const auto total = static_cast<i32>(static_cast<u32>(sum) + bias);
+    const std::int64_t place = one.place();
+    if (!is_quantized) {
+      const i32 value = output.in<i32>(found, place);
+      check.compare(value == total, [&] { return one.show(value, total); });
+      output.set(place, value);
+      return;
+    }
+    const f32 factor =
+        quantized_factor(of(IntegerOperand::a_scale).at<f32>(one.channel * step.filter_scale),
+                         of(IntegerOperand::b_scale).at<f32>(0), of(IntegerOperand::output_scale).at<f32>(0));
+    const i32 output_zero = zero(IntegerOperand::output_zero, 0, step.signed_output);
+    const u8 expected = step.signed_output != 0 ? static_cast<u8>(quantized_total<i8>(total, factor, output_zero))
+                                                : quantized_total<u8>(total, factor, output_zero);
+    const u8 value = output.in<u8>(found, place);
+    check.compare(value == expected, [&] { return one.show(value, expected); });
+    output.set(place, value);
+  });
+  check.compare(found == output.host(), [] { return "a convolution of bytes wrote between its outputs"; });
+}
+
 }  // namespace
 
 void check_convolutions() {
   Check check;
   for (int n = 0; n < (g_quick ? 40 : 600); ++n) {
-    check_convolution(check, draw_convolution(check.random, n % 3 == 0), n % 4 == 0);
+    check_convolution(check, draw_convolution(check.random, ProductKind::convolution, n % 3 == 0), n % 4 == 0);
   }
   report("convolutions", check.elements, check.different);
+}
+
+void check_integer_convolutions() {
+  Check check;
+  for (int n = 0; n < (g_quick ? 40 : 600); ++n) {
+    ConvolutionStep step = draw_convolution(check.random, ProductKind::integer_convolution, n % 3 == 0);
+    if (n % 10 == 1) {  // whole words of channels, and a k that is split
+      step.groups = 1;
+      step.rows = draw(check.random, 5, 20);
+      step.channels = 4 * draw(check.random, 60, 200);
+      step.images = 1;
+    } else if (n % 10 == 2) {  // large tiles
+      step.groups = 1;
+      step.rows = draw(check.random, 100, 260);
+      step.channels = draw(check.random, 1, 9);
+    }
+    check_integer_convolution(check, step, n % 4 == 0);
+  }
+  report("convolutions of bytes", check.elements, check.different);
 }
 
 void check_integer_products() {

@@ -26,6 +26,7 @@ void check_modulus();
 void check_products();
 void check_convolutions();
 void check_integer_products();
+void check_integer_convolutions();
 void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
 void check_moves();
 void check_normalisations();

@@ -64,6 +64,7 @@ int run_all() {
   check_products();
   check_convolutions();
   check_integer_products();
+  check_integer_convolutions();
   check_normalisations();
   std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
   return g_failures == 0 ? 0 : 1;

@@ -336,8 +336,6 @@ const Family product_family = {
     .lower_together = nullptr,
     .joins = joins,
     .parts = parts,
-    .has_on = [](const OpDesc& desc,
-                 const DeviceTraits& device) { return !device.is_gpu || !is_integer_convolution(*desc.op); },
 };
 
 }  // namespace anydml

@@ -315,11 +315,6 @@ bool is_integer_product(const facts::Operator& op) {
          products::is_integer_convolution_part(op);
 }
 
-bool is_integer_convolution(const facts::Operator& op) {
-  const Layout* layout = find_layout(op);
-  return layout != nullptr && layout->is_convolution;
-}
-
 TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
   constexpr TypeSet kBytes = type_bit(DataType::INT8) | type_bit(DataType::UINT8);
   constexpr TypeSet kWide =
@@ -348,7 +343,7 @@ Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& de
   }
   const Layout& layout = *find_layout(*desc.op);
   if (layout.is_convolution) {
-    return products::integer_convolution_parts(desc, layout);
+    return products::integer_convolution_parts(desc, layout, device);
   }
   return is_wide(desc.tensors[0].tensor.type) ? wide_parts(desc, layout) : narrow_parts(desc, layout, device, known);
 }

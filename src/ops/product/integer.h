@@ -11,7 +11,6 @@
 namespace anydml {
 
 [[nodiscard]] bool is_integer_product(const facts::Operator& op);  // those of DirectML, and the internal ones
-[[nodiscard]] bool is_integer_convolution(const facts::Operator& op);
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
 [[nodiscard]] Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device,
                                                     const KnownInputs& known);
@@ -41,7 +40,8 @@ struct IntegerLayout {
 
 // The convolutions, in integer_convolution.cpp.
 [[nodiscard]] bool is_integer_convolution_part(const facts::Operator& op);
-[[nodiscard]] Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout);
+[[nodiscard]] Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout,
+                                                        const DeviceTraits& device);
 [[nodiscard]] Joins integer_convolution_joins(const OpDesc& desc);
 void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 

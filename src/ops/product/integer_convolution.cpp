@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They become INTEGER_FILTER, which packs the filter for kernels
-// and runs once where the filter is known beforehand, and INTEGER_CONVOLUTION, which gives the output itself.
+// and runs once where the filter is known beforehand, and INTEGER_CONVOLUTION, which gives the output itself. GPUs take
+// the filter as it is.
 #include <cstring>
 
 #include "ops/product/integer.h"
@@ -19,7 +20,7 @@ constexpr facts::Operator kIntegerConvolution = internal_operator("INTEGER_CONVO
 struct IntegerConvolutionParameters {
   ConvolutionParameters convolution;
   IntegerFinish finish;
-  std::uint32_t unused;
+  std::uint32_t is_packed;  // whether INTEGER_CONVOLUTION has a packed filter
 };
 
 IntegerConvolutionParameters integer_convolution_parameters_of(const OpDesc& internal) {
@@ -73,8 +74,9 @@ IntegerConvolutionStep make_integer_convolution_step(const OpDesc& desc, std::sp
   };
   const TensorDesc* const input = tensor(IntegerOperand::b);
   const TensorDesc* const output = tensor(IntegerOperand::output);
-  step.convolution =
-      make_convolution_step(parameters.convolution, input, nullptr, tensor(IntegerOperand::bias), output);
+  step.convolution = make_convolution_step(parameters.convolution, input,
+                                           parameters.is_packed != 0 ? nullptr : tensor(IntegerOperand::a),
+                                           tensor(IntegerOperand::bias), output);
   step.convolution.kind = ProductKind::integer_convolution;
   step.signed_filter = is_signed_byte(tensor(IntegerOperand::a)->type) ? 1 : 0;
   step.signed_input = is_signed_byte(input->type) ? 1 : 0;
@@ -93,14 +95,16 @@ bool is_integer_convolution_part(const facts::Operator& op) {
   return &op == &kIntegerFilter || &op == &kIntegerConvolution;
 }
 
-Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout) {
-  const IntegerConvolutionParameters parameters{
-      .convolution = convolution_parameters(desc), .finish = layout.finish, .unused = 0};
-  const auto bytes = std::as_bytes(std::span(&parameters, 1));
+Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout, const DeviceTraits& device) {
   PartList list(desc);
   const auto value = [&](IntegerOperand operand) { return layout.value(desc, operand); };
   std::uint32_t filter = value(IntegerOperand::a);
-  if (const TensorDesc& given = list.tensor(filter); element_count(given) != 0) {
+  const TensorDesc& given = list.tensor(filter);
+  const bool packs = !device.is_gpu && element_count(given) != 0;
+  const IntegerConvolutionParameters parameters{
+      .convolution = convolution_parameters(desc), .finish = layout.finish, .is_packed = packs ? 1U : 0U};
+  const auto bytes = std::as_bytes(std::span(&parameters, 1));
+  if (packs) {
     const auto packed = packed_form(desc, given, parameters.convolution.groups);
     ANYDML_TRY(packed);
     filter = list.add_internal(kIntegerFilter, {filter}, std::span(&packed.value(), 1), bytes, true);

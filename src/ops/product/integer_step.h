@@ -8,7 +8,7 @@
 // depth is filled up to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Columns that are missing in
 // the last panel are 0. The kernels choose the length of a group and the signs of the bytes.
 //
-// A convolution has the same operands: A is the filter, always packed by a step of its own, and B is the input. The
+// A convolution has the same operands: A is the filter, which a step of its own packs on CPUs, and B is the input. The
 // packed filter has the rows of each group of channels, filled up to a multiple of kFilterRowUnit, for one block of
 // kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and a strip
 // is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row follow one

@@ -20,9 +20,7 @@ constexpr std::size_t kOutput = 3;
 constexpr std::int64_t kMostDirectThreads = 256;
 constexpr std::int64_t kMostLaunches = 4096;
 constexpr std::int64_t kWarp = 32;
-constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 constexpr std::int64_t kVector = 4;  // elements
-constexpr std::uint64_t kVectorBytes = 16;
 static_assert(kLaunchAxes == kWindowAxes);
 
 [[nodiscard]] u32 narrow(std::int64_t value) { return static_cast<u32>(value); }
@@ -32,22 +30,6 @@ static_assert(kLaunchAxes == kWindowAxes);
   constexpr std::int64_t kMost = std::int64_t{1} << 29;
   const std::int64_t outputs = windows.is_backward != 0 ? axis.output : axis.output * axis.stride;
   return axis.input < kMost && outputs < kMost && axis.taps * axis.dilation < kMost && axis.padding < kMost;
-}
-
-[[nodiscard]] bool fits(const ConvolutionStep& step) {
-  const WindowAxis* const axes = step.windows.axes;
-  const bool fits_places =
-      std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
-  std::int64_t left = kMostElements;  // outputs may be so many times as many as those counted
-  for (const std::int64_t size :
-       {step.images, step.groups, step.rows, axes[0].output, axes[1].output, axes[2].output}) {
-    left /= size;
-  }
-  std::int64_t depth = kMostDepth;
-  for (const std::int64_t size : {step.channels, axes[0].taps, axes[1].taps, axes[2].taps}) {
-    depth /= std::max<std::int64_t>(size, 1);
-  }
-  return fits_places && left != 0 && depth != 0;
 }
 
 [[nodiscard]] std::int64_t launches_of(const Windows& windows) {
@@ -64,15 +46,25 @@ static_assert(kLaunchAxes == kWindowAxes);
   return step.channels * (classes == 1 ? window_classes_of(step.windows, 0).taps() : step.taps() / classes);
 }
 
-// Whether threads compute outputs without tiles, which would be almost empty: with few output channels, if the sums are
-// short or if there are enough of them for all threads.
-[[nodiscard]] bool is_direct(const ConvolutionStep& step, const Machine& machine) {
-  constexpr std::int64_t kFewRows = 4;
-  constexpr std::int64_t kShortSum = 2 * kProductBlock;
-  constexpr std::int64_t kThreads = 512;  // of a multiprocessor
-  return step.rows <= kFewRows &&
-         (depth_of(step) <= kShortSum ||
-          step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors);
+[[nodiscard]] ClassLaunch class_of(const WindowClass& from) {
+  return {.outputs = make_divisor(narrow(from.outputs)),
+          .taps = make_divisor(narrow(std::max<std::int64_t>(from.taps.count, 1))),
+          .tap_count = narrow(from.taps.count),
+          .first_output = narrow(from.first_output),
+          .output_stride = narrow(from.output_stride),
+          .first_tap = narrow(from.taps.first),
+          .tap_step = narrow(from.taps.step),
+          .first = static_cast<i32>(from.first),
+          .output_move = static_cast<i32>(from.output_move),
+          .tap_move = static_cast<i32>(from.tap_move)};
+}
+
+[[nodiscard]] std::uint64_t axis_strides(const ConvolutionStep& step, std::int64_t WindowAxis::*stride) {
+  std::uint64_t all = 0;
+  for (const WindowAxis& axis : step.windows.axes) {
+    all |= static_cast<std::uint64_t>(axis.*stride);
+  }
+  return all;
 }
 
 // The form of a depthwise convolution that goes over planes, if it is one.
@@ -84,8 +76,8 @@ static_assert(kLaunchAxes == kWindowAxes);
   const bool is_flat = depth.input == 1 && depth.output == 1 && depth.taps == 1 && depth.padding == 0;
   const bool is_square = down.taps == along.taps && down.stride == along.stride && down.dilation == 1 &&
                          along.dilation == 1 && (down.taps == 3 || down.taps == 5) && down.stride <= 2;
-  const bool is_planes = step.windows.is_backward == 0 && step.channels == 1 && is_flat && is_square &&
-                         step.groups * step.rows <= kMostGrid;
+  const bool is_planes = step.windows.is_backward == 0 && step.windows.is_flipped == 0 && step.channels == 1 &&
+                         is_flat && is_square && step.groups * step.rows <= kMostGrid;
   return is_planes ? PlaneForm{.taps = narrow(down.taps), .stride = narrow(down.stride)} : PlaneForm{};
 }
 
@@ -113,7 +105,7 @@ class ConvolutionRun final : public PreparedStep {
     for (first[0] = 0; first[0] < counts[0]; first[0] += kLaunchClasses) {
       for (first[1] = 0; first[1] < counts[1]; first[1] += kLaunchClasses) {
         for (first[2] = 0; first[2] < counts[2]; first[2] += kLaunchClasses) {
-          add_part(first, counts, machine);
+          add_part(first, machine);
         }
       }
     }
@@ -171,116 +163,51 @@ class ConvolutionRun final : public PreparedStep {
   }
 
  private:
-  void add_part(const std::int64_t* first, const std::int64_t* counts, const Machine& machine) {
+  void add_part(const std::int64_t (&first)[kLaunchAxes], const Machine& machine) {
     const bool has_one_class = all_window_classes(step_.windows) == 1;
     Part& part = parts_.emplace_back();
     ConvolutionLaunch& launch = part.launch;
-    std::int64_t classes = 1;
-    std::int64_t columns = step_.images;  // of the class that has the most
-    for (u32 i = 0; i < kWindowAxes; ++i) {
-      const WindowAxis& axis = step_.windows.axes[i];
-      const std::int64_t here = std::min<std::int64_t>(counts[i] - first[i], kLaunchClasses);
-      AxisLaunch& made = launch.axes[i];
-      made.input_step = axis.input_step;
-      made.filter_step = axis.filter_step;
-      made.output_step = axis.output_step;
-      made.input = narrow(axis.input);
-      made.output = narrow(axis.output);
-      made.classes = make_divisor(narrow(here));
-      for (std::int64_t n = 0; n < here; ++n) {
-        made.of_class[n] = class_of(window_class(step_.windows, i, first[i] + n));
-      }
-      classes *= here;
-      columns *= made.of_class[0].outputs.divisor;
-    }
-    launch.input_image = step_.input_image;
-    launch.input_channel = step_.input_channel;
-    launch.filter_group = step_.filter_group;
-    launch.filter_row = step_.filter_row;
-    launch.filter_channel = step_.filter_channel;
-    launch.bias_channel = step_.bias_channel;
-    launch.output_image = step_.output_image;
-    launch.output_channel = step_.output_channel;
-    launch.images = narrow(step_.images);
-    launch.channels = narrow(step_.channels);
-    launch.pixels = narrow(step_.pixels());
-    launch.groups = make_divisor(narrow(step_.groups));
-    launch.rows = make_divisor(narrow(step_.rows));
-    launch.columns = make_divisor(narrow(columns));
+    const WindowPart windows = set_windows(step_, first, launch);
     std::int64_t down = step_.rows;
     std::int64_t across = 0;
     if (planes_.taps != 0) {
       const std::int64_t rows = planes_.stride == 1 ? kPlaneRows : kSteppedPlaneRows;
       down = parts_of(launch.axes[1].of_class[0].outputs.divisor, rows);
       across = parts_of(step_.images * down * launch.axes[2].of_class[0].outputs.divisor, kPlaneThreads);
-    } else if (is_direct_) {
-      part.threads =
-          narrow(std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMostDirectThreads));
-      across = parts_of(columns, std::int64_t{part.threads} * kDirectPixels);
+      launch.down = make_divisor(narrow(down));
+      part.blocks = across <= kMostBlocks ? narrow(across) : 0;
+      return;
+    }
+    if (is_direct_) {
+      const DirectShape shape = direct_shape(windows.columns);
+      part.threads = shape.threads;
+      across = shape.across;
     } else {
-      const TiledOutputs outputs{
-          .rows = step_.rows, .columns = columns, .matrices = step_.groups * classes, .depth = depth_of(step_)};
+      const TiledOutputs outputs{.rows = step_.rows,
+                                 .columns = windows.columns,
+                                 .matrices = step_.groups * windows.classes,
+                                 .depth = depth_of(step_)};
       part.choice = parts_.size() == 1 ? choose_tiles(outputs, has_one_class, machine) : parts_.front().choice;
       launch.split = part.choice.split;
       if (!has_one_class) {  // the classes have k of different lengths
         launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
       }
       down = parts_of(step_.rows, part.choice.tile);
-      across = parts_of(columns, part.choice.tile);
+      across = parts_of(windows.columns, part.choice.tile);
     }
-    launch.down = make_divisor(narrow(down));
-    launch.across = make_divisor(narrow(across));
-    const std::int64_t blocks = planes_.taps != 0 ? across : down * across * step_.groups * classes;
-    part.blocks = blocks <= kMostBlocks ? narrow(blocks) : 0;
-  }
-
-  static ClassLaunch class_of(const WindowClass& from) {
-    return {.outputs = make_divisor(narrow(from.outputs)),
-            .taps = make_divisor(narrow(std::max<std::int64_t>(from.taps.count, 1))),
-            .tap_count = narrow(from.taps.count),
-            .first_output = narrow(from.first_output),
-            .output_stride = narrow(from.output_stride),
-            .first_tap = narrow(from.taps.first),
-            .tap_step = narrow(from.taps.step),
-            .first = static_cast<i32>(from.first),
-            .output_move = static_cast<i32>(from.output_move),
-            .tap_move = static_cast<i32>(from.tap_move)};
+    part.blocks = set_blocks(windows, down, across, launch);
   }
 
   void set_addresses(ConvolutionLaunch& launch, std::byte* const* bases) const {
-    std::uint64_t input = 0;
-    std::uint64_t filter = 0;
-    std::uint64_t output = 0;
-    for (const WindowAxis& axis : step_.windows.axes) {
-      input |= static_cast<std::uint64_t>(axis.input_step);
-      filter |= static_cast<std::uint64_t>(axis.filter_step);
-      output |= static_cast<std::uint64_t>(axis.output_step);
-    }
-    const auto of_images = static_cast<std::uint64_t>(step_.output_image | step_.output_channel);
     launch.input = bases[kInput];
     launch.filter = bases[kFilter];
     launch.bias = has_bias_ ? bases[kBias] : nullptr;
     launch.output = after_.is_there() ? nullptr : bases[kOutput];
-    launch.input_is_aligned = is_multiple(
-        launch.input, input | static_cast<std::uint64_t>(step_.input_image | step_.input_channel), sizeof(f32));
-    launch.filter_is_aligned = is_multiple(
-        launch.filter,
-        filter | static_cast<std::uint64_t>(step_.filter_group | step_.filter_row | step_.filter_channel), sizeof(f32));
+    launch.input_is_aligned = is_multiple(launch.input, input_strides(step_), sizeof(f32));
+    launch.filter_is_aligned = is_multiple(launch.filter, filter_strides(step_), sizeof(f32));
     launch.bias_is_aligned = is_multiple(launch.bias, static_cast<std::uint64_t>(step_.bias_channel), sizeof(f32));
-    launch.output_is_aligned = is_multiple(launch.output, output | of_images, sizeof(f32));
-    launch.has_vectors = pixels_are_packed() && is_multiple(launch.output, of_images, kVectorBytes);
-  }
-
-  // Whether the pixels of an image of the output, in the order of the columns, lie beside each other in whole vectors.
-  [[nodiscard]] bool pixels_are_packed() const {
-    std::int64_t near = kBytes;
-    bool is_packed = all_window_classes(step_.windows) == 1 && step_.pixels() % kVector == 0;
-    for (u32 i = kWindowAxes; i-- > 0;) {
-      const WindowAxis& axis = step_.windows.axes[i];
-      is_packed = is_packed && (axis.output == 1 || axis.output_step == near);
-      near *= axis.output;
-    }
-    return is_packed;
+    launch.output_is_aligned = is_multiple(launch.output, output_strides(step_), sizeof(f32));
+    launch.has_vectors = all_window_classes(step_.windows) == 1 && has_pixel_vectors(step_, launch.output, sizeof(f32));
   }
 
   [[nodiscard]] cudaError_t launch_part(const Part& part, const ConvolutionLaunch& launch, std::byte* const* bases,
@@ -326,6 +253,105 @@ class ConvolutionRun final : public PreparedStep {
 
 }  // namespace
 
+bool windows_fit(const ConvolutionStep& step) {
+  const WindowAxis* const axes = step.windows.axes;
+  const bool fits_places =
+      std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
+  std::int64_t left = kMostElements;  // outputs may be so many times as many as those counted
+  for (const std::int64_t size :
+       {step.images, step.groups, step.rows, axes[0].output, axes[1].output, axes[2].output}) {
+    left /= size;
+  }
+  std::int64_t depth = kMostDepth;
+  for (const std::int64_t size : {step.channels, axes[0].taps, axes[1].taps, axes[2].taps}) {
+    depth /= std::max<std::int64_t>(size, 1);
+  }
+  return fits_places && left != 0 && depth != 0;
+}
+
+bool is_direct(const ConvolutionStep& step, const Machine& machine) {
+  constexpr std::int64_t kFewRows = 4;
+  constexpr std::int64_t kShortSum = 2 * kProductBlock;
+  constexpr std::int64_t kThreads = 512;  // of a multiprocessor
+  return step.rows <= kFewRows &&
+         (depth_of(step) <= kShortSum ||
+          step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors);
+}
+
+WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
+                       ConvolutionLaunch& launch) {
+  WindowPart part{.classes = 1, .columns = step.images};
+  for (u32 i = 0; i < kWindowAxes; ++i) {
+    const WindowAxis& axis = step.windows.axes[i];
+    const std::int64_t here = std::min<std::int64_t>(window_classes(step.windows, i) - first[i], kLaunchClasses);
+    AxisLaunch& made = launch.axes[i];
+    made.input_step = axis.input_step;
+    made.filter_step = axis.filter_step;
+    made.output_step = axis.output_step;
+    made.input = narrow(axis.input);
+    made.output = narrow(axis.output);
+    made.classes = make_divisor(narrow(here));
+    for (std::int64_t n = 0; n < here; ++n) {
+      made.of_class[n] = class_of(window_class(step.windows, i, first[i] + n));
+    }
+    part.classes *= here;
+    part.columns *= made.of_class[0].outputs.divisor;
+  }
+  launch.input_image = step.input_image;
+  launch.input_channel = step.input_channel;
+  launch.filter_group = step.filter_group;
+  launch.filter_row = step.filter_row;
+  launch.filter_channel = step.filter_channel;
+  launch.bias_channel = step.bias_channel;
+  launch.output_image = step.output_image;
+  launch.output_channel = step.output_channel;
+  launch.images = narrow(step.images);
+  launch.channels = narrow(step.channels);
+  launch.pixels = narrow(step.pixels());
+  launch.groups = make_divisor(narrow(step.groups));
+  launch.rows = make_divisor(narrow(step.rows));
+  launch.columns = make_divisor(narrow(part.columns));
+  return part;
+}
+
+u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, ConvolutionLaunch& launch) {
+  launch.down = make_divisor(narrow(down));
+  launch.across = make_divisor(narrow(across));
+  const std::int64_t blocks = down * across * std::int64_t{launch.groups.divisor} * part.classes;
+  return blocks <= kMostBlocks ? narrow(blocks) : 0;
+}
+
+DirectShape direct_shape(std::int64_t columns) {
+  const std::int64_t threads =
+      std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMostDirectThreads);
+  return {.threads = narrow(threads), .across = parts_of(columns, threads * kDirectPixels)};
+}
+
+std::uint64_t input_strides(const ConvolutionStep& step) {
+  return axis_strides(step, &WindowAxis::input_step) |
+         static_cast<std::uint64_t>(step.input_image | step.input_channel);
+}
+std::uint64_t filter_strides(const ConvolutionStep& step) {
+  return axis_strides(step, &WindowAxis::filter_step) |
+         static_cast<std::uint64_t>(step.filter_group | step.filter_row | step.filter_channel);
+}
+std::uint64_t output_strides(const ConvolutionStep& step) {
+  return axis_strides(step, &WindowAxis::output_step) |
+         static_cast<std::uint64_t>(step.output_image | step.output_channel);
+}
+
+bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int64_t element_bytes) {
+  std::int64_t near = element_bytes;
+  bool is_packed = step.pixels() % kVector == 0;
+  for (u32 i = kWindowAxes; i-- > 0;) {
+    const WindowAxis& axis = step.windows.axes[i];
+    is_packed = is_packed && (axis.output == 1 || axis.output_step == near);
+    near *= axis.output;
+  }
+  return is_packed && is_multiple(output, static_cast<std::uint64_t>(step.output_image | step.output_channel),
+                                  static_cast<std::uint64_t>(kVector * element_bytes));
+}
+
 std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine, Neighbours neighbours,
                                                   const char** why) {
   ConvolutionStep step;
@@ -334,7 +360,7 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machin
     *why = "the CUDA backend takes the filter as it is";
     return nullptr;
   }
-  if (!fits(step)) {
+  if (!windows_fit(step)) {
     *why = kTooManyElements;
     return nullptr;
   }

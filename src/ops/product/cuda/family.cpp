@@ -175,6 +175,9 @@ const Family product_family = {
       if (kind == ProductKind::integer_product) {
         return prepare_integer_product(flat, machine, std::move(neighbours), why);
       }
+      if (kind == ProductKind::integer_convolution) {
+        return prepare_integer_convolution(flat, machine, std::move(neighbours), why);
+      }
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (kind != ProductKind::product || step.panel != 0 || step.strip != 0 || step.halves != 0) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A product of 8-bit matrices as kernels see it: a kernel's parameter.
+// A product or a convolution of bytes as kernels see it: a kernel's parameter.
 #pragma once
 
 #include "ops/product/cuda/launch.h"
+#include "ops/product/cuda/window_launch.h"
 
 namespace anydml::cuda {
 
@@ -37,22 +38,42 @@ inline constexpr u32 kFinishInt32 = 0;
 inline constexpr u32 kFinishQuantized = 1;
 inline constexpr u32 kFinishFloat32 = 2;
 
-struct IntegerLaunch {
-  ByteFactorLaunch a;
-  ByteFactorLaunch b;
-  MatrixLaunch c;  // the bias
-  MatrixLaunch output;
+// How totals become outputs. A convolution has output channels as rows, and nothing along its columns.
+struct IntegerFinishLaunch {
   NumberLaunch a_scale;
   NumberLaunch b_scale;
   NumberLaunch output_scale;
   NumberLaunch output_zero;
   u32 finish;
   bool output_is_signed;
+};
+
+struct IntegerLaunch : IntegerFinishLaunch {
+  ByteFactorLaunch a;
+  ByteFactorLaunch b;
+  MatrixLaunch c;  // the bias
+  MatrixLaunch output;
   u32 depth;
   u32 batch_rank;
   FastDivisor tiles;   // of a matrix
   FastDivisor across;  // tiles of a row of tiles
   FastDivisor batch_sizes[kProductBatchRank];
+};
+
+// A convolution of bytes, of which A is the filter and B the input; all outputs are of one class. Its bias is of INT32.
+// A word of k is up to four neighbouring channels at one tap. Where k is split, blocks of threads have parts of it, and
+// a second kernel adds their totals.
+struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
+  NumberLaunch filter_zero;
+  NumberLaunch input_zero;
+  u32* totals;  // [part][output], as the sums of ConvolutionLaunch::split; null: k is not split
+  u32 words;
+  u32 words_of_part;  // a multiple of kWordStep, unless there is one part
+  u32 parts;
+  bool filter_is_signed;
+  bool input_is_signed;
+  bool filter_has_words;  // every word is four bytes at a multiple of 4
+  bool input_has_words;
 };
 
 }  // namespace anydml::cuda

@@ -98,14 +98,19 @@ class ByteLoader {
   u32 loaded_[kUnits][4];
 };
 
-// For the signs that are multiplied.
+[[nodiscard]] __device__ inline i32 byte_value(std::byte byte, bool is_signed) {
+  return is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
+}
+// A zero point for the signs that are multiplied.
+[[nodiscard]] __device__ inline u32 shifted_zero(i32 zero, bool is_signed) {
+  return static_cast<u32>(is_signed ? zero : zero - 128);
+}
 [[nodiscard]] __device__ inline u32 zero_point(const ByteFactorLaunch& factors, u32 side) {
   i32 zero = 0;
   if (factors.zeros != nullptr) {
-    const std::byte byte = factors.zeros[static_cast<std::int64_t>(side) * factors.zero_stride];
-    zero = factors.is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
+    zero = byte_value(factors.zeros[static_cast<std::int64_t>(side) * factors.zero_stride], factors.is_signed);
   }
-  return static_cast<u32>(factors.is_signed ? zero : zero - 128);
+  return shifted_zero(zero, factors.is_signed);
 }
 
 [[nodiscard]] __device__ inline const std::byte* number_at(const NumberLaunch& number, u32 row, u32 column) {
@@ -115,6 +120,19 @@ class ByteLoader {
 [[nodiscard]] __device__ inline f32 scale_at(const NumberLaunch& number, u32 row, u32 column) {
   return load_number(number_at(number, row, column), number.is_aligned);
 }
+[[nodiscard]] __device__ inline i32 zero_at(const NumberLaunch& number, u32 row, u32 column, bool is_signed) {
+  return number.at == nullptr ? 0 : byte_value(*number_at(number, row, column), is_signed);
+}
+
+[[nodiscard]] __device__ inline f32 quantized_factor_at(const IntegerFinishLaunch& launch, u32 row, u32 column) {
+  return quantized_factor(scale_at(launch.a_scale, row, column), scale_at(launch.b_scale, row, column),
+                          scale_at(launch.output_scale, row, column));
+}
+// An output of one byte as its bits.
+[[nodiscard]] __device__ inline u32 quantized_bits(i32 total, f32 factor, i32 zero, bool is_signed) {
+  return is_signed ? static_cast<u32>(static_cast<u8>(quantized_total<i8>(total, factor, zero)))
+                   : static_cast<u32>(quantized_total<u8>(total, factor, zero));
+}
 
 // An output as its bits.
 [[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputPlace& place, u32 row,
@@ -122,10 +140,9 @@ class ByteLoader {
   if (launch.finish == kFinishInt32) {
     return static_cast<u32>(total);
   }
-  const f32 a_scale = scale_at(launch.a_scale, row, column);
-  const f32 b_scale = scale_at(launch.b_scale, row, column);
   if (launch.finish == kFinishFloat32) {
-    f32 value = scaled_total(total, float_factor(a_scale, b_scale));
+    f32 value =
+        scaled_total(total, float_factor(scale_at(launch.a_scale, row, column), scale_at(launch.b_scale, row, column)));
     if (place.c != nullptr) {
       const f32 added = load_number(place.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
                                         static_cast<std::int64_t>(column) * launch.c.column_stride,
@@ -134,34 +151,32 @@ class ByteLoader {
     }
     return __builtin_bit_cast(u32, value);
   }
-  const f32 factor = quantized_factor(a_scale, b_scale, scale_at(launch.output_scale, row, column));
-  i32 zero = 0;
-  if (launch.output_zero.at != nullptr) {
-    const std::byte byte = *number_at(launch.output_zero, row, column);
-    zero = launch.output_is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
-  }
-  return launch.output_is_signed ? static_cast<u32>(static_cast<u8>(quantized_total<i8>(total, factor, zero)))
-                                 : static_cast<u32>(quantized_total<u8>(total, factor, zero));
+  return quantized_bits(total, quantized_factor_at(launch, row, column),
+                        zero_at(launch.output_zero, row, column, launch.output_is_signed), launch.output_is_signed);
 }
 
-template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
-    integer_tiles(const __grid_constant__ launch_t<IntegerLaunch, After> launch) {
-  using Loader = ByteLoader<kTile>;
-  constexpr u32 kThreads = product_threads(kTile);
-  constexpr u32 kRow = Loader::kRow;
-  constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread adds up
-  __shared__ alignas(16) u32 of_a[2][kWordStep * kRow];
-  __shared__ alignas(16) u32 of_b[2][kWordStep * kRow];
-  __shared__ u32 side_sums[2 * kTile];  // of rows, then of columns
-  const Quotient matrix = divide(blockIdx.x, launch.tiles);
-  const Quotient tile = divide(matrix.remainder, launch.across);
-  const u32 batch = matrix.quotient;
-  const u32 first_row = tile.quotient * kTile;
-  const u32 first_column = tile.remainder * kTile;
-  const ThreadPlace<kTile> place;
+// The words of both factors that a block of threads multiplies, and the sums of the tile's rows and then columns.
+template <u32 kTile>
+struct ByteStages {
+  alignas(16) u32 of_a[2][kWordStep * tile_row(kTile)];
+  alignas(16) u32 of_b[2][kWordStep * tile_row(kTile)];
+  u32 side_sums[2 * kTile];
+};
 
-  i32 sums[kThreadSide][kThreadSide];
+using ByteSums = i32[kThreadSide][kThreadSide];
+
+// Multiplies so many words of k, which may be none. The factors have
+//   begin()        called once before any other
+//   load(step)     takes kWordStep words of both factors into registers; steps come in order, by all threads
+//   put(a, b)      writes them to a stage, [word][side] with rows of tile_row
+//   prepare(step)  called between the barriers before and after load(step - 1)
+// At the end all threads may read the sums of rows and columns.
+template <u32 kTile, class Factors>
+__device__ inline void multiply_bytes(Factors& factors, const ThreadPlace<kTile>& place, u32 words,
+                                      ByteStages<kTile>& stages, ByteSums& sums) {
+  constexpr u32 kThreads = product_threads(kTile);
+  constexpr u32 kRow = tile_row(kTile);
+  constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread adds up
   i32 own[kOwn];
 #pragma unroll
   for (u32 i = 0; i < kThreadSide; ++i) {
@@ -174,25 +189,22 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   for (u32 n = 0; n < kOwn; ++n) {
     own[n] = 0;
   }
-  Loader a(launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row);
-  Loader b(launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column);
-  const u32 steps = (launch.depth + 4 * kWordStep - 1) / (4 * kWordStep);
+  const u32 steps = (words + kWordStep - 1) / kWordStep;
+  factors.begin();
   if (steps != 0) {
-    a.load(0);
-    b.load(0);
-    a.put(of_a[0]);
-    b.put(of_b[0]);
+    factors.load(0);
+    factors.put(stages.of_a[0], stages.of_b[0]);
   }
   __syncthreads();
 #pragma unroll 1
   for (u32 step = 0; step < steps; ++step) {
     const bool has_next = step + 1 < steps;
     if (has_next) {
-      a.load(step + 1);
-      b.load(step + 1);
+      factors.load(step + 1);
+      factors.prepare(step + 2);
     }
-    const u32* const now_a = of_a[step % 2];
-    const u32* const now_b = of_b[step % 2];
+    const u32* const now_a = stages.of_a[step % 2];
+    const u32* const now_b = stages.of_b[step % 2];
 #pragma unroll
     for (u32 word = 0; word < kWordStep; ++word) {
       i32 rows[kThreadSide];
@@ -225,16 +237,49 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
       }
     }
     if (has_next) {
-      a.put(of_a[(step + 1) % 2]);
-      b.put(of_b[(step + 1) % 2]);
+      factors.put(stages.of_a[(step + 1) % 2], stages.of_b[(step + 1) % 2]);
     }
     __syncthreads();
   }
 #pragma unroll
   for (u32 n = 0; n < kOwn; ++n) {
-    side_sums[threadIdx.x + n * kThreads] = static_cast<u32>(own[n]);
+    stages.side_sums[threadIdx.x + n * kThreads] = static_cast<u32>(own[n]);
   }
   __syncthreads();
+}
+
+// Both matrices of a batch.
+template <u32 kTile>
+struct ByteFactors {
+  ByteLoader<kTile> a;
+  ByteLoader<kTile> b;
+
+  __device__ void begin() const {}
+  __device__ void prepare(u32) const {}
+  __device__ void load(u32 step) {
+    a.load(step);
+    b.load(step);
+  }
+  __device__ void put(u32* to_a, u32* to_b) const {
+    a.put(to_a);
+    b.put(to_b);
+  }
+};
+
+template <u32 kTile, class After>
+__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+    integer_tiles(const __grid_constant__ launch_t<IntegerLaunch, After> launch) {
+  __shared__ ByteStages<kTile> stages;
+  const Quotient matrix = divide(blockIdx.x, launch.tiles);
+  const Quotient tile = divide(matrix.remainder, launch.across);
+  const u32 batch = matrix.quotient;
+  const u32 first_row = tile.quotient * kTile;
+  const u32 first_column = tile.remainder * kTile;
+  const ThreadPlace<kTile> place;
+  ByteSums sums;
+  ByteFactors<kTile> factors{.a = {launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row},
+                             .b = {launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column}};
+  multiply_bytes<kTile>(factors, place, (launch.depth + 3) / 4, stages, sums);
 
   const u32 rows = launch.a.side;
   const u32 columns = launch.b.side;
@@ -247,7 +292,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
     for (u32 n = 0; n < 4; ++n) {
       const u32 there = place.column(half * 4 + n);
       column_zeros[n] = first_column + there < columns ? zero_point(launch.b, first_column + there) : 0;
-      column_sums[n] = side_sums[kTile + there];
+      column_sums[n] = stages.side_sums[kTile + there];
     }
     const u32 column = first_column + place.column(half * 4);
 #pragma unroll
@@ -257,7 +302,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
         continue;
       }
       const u32 zero = zero_point(launch.a, row);
-      const u32 rest = side_sums[place.row(i)] - launch.depth * zero;
+      const u32 rest = stages.side_sums[place.row(i)] - launch.depth * zero;
       u32 words[4];
 #pragma unroll
       for (u32 n = 0; n < 4; ++n) {

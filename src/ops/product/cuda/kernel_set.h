@@ -36,4 +36,10 @@ struct PlaneForm {
 
 [[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
 
+[[nodiscard]] cudaError_t start_integer_convolution(const IntegerWindowLaunch& launch, const TileGrid& grid,
+                                                    cudaStream_t stream);
+[[nodiscard]] cudaError_t start_integer_convolution_sums(const IntegerWindowLaunch& launch, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_direct_integer_convolution(const IntegerWindowLaunch& launch, u32 blocks, u32 threads,
+                                                           cudaStream_t stream);
+
 }  // namespace anydml::cuda

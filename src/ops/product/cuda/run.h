@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backend/cuda/family.h"
 #include "backend/cuda/runtime.h"
 #include "ops/product/cuda/kernel_set.h"
+#include "ops/product/step.h"
 
 namespace anydml::cuda {
 
@@ -56,6 +58,38 @@ struct TileChoice {
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
 [[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
 
+// ---- Convolutions, in convolution.cpp ----
+
+// Whether the kernels can count outputs, places and k in 32 bits.
+[[nodiscard]] bool windows_fit(const ConvolutionStep& step);
+// Whether threads compute outputs without tiles, which would be almost empty: with few output channels, if the sums are
+// short or if there are enough of them for all threads.
+[[nodiscard]] bool is_direct(const ConvolutionStep& step, const Machine& machine);
+// Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, from these on. The
+// result has the number of its classes, and the columns of the one that has the most.
+struct WindowPart {
+  std::int64_t classes;
+  std::int64_t columns;
+};
+[[nodiscard]] WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
+                                     ConvolutionLaunch& launch);
+// Sets how outputs of a launch are cut into blocks of threads: so many down and across, for each group and class. The
+// result is the number of blocks; 0: there are too many.
+[[nodiscard]] u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, ConvolutionLaunch& launch);
+// The threads of a block in the direct kernels, which have so many columns, and the blocks across.
+struct DirectShape {
+  u32 threads;
+  std::int64_t across;
+};
+[[nodiscard]] DirectShape direct_shape(std::int64_t columns);
+// The low bits of all strides of an operand count.
+[[nodiscard]] std::uint64_t input_strides(const ConvolutionStep& step);
+[[nodiscard]] std::uint64_t filter_strides(const ConvolutionStep& step);
+[[nodiscard]] std::uint64_t output_strides(const ConvolutionStep& step);
+// Whether four pixels of the output, at a multiple of 4 in the order of the columns, are beside each other at a
+// multiple of their size. There must be one class.
+[[nodiscard]] bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int64_t element_bytes);
+
 // A kernel that hands its outputs to the step after it, or nothing.
 class JoinedKernel {
  public:
@@ -90,5 +124,7 @@ class JoinedKernel {
                                                                 Neighbours neighbours, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Machine& machine,
                                                                     Neighbours neighbours, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const Machine& machine,
+                                                                        Neighbours neighbours, const char** why);
 
 }  // namespace anydml::cuda

@@ -71,6 +71,16 @@ struct WindowPlace {
       from += place[i] * launch.axes[i].input_step;
     }
   }
+
+  // Whether the image has an element at this tap.
+  [[nodiscard]] __device__ bool meets(const ConvolutionLaunch& launch, const i32 (&tap)[kLaunchAxes]) const {
+    bool is_inside = true;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      is_inside &= static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;  // no branches
+    }
+    return is_inside;
+  }
 };
 
 // The bytes from a channel's first output to a pixel's, with its image, and the pixel's number in an image.
@@ -108,10 +118,9 @@ struct PixelPlace {
                                    launch.bias_is_aligned));
 }
 
-// One output, whose channel is counted over all groups.
+// The bits of one output, whose channel is counted over all groups.
 template <class After, class Launch>
-__device__ inline void put_output(const Launch& launch, u32 channel, const PixelPlace& pixel, f32 value) {
-  const auto bits = __builtin_bit_cast(u32, value);
+__device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPlace& pixel, u32 bits) {
   if constexpr (kIsHandedOn<After>) {
     const u32 channels = launch.groups.divisor * launch.rows.divisor;
     launch.after((pixel.image * channels + channel) * launch.pixels + pixel.number, bits);
@@ -120,14 +129,40 @@ __device__ inline void put_output(const Launch& launch, u32 channel, const Pixel
                        launch.output_is_aligned);
   }
 }
+template <class After, class Launch>
+__device__ inline void put_output(const Launch& launch, u32 channel, const PixelPlace& pixel, f32 value) {
+  put_bits<After>(launch, channel, pixel, __builtin_bit_cast(u32, value));
+}
 
-// A value of k, as all threads see it.
+// A value of k, as all threads see it: a tap of one channel, or of some channels that follow one another.
 struct alignas(16) WindowTap {
   std::int64_t input;   // bytes from the place of the first tap of the first channel
   std::int64_t filter;  // bytes from the row
   i32 place[kLaunchAxes];
-  u32 is_there;  // 0: beyond the last k
+  u32 channels;  // that it has; 0: it is beyond the last
 };
+
+// Tap number `number` of so many, where each has up to kChannels channels.
+template <u32 kChannels>
+__device__ inline void describe_tap(const ConvolutionLaunch& launch, const WindowBlock& block, u32 number, u32 count,
+                                    WindowTap& tap) {
+  Quotient parts{.quotient = number, .remainder = 0};
+  std::int64_t input = 0;
+  std::int64_t filter = 0;
+#pragma unroll
+  for (u32 i = kLaunchAxes; i-- > 0;) {
+    const ClassLaunch& along = *block.classes[i];
+    const AxisLaunch& axis = launch.axes[i];
+    parts = divide(parts.quotient, along.taps);
+    tap.place[i] = static_cast<i32>(parts.remainder) * along.tap_move;
+    input += tap.place[i] * axis.input_step;
+    filter += static_cast<std::int64_t>(along.first_tap + parts.remainder * along.tap_step) * axis.filter_step;
+  }
+  const u32 channel = parts.quotient * kChannels;
+  tap.input = input + static_cast<std::int64_t>(channel) * launch.input_channel;
+  tap.filter = filter + static_cast<std::int64_t>(channel) * launch.filter_channel;
+  tap.channels = number < count ? min(launch.channels - channel, kChannels) : 0;
+}
 
 template <u32 kTile>
 class WindowFactors {
@@ -169,7 +204,7 @@ class WindowFactors {
     {
       const u32 k = threadIdx.x % kTileStep;
       const u32 first = threadIdx.x / kTileStep;
-      const bool is_there = taps[k].is_there != 0;
+      const bool is_there = taps[k].channels != 0;
       const std::byte* from = filter_ + taps[k].filter;
       f32* const to = to_a + k * kRow + first;
       if (launch_.filter_is_aligned) {
@@ -186,7 +221,7 @@ class WindowFactors {
     }
     const u32 first = threadIdx.x / kTile;
     f32* const to = to_b + first * kRow + threadIdx.x % kTile;
-    if (launch_.input_is_aligned && taps[kTileStep - 1].is_there != 0) {
+    if (launch_.input_is_aligned && taps[kTileStep - 1].channels != 0) {
 #pragma unroll
       for (u32 k = 0; k < kTileStep; k += kDepthStep) {
         const WindowTap& tap = taps[first + k];
@@ -196,8 +231,8 @@ class WindowFactors {
 #pragma unroll 1
       for (u32 k = 0; k < kTileStep; k += kDepthStep) {
         const WindowTap& tap = taps[first + k];
-        f32 value = tap.is_there != 0 ? 0.0f : -0.0f;  // the filter has +0 there, so that no sum changes
-        if (tap.is_there != 0 && meets(tap)) {
+        f32 value = tap.channels != 0 ? 0.0f : -0.0f;  // the filter has +0 there, so that no sum changes
+        if (tap.channels != 0 && meets(tap)) {
           value = load_number(window_.from + tap.input, launch_.input_is_aligned);
         }
         to[k * kRow] = value;
@@ -208,33 +243,11 @@ class WindowFactors {
  private:
   // Whether this thread's pixel has an element of the image there.
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
-    bool is_inside = is_column_;
-#pragma unroll
-    for (u32 i = 0; i < kLaunchAxes; ++i) {
-      is_inside = is_inside && static_cast<u32>(window_.place[i] + tap.place[i]) < launch_.axes[i].input;
-    }
-    return is_inside;
+    return is_column_ && window_.meets(launch_, tap.place);
   }
-
   // Writes a tap to the table. number: k, counted from the first.
   __device__ void describe(u32 number) {
-    WindowTap& tap = table_[number % (kTileStages * kTileStep)];
-    const u32 k = first_k_ + number;
-    Quotient parts{.quotient = k, .remainder = 0};
-    std::int64_t input = 0;
-    std::int64_t filter = 0;
-#pragma unroll
-    for (u32 i = kLaunchAxes; i-- > 0;) {
-      const ClassLaunch& along = *block_.classes[i];
-      const AxisLaunch& axis = launch_.axes[i];
-      parts = divide(parts.quotient, along.taps);
-      tap.place[i] = static_cast<i32>(parts.remainder) * along.tap_move;
-      input += tap.place[i] * axis.input_step;
-      filter += static_cast<std::int64_t>(along.first_tap + parts.remainder * along.tap_step) * axis.filter_step;
-    }
-    tap.input = input + static_cast<std::int64_t>(parts.quotient) * launch_.input_channel;
-    tap.filter = filter + static_cast<std::int64_t>(parts.quotient) * launch_.filter_channel;
-    tap.is_there = k < block_.depth ? 1 : 0;
+    describe_tap<1>(launch_, block_, first_k_ + number, block_.depth, table_[number % (kTileStages * kTileStep)]);
   }
 
   const ConvolutionLaunch& launch_;
@@ -334,30 +347,100 @@ __global__ void __launch_bounds__(kSumThreads)
   put_output<After>(launch, channel, PixelPlace(launch, block, parts.remainder), with_bias(launch, channel, total));
 }
 
-// Few output channels of a group: depthwise convolutions above all. A thread has some pixels of one channel, and a warp
-// has neighbours.
+// Some pixels of one channel, which a thread computes without tiles: depthwise convolutions above all. A warp has
+// neighbours.
+struct DirectPixels {
+  u32 first_column;
+  u32 channel;  // over all groups
+  const std::byte* from[kDirectPixels];
+  i32 places[kDirectPixels][kLaunchAxes];
+
+  // The first column must be one of the block's.
+  __device__ DirectPixels(const ConvolutionLaunch& launch, const WindowBlock& block, u32 first)
+      : first_column(first), channel(block.group * launch.rows.divisor + block.row_part) {
+#pragma unroll
+    for (u32 j = 0; j < kDirectPixels; ++j) {
+      const u32 column = column_of(j);
+      const WindowPlace window(launch, block, column < block.columns ? column : first_column);
+      from[j] = window.from;
+#pragma unroll
+      for (u32 i = 0; i < kLaunchAxes; ++i) {
+        places[j][i] = window.place[i];
+      }
+    }
+  }
+  [[nodiscard]] __device__ static u32 first_of_thread(const WindowBlock& block) {
+    return block.column_part * (blockDim.x * kDirectPixels) + threadIdx.x;
+  }
+  [[nodiscard]] __device__ u32 column_of(u32 j) const { return first_column + j * blockDim.x; }
+
+  // Calls next(weight, offset, is_inside) for every k in order. Where is_inside[j] says so, the pixel's element is at
+  // from[j] + offset.
+  template <class Next>
+  __device__ void for_each_k(const ConvolutionLaunch& launch, const WindowBlock& block, const Next& next) const {
+    u32 counts[kLaunchAxes];
+    i32 moves[kLaunchAxes];  // from a tap to the next
+    std::int64_t steps[kLaunchAxes];
+    std::int64_t weight_steps[kLaunchAxes];
+    const std::byte* filter = launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
+                              static_cast<std::int64_t>(block.row_part) * launch.filter_row;
+#pragma unroll
+    for (u32 i = 0; i < kLaunchAxes; ++i) {
+      const ClassLaunch& along = *block.classes[i];
+      counts[i] = along.tap_count;
+      moves[i] = along.tap_move;
+      steps[i] = along.tap_move * launch.axes[i].input_step;
+      weight_steps[i] = along.tap_step * launch.axes[i].filter_step;
+      filter += along.first_tap * launch.axes[i].filter_step;
+    }
+#pragma unroll 1
+    for (u32 k = 0; k < launch.channels; ++k) {
+#pragma unroll 1
+      for (u32 t0 = 0; t0 < counts[0]; ++t0) {
+#pragma unroll 1
+        for (u32 t1 = 0; t1 < counts[1]; ++t1) {
+          std::int64_t offset = static_cast<std::int64_t>(k) * launch.input_channel +
+                                static_cast<std::int64_t>(t0) * steps[0] + static_cast<std::int64_t>(t1) * steps[1];
+          const std::byte* weight = filter + static_cast<std::int64_t>(k) * launch.filter_channel +
+                                    static_cast<std::int64_t>(t0) * weight_steps[0] +
+                                    static_cast<std::int64_t>(t1) * weight_steps[1];
+          bool is_row[kDirectPixels];
+#pragma unroll
+          for (u32 j = 0; j < kDirectPixels; ++j) {
+            is_row[j] = static_cast<u32>(places[j][0] + static_cast<i32>(t0) * moves[0]) < launch.axes[0].input &&
+                        static_cast<u32>(places[j][1] + static_cast<i32>(t1) * moves[1]) < launch.axes[1].input;
+          }
+          i32 move = 0;
+#pragma unroll 1
+          for (u32 t2 = 0; t2 < counts[2]; ++t2) {
+            bool is_inside[kDirectPixels];
+#pragma unroll
+            for (u32 j = 0; j < kDirectPixels; ++j) {
+              is_inside[j] = is_row[j] && static_cast<u32>(places[j][2] + move) < launch.axes[2].input;
+            }
+            next(weight, offset, is_inside);
+            offset += steps[2];
+            weight += weight_steps[2];
+            move += moves[2];
+          }
+        }
+      }
+    }
+  }
+};
+
 template <class After>
 __global__ void __launch_bounds__(256)
     convolution_direct(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
   const WindowBlock block(launch, blockIdx.x);
-  const u32 first_column = block.column_part * (blockDim.x * kDirectPixels) + threadIdx.x;
-  if (first_column >= block.columns) {
+  if (DirectPixels::first_of_thread(block) >= block.columns) {
     return;
   }
-  const u32 channel = block.group * launch.rows.divisor + block.row_part;
-  const std::byte* from[kDirectPixels];
-  i32 places[kDirectPixels][kLaunchAxes];
+  const DirectPixels pixels(launch, block, DirectPixels::first_of_thread(block));
   f32 sums[kDirectPixels];
   f32 totals[kDirectPixels];
 #pragma unroll
   for (u32 j = 0; j < kDirectPixels; ++j) {
-    const u32 column = first_column + j * blockDim.x;
-    const WindowPlace window(launch, block, column < block.columns ? column : first_column);
-    from[j] = window.from;
-#pragma unroll
-    for (u32 i = 0; i < kLaunchAxes; ++i) {
-      places[j][i] = window.place[i];
-    }
     sums[j] = 0.0f;
     totals[j] = block.depth == 0 ? 0.0f : -0.0f;  // -0 and a sum is that sum
   }
@@ -368,70 +451,31 @@ __global__ void __launch_bounds__(256)
       sums[j] = 0.0f;
     }
   };
-
-  u32 counts[kLaunchAxes];
-  i32 moves[kLaunchAxes];  // from a tap to the next
-  std::int64_t steps[kLaunchAxes];
-  std::int64_t weight_steps[kLaunchAxes];
-  const std::byte* filter = launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
-                            static_cast<std::int64_t>(block.row_part) * launch.filter_row;
-#pragma unroll
-  for (u32 i = 0; i < kLaunchAxes; ++i) {
-    const ClassLaunch& along = *block.classes[i];
-    counts[i] = along.tap_count;
-    moves[i] = along.tap_move;
-    steps[i] = along.tap_move * launch.axes[i].input_step;
-    weight_steps[i] = along.tap_step * launch.axes[i].filter_step;
-    filter += along.first_tap * launch.axes[i].filter_step;
-  }
   u32 in_block = 0;
-#pragma unroll 1
-  for (u32 k = 0; k < launch.channels; ++k) {
-#pragma unroll 1
-    for (u32 t0 = 0; t0 < counts[0]; ++t0) {
-#pragma unroll 1
-      for (u32 t1 = 0; t1 < counts[1]; ++t1) {
-        std::int64_t offset = static_cast<std::int64_t>(k) * launch.input_channel +
-                              static_cast<std::int64_t>(t0) * steps[0] + static_cast<std::int64_t>(t1) * steps[1];
-        const std::byte* weight = filter + static_cast<std::int64_t>(k) * launch.filter_channel +
-                                  static_cast<std::int64_t>(t0) * weight_steps[0] +
-                                  static_cast<std::int64_t>(t1) * weight_steps[1];
-        bool is_inside[kDirectPixels];
+  pixels.for_each_k(launch, block,
+                    [&](const std::byte* weight, std::int64_t offset, const bool(&is_inside)[kDirectPixels]) {
+                      const f32 factor = load_number(weight, launch.filter_is_aligned);
 #pragma unroll
-        for (u32 j = 0; j < kDirectPixels; ++j) {
-          is_inside[j] = static_cast<u32>(places[j][0] + static_cast<i32>(t0) * moves[0]) < launch.axes[0].input &&
-                         static_cast<u32>(places[j][1] + static_cast<i32>(t1) * moves[1]) < launch.axes[1].input;
-        }
-        i32 move = 0;
-#pragma unroll 1
-        for (u32 t2 = 0; t2 < counts[2]; ++t2) {
-          const f32 factor = load_number(weight, launch.filter_is_aligned);
-#pragma unroll
-          for (u32 j = 0; j < kDirectPixels; ++j) {
-            f32 element = 0.0f;
-            if (is_inside[j] && static_cast<u32>(places[j][2] + move) < launch.axes[2].input) {
-              element = load_number(from[j] + offset, launch.input_is_aligned);
-            }
-            sums[j] = fused(element, factor, sums[j]);
-          }
-          offset += steps[2];
-          weight += weight_steps[2];
-          move += moves[2];
-          if (++in_block == static_cast<u32>(kProductBlock)) {
-            end_block();
-            in_block = 0;
-          }
-        }
-      }
-    }
-  }
+                      for (u32 j = 0; j < kDirectPixels; ++j) {
+                        f32 element = 0.0f;
+                        if (is_inside[j]) {
+                          element = load_number(pixels.from[j] + offset, launch.input_is_aligned);
+                        }
+                        sums[j] = fused(element, factor, sums[j]);
+                      }
+                      if (++in_block == static_cast<u32>(kProductBlock)) {
+                        end_block();
+                        in_block = 0;
+                      }
+                    });
   if (in_block != 0) {
     end_block();
   }
 #pragma unroll
   for (u32 j = 0; j < kDirectPixels; ++j) {
-    if (const u32 column = first_column + j * blockDim.x; column < block.columns) {
-      put_output<After>(launch, channel, PixelPlace(launch, block, column), with_bias(launch, channel, totals[j]));
+    if (const u32 column = pixels.column_of(j); column < block.columns) {
+      put_output<After>(launch, pixels.channel, PixelPlace(launch, block, column),
+                        with_bias(launch, pixels.channel, totals[j]));
     }
   }
 }
