@@ -157,8 +157,8 @@ class ConvolutionRun final : public PreparedStep {
     } else if (is_direct_) {
       std::snprintf(text, capacity, "%sconvolution, %u threads", joined, parts_.front().threads);
     } else {
-      std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, choice.tile, choice.tile,
-                    choice.splits, choice.splits == 1 ? "" : "s");
+      std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, choice.tile,
+                    kTileColumns, choice.splits, choice.splits == 1 ? "" : "s");
     }
   }
 
@@ -187,13 +187,14 @@ class ConvolutionRun final : public PreparedStep {
                                  .columns = windows.columns,
                                  .matrices = step_.groups * windows.classes,
                                  .depth = depth_of(step_)};
-      part.choice = parts_.size() == 1 ? choose_tiles(outputs, has_one_class, machine) : parts_.front().choice;
+      part.choice =
+          parts_.size() == 1 ? choose_tiles(outputs, kFloatTiles, has_one_class, machine) : parts_.front().choice;
       launch.split = part.choice.split;
       if (!has_one_class) {  // the classes have k of different lengths
         launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
       }
       down = parts_of(step_.rows, part.choice.tile);
-      across = parts_of(windows.columns, part.choice.tile);
+      across = parts_of(windows.columns, kTileColumns);
     }
     part.blocks = set_blocks(windows, down, across, launch);
   }
@@ -226,11 +227,10 @@ class ConvolutionRun final : public PreparedStep {
     }
     const TileChoice& choice = part.choice;
     if (choice.splits == 1 && after_.is_there()) {
-      return after_.launch(launch,
-                           {.blocks = {.x = part.blocks},
-                            .threads = {.x = product_threads(choice.tile)},
-                            .shared_bytes = tile_bytes(choice.tile)},
-                           bases, stream);
+      return after_.launch(
+          launch,
+          {.blocks = {.x = part.blocks}, .threads = {.x = kTileThreads}, .shared_bytes = tile_bytes(choice.tile)},
+          bases, stream);
     }
     const TileGrid grid{.tile = choice.tile, .blocks = part.blocks, .splits = choice.splits};
     if (const cudaError_t error = start_convolution(launch, grid, stream); error != cudaSuccess || choice.splits == 1) {

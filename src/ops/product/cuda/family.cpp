@@ -43,7 +43,7 @@ class ProductRun final : public PreparedStep {
         after_(std::move(after)),
         has_c_(has_c),
         choice_(is_thin(outputs_of(step)) ? choose_thin(outputs_of(step))
-                                          : choose_tiles(outputs_of(step), true, machine)) {
+                                          : choose_tiles(outputs_of(step), kFloatTiles, true, machine)) {
     static_assert(kProductBatchRank == kBatchRank);
     launch_.a = factor(step.a, step.a.row, step.a.column, step.rows);
     launch_.b = factor(step.b, step.b.column, step.b.row, step.columns);
@@ -55,7 +55,7 @@ class ProductRun final : public PreparedStep {
     launch_.batch_rank = step.batch_rank;
     const bool has_tiles = choice_.tile != 0;
     const std::int64_t across =
-        has_tiles ? parts_of(step.columns, choice_.tile) : parts_of(std::max(step.rows, step.columns), kThinThreads);
+        has_tiles ? parts_of(step.columns, kTileColumns) : parts_of(std::max(step.rows, step.columns), kThinThreads);
     const std::int64_t of_matrix = has_tiles ? across * parts_of(step.rows, choice_.tile) : across;
     launch_.across = make_divisor(static_cast<u32>(across));
     launch_.tiles = make_divisor(static_cast<u32>(of_matrix));
@@ -72,7 +72,7 @@ class ProductRun final : public PreparedStep {
     const bool is_split = choice_.splits > 1;
     return after_.compile<ProductLaunch>(
         "tiles.cuh", "ProductLaunch",
-        is_split ? "product_sums<" : "product_tiles<" + std::to_string(choice_.tile) + "u, ",
+        is_split ? "product_sums<" : "product_tiles<" + std::to_string(choice_.tile) + "u, 0u, 0u, ",
         is_split ? 0 : tile_bytes(choice_.tile), machine);
   }
 
@@ -87,11 +87,9 @@ class ProductRun final : public PreparedStep {
     set_matrix(launch.output, after_.is_there() ? nullptr : bases[kOutput], step_.output);
     launch.split.sums = choice_.splits > 1 ? reinterpret_cast<f32*>(workspace) : nullptr;
     if (choice_.splits == 1 && after_.is_there()) {
-      return after_.launch(launch,
-                           {.blocks = {.x = blocks_},
-                            .threads = {.x = product_threads(choice_.tile)},
-                            .shared_bytes = tile_bytes(choice_.tile)},
-                           bases, stream);
+      return after_.launch(
+          launch, {.blocks = {.x = blocks_}, .threads = {.x = kTileThreads}, .shared_bytes = tile_bytes(choice_.tile)},
+          bases, stream);
     }
     const TileGrid grid{.tile = choice_.tile, .blocks = blocks_, .splits = choice_.splits};
     const cudaError_t error =
@@ -111,7 +109,7 @@ class ProductRun final : public PreparedStep {
     if (choice_.tile == 0) {
       std::snprintf(text, capacity, "%sthin, k in %u parts", joined, choice_.splits);
     } else {
-      std::snprintf(text, capacity, "%stiles of %u x %u, k in %u part%s", joined, choice_.tile, choice_.tile,
+      std::snprintf(text, capacity, "%stiles of %u x %u, k in %u part%s", joined, choice_.tile, kTileColumns,
                     choice_.splits, choice_.splits == 1 ? "" : "s");
     }
   }
@@ -185,7 +183,7 @@ const Family product_family = {
         return nullptr;
       }
       if (step.rows > kMostElements / step.columns || step.rows * step.columns > kMostElements / step.batches ||
-          step.depth > kMostDepth || outputs_of(step).tiles(kSmallTile) > kMostBlocks) {
+          step.depth > kMostDepth || outputs_of(step).tiles(kSmallTile, kTileColumns) > kMostBlocks) {
         *why = kTooManyElements;
         return nullptr;
       }

@@ -37,8 +37,8 @@ class IntegerRun final : public PreparedStep {
       is_there_[i] = flat.operands[i].slot != kAbsentSlot;
     }
     const TiledOutputs outputs = outputs_of(product);
-    tile_ = outputs.tiles(kLargeTile) >= machine.multiprocessors ? kLargeTile : kSmallTile;
-    blocks_ = static_cast<u32>(outputs.tiles(tile_));
+    tile_ = outputs.tiles(kLargeTile, kLargeTile) >= machine.multiprocessors ? kLargeTile : kSmallTile;
+    blocks_ = static_cast<u32>(outputs.tiles(tile_, tile_));
     launch_.finish = static_cast<u32>(step.finish);
     launch_.output_is_signed = step.signed_output != 0;
     launch_.depth = static_cast<u32>(product.depth);
@@ -91,8 +91,7 @@ class IntegerRun final : public PreparedStep {
     launch.output_scale = number(IntegerOperand::output_scale, step_.output_scale);
     launch.output_zero = number(IntegerOperand::output_zero, step_.output_zero);
     return after_.is_there()
-               ? after_.launch(launch, {.blocks = {.x = blocks_}, .threads = {.x = product_threads(tile_)}}, bases,
-                               stream)
+               ? after_.launch(launch, {.blocks = {.x = blocks_}, .threads = {.x = byte_threads(tile_)}}, bases, stream)
                : start_integer_product(launch, tile_, blocks_, stream);
   }
 
@@ -152,7 +151,7 @@ std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Ma
   }
   if (product.rows > kMostElements / product.columns ||
       product.rows * product.columns > kMostElements / product.batches || product.depth > kMostDepth ||
-      IntegerRun::outputs_of(product).tiles(kSmallTile) > kMostBlocks) {
+      IntegerRun::outputs_of(product).tiles(kSmallTile, kSmallTile) > kMostBlocks) {
     *why = kTooManyElements;
     return nullptr;
   }

@@ -7,6 +7,13 @@
 
 namespace anydml::cuda {
 
+// Tiles of bytes are squares of kLargeTile or kSmallTile.
+inline constexpr u32 kThreadSide = 8;  // rows and columns of a thread's outputs
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 byte_threads(u32 tile) {
+  return tile * tile / (kThreadSide * kThreadSide);
+}
+
 inline constexpr u32 kWordStep = 8;  // words of four values of k that are in shared memory at a time
 
 // How the kernel reads the bytes of a factor: four neighbours in memory at a time, at a multiple of 4, or one by one.

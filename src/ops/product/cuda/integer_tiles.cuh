@@ -13,12 +13,32 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
+// The place of a thread's outputs in a tile of bytes. A warp has 32 rows and 64 columns. A thread has four rows in each
+// half of its warp's and four columns in each half, and half a warp reads each bank of shared memory once.
+template <u32 kTile>
+class BytePlace {
+ public:
+  __device__ BytePlace() {
+    constexpr u32 kWarpsAlong = kTile / 64;
+    const u32 warp = threadIdx.x / 32;
+    const u32 lane = threadIdx.x % 32;
+    row_ = warp / kWarpsAlong * 32 + (lane / 16 * 2 + lane % 2) * 4;
+    column_ = warp % kWarpsAlong * 64 + lane % 16 / 2 * 4;
+  }
+  [[nodiscard]] __device__ u32 row(u32 i) const { return row_ + i / 4 * 16 + i % 4; }
+  [[nodiscard]] __device__ u32 column(u32 j) const { return column_ + j / 4 * 32 + j % 4; }
+
+ private:
+  u32 row_;
+  u32 column_;
+};
+
 // A thread's part of the words that one factor has in a tile: units of four words, of neighbours in the side. Bytes
 // beyond the last k are 0.
 template <u32 kTile>
 class ByteLoader {
  public:
-  static constexpr u32 kThreads = product_threads(kTile);
+  static constexpr u32 kThreads = byte_threads(kTile);
   static constexpr u32 kUnits = kTile / 4 * kWordStep / kThreads;
   static constexpr u32 kRow = tile_row(kTile);
 
@@ -172,9 +192,9 @@ using ByteSums = i32[kThreadSide][kThreadSide];
 //   prepare(step)  called between the barriers before and after load(step - 1)
 // At the end all threads may read the sums of rows and columns.
 template <u32 kTile, class Factors>
-__device__ inline void multiply_bytes(Factors& factors, const ThreadPlace<kTile>& place, u32 words,
+__device__ inline void multiply_bytes(Factors& factors, const BytePlace<kTile>& place, u32 words,
                                       ByteStages<kTile>& stages, ByteSums& sums) {
-  constexpr u32 kThreads = product_threads(kTile);
+  constexpr u32 kThreads = byte_threads(kTile);
   constexpr u32 kRow = tile_row(kTile);
   constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread adds up
   i32 own[kOwn];
@@ -267,7 +287,7 @@ struct ByteFactors {
 };
 
 template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+__global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 : 6)
     integer_tiles(const __grid_constant__ launch_t<IntegerLaunch, After> launch) {
   __shared__ ByteStages<kTile> stages;
   const Quotient matrix = divide(blockIdx.x, launch.tiles);
@@ -275,7 +295,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   const u32 batch = matrix.quotient;
   const u32 first_row = tile.quotient * kTile;
   const u32 first_column = tile.remainder * kTile;
-  const ThreadPlace<kTile> place;
+  const BytePlace<kTile> place;
   ByteSums sums;
   ByteFactors<kTile> factors{.a = {launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row},
                              .b = {launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column}};

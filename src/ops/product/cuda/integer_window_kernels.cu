@@ -7,9 +7,9 @@ namespace anydml::cuda {
 cudaError_t start_integer_convolution(const IntegerWindowLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
   const dim3 blocks(grid.blocks, grid.splits);
   if (grid.tile == kLargeTile) {
-    integer_convolution_tiles<kLargeTile, ToMemory><<<blocks, product_threads(kLargeTile), 0, stream>>>(launch);
+    integer_convolution_tiles<kLargeTile, ToMemory><<<blocks, byte_threads(kLargeTile), 0, stream>>>(launch);
   } else {
-    integer_convolution_tiles<kSmallTile, ToMemory><<<blocks, product_threads(kSmallTile), 0, stream>>>(launch);
+    integer_convolution_tiles<kSmallTile, ToMemory><<<blocks, byte_threads(kSmallTile), 0, stream>>>(launch);
   }
   return cudaGetLastError();
 }

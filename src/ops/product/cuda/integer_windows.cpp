@@ -42,9 +42,9 @@ class IntegerWindowRun final : public PreparedStep {
                                             .columns = windows.columns,
                                             .matrices = convolution.groups,
                                             .depth = words * kWordBytes},
-                                           true, machine);
+                                           kByteTiles, true, machine);
     tile_ = choice.tile;
-    threads_ = product_threads(tile_);
+    threads_ = byte_threads(tile_);
     blocks_ = set_blocks(windows, parts_of(convolution.rows, tile_), parts_of(windows.columns, tile_), launch_);
     if (choice.splits > 1) {
       launch_.parts = choice.splits;

@@ -94,7 +94,7 @@ class ByteWindows {
   }
 
  private:
-  static constexpr u32 kThreads = product_threads(kTile);
+  static constexpr u32 kThreads = byte_threads(kTile);
   static constexpr u32 kWords = kTile * kWordStep / kThreads;  // of each factor
   static constexpr u32 kRowStep = kThreads / kWordStep;
   static constexpr u32 kDepthStep = kThreads / kTile;
@@ -201,10 +201,10 @@ struct RowNumbers {
 };
 
 template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+__global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 : 6)
     integer_convolution_tiles(const __grid_constant__ launch_t<IntegerWindowLaunch, After> launch) {
   using Windows = ByteWindows<kTile>;
-  constexpr u32 kThreads = product_threads(kTile);
+  constexpr u32 kThreads = byte_threads(kTile);
   __shared__ ByteStages<kTile> stages;
   __shared__ WindowTap table[Windows::kTableSteps * kWordStep];
   __shared__ alignas(16) std::byte row_bytes[kTile * sizeof(RowNumbers)];
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   const u32 rows = launch.rows.divisor;
   const u32 first_channel = block.group * rows;
   const u32 first_word = blockIdx.y * launch.words_of_part;
-  const ThreadPlace<kTile> place;
+  const BytePlace<kTile> place;
   ByteSums sums;
   Windows factors(launch, block, table, first_word, first_row, first_column);
   multiply_bytes<kTile>(factors, place, min(launch.words - first_word, launch.words_of_part), stages, sums);

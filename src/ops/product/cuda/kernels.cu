@@ -5,23 +5,45 @@
 namespace anydml::cuda {
 namespace {
 
-template <u32 kTile>
+template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 cudaError_t start(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
+  constexpr auto kKernel = product_tiles<kTile, kOrderOfA, kOrderOfB, ToMemory>;
   // For each device; it costs little to say it again.
-  if (const cudaError_t error = cudaFuncSetAttribute(product_tiles<kTile, ToMemory>,
-                                                     cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes(kTile));
+  if (const cudaError_t error =
+          cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes(kTile));
       error != cudaSuccess) {
     return error;
   }
-  product_tiles<kTile, ToMemory>
-      <<<dim3(grid.blocks, grid.splits), product_threads(kTile), tile_bytes(kTile), stream>>>(launch);
+  kKernel<<<dim3(grid.blocks, grid.splits), kTileThreads, tile_bytes(kTile), stream>>>(launch);
   return cudaGetLastError();
+}
+
+[[nodiscard]] u32 order_of(const FactorLaunch& factor) {
+  return !factor.is_aligned   ? kAnyFactor
+         : factor.has_vectors ? kVectorFactor
+         : factor.k_is_near   ? kNearFactor
+                              : kAnyFactor;
+}
+
+template <u32 kTile>
+cudaError_t start_tiles(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
+  switch (order_of(launch.a) * 4 + order_of(launch.b)) {
+    case kNearFactor * 4 + kVectorFactor:
+      return start<kTile, kNearFactor, kVectorFactor>(launch, grid, stream);
+    case kNearFactor * 4 + kNearFactor:
+      return start<kTile, kNearFactor, kNearFactor>(launch, grid, stream);
+    case kVectorFactor * 4 + kVectorFactor:
+      return start<kTile, kVectorFactor, kVectorFactor>(launch, grid, stream);
+    default:
+      return start<kTile, kAnyFactor, kAnyFactor>(launch, grid, stream);
+  }
 }
 
 }  // namespace
 
 cudaError_t start_product(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
-  return grid.tile == kLargeTile ? start<kLargeTile>(launch, grid, stream) : start<kSmallTile>(launch, grid, stream);
+  return grid.tile == kLargeTile ? start_tiles<kLargeTile>(launch, grid, stream)
+                                 : start_tiles<kSmallTile>(launch, grid, stream);
 }
 
 cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStream_t stream) {

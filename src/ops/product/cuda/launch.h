@@ -9,26 +9,37 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kTileStep = 8;     // values of k that are one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 4;   // the stage that is multiplied, and those that are on their way
-inline constexpr u32 kThreadSide = 8;   // rows and columns of a thread's outputs
-inline constexpr u32 kLargeTile = 128;  // rows and columns of a block of threads
+inline constexpr u32 kTileStep = 16;    // values of k that are one stage in shared memory; a divisor of kProductBlock
+inline constexpr u32 kTileStages = 3;   // the stage that is multiplied, and those that are on their way
+inline constexpr u32 kLargeTile = 128;  // rows of a block of threads
 inline constexpr u32 kSmallTile = 64;
+inline constexpr u32 kTileColumns = 64;
+inline constexpr u32 kTileThreads = 128;
+inline constexpr u32 kThreadColumns = 8;  // of a thread's outputs
 inline constexpr u32 kProductBatchRank = 6;
 inline constexpr u32 kSumThreads = 256;  // of the kernels that add the sums of blocks of k
 inline constexpr u32 kThinThreads = 128;
 inline constexpr u32 kMostThin = 4;  // rows or columns of an output that has so few
 
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 product_threads(u32 tile) {
-  return tile * tile / (kThreadSide * kThreadSide);
+// Rows of a thread's outputs.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_rows(u32 tile) {
+  return tile * kTileColumns / (kTileThreads * kThreadColumns);
 }
-// The distance of two values of k in shared memory. With the padding, threads that go along k write to different banks;
-// it is a multiple of 16 bytes.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_row(u32 tile) { return tile + 4; }
+// The distance of two values of k in shared memory, for so many elements of each. With the padding, threads that go
+// along k write to different banks; it is a multiple of 16 bytes.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_row(u32 side) { return side + 4; }
 // The dynamic shared memory of a block of threads: the stages of both factors, and the totals.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_bytes(u32 tile) {
-  return (2 * kTileStages * kTileStep * tile_row(tile) + tile * tile) * static_cast<u32>(sizeof(f32));
+  return (kTileStages * kTileStep * (tile_row(tile) + tile_row(kTileColumns)) + tile * kTileColumns) *
+         static_cast<u32>(sizeof(f32));
 }
+// Blocks of threads that a multiprocessor should have at a time.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tiles_at_a_time(u32 tile) { return tile == kLargeTile ? 3 : 4; }
+
+// How the elements of a factor lie for a kernel that knows it when it is compiled.
+inline constexpr u32 kAnyFactor = 0;     // the launch says it
+inline constexpr u32 kNearFactor = 1;    // k_is_near and is_aligned
+inline constexpr u32 kVectorFactor = 2;  // has_vectors
 
 // The matrices of one factor. The side is the dimension that is not k: the rows of A, the columns of B.
 struct FactorLaunch {

@@ -19,22 +19,20 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 // An estimate of the clock cycles of one multiprocessor: how often the busiest multiprocessor multiplies, at a rate
 // that grows with the warps it has at a time, and the way of the sums through memory.
-[[nodiscard]] double cycles_of(const TiledOutputs& outputs, std::int64_t tile, std::int64_t splits,
+[[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
                                const Machine& machine) {
   constexpr double kProductsOfCycle = 128;
-  constexpr double kSmallTileRate = 0.8;  // more loads from shared memory for each product
-  constexpr double kBytesOfCycle = 16;    // of one multiprocessor to memory
-  constexpr double kSecondLaunch = 10'000;
+  constexpr double kBytesOfCycle = 16;  // of one multiprocessor to memory
+  constexpr double kSecondLaunch = 6'000;
   const std::int64_t multiprocessors = std::max<std::int64_t>(machine.multiprocessors, 1);
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
-  const std::int64_t busiest = parts_of(outputs.tiles(tile) * splits, multiprocessors);
-  const std::int64_t at_a_time = std::min<std::int64_t>(busiest, tile == kLargeTile ? 2 : 6);
-  const auto warps = static_cast<double>(at_a_time * product_threads(static_cast<u32>(tile)) / 32);
+  const std::int64_t busiest = parts_of(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
+  const auto warps = static_cast<double>(std::min(busiest, tile.at_a_time) * tile.threads / 32);
   // From one warp for each of the four parts of a multiprocessor on, more warps only hide that the others wait.
-  double rate = warps < 4 ? 0.7 * warps / 4 : warps < 8 ? 0.7 + 0.15 * (warps - 4) / 4 : 0.85 + 0.15 * (warps - 8) / 8;
-  rate = std::min(rate, 1.0) * (tile == kLargeTile ? 1 : kSmallTileRate);
-  double cycles = static_cast<double>(busiest) * static_cast<double>(tile * tile) *
+  double rate = warps < 4 ? 0.8 * warps / 4 : warps < 8 ? 0.8 + 0.14 * (warps - 4) / 4 : 0.94 + 0.06 * (warps - 8) / 4;
+  rate = std::min(rate, 1.0) * tile.rate;
+  double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *
                   static_cast<double>(std::max<std::int64_t>(depth, 1)) / kProductsOfCycle / rate;
   if (splits > 1) {
     const double sums = static_cast<double>(outputs.rows * outputs.columns * outputs.matrices * blocks);
@@ -45,16 +43,17 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 }  // namespace
 
-TileChoice choose_tiles(const TiledOutputs& outputs, bool may_split, const Machine& machine) {
+TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
+                        const Machine& machine) {
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMostSums / blocks;
-  const bool has_large = machine.shared_bytes_of_block >= tile_bytes(kLargeTile) + 1024;  // with the table of taps
+  constexpr std::uint64_t kTaps = 4096;  // bytes of the table of taps, at most
   std::int64_t best_tile = kSmallTile;
   std::int64_t best_splits = 1;
   double best = -1;
-  for (const std::int64_t tile : {std::int64_t{kLargeTile}, std::int64_t{kSmallTile}}) {
-    if (tile == kLargeTile && !has_large) {
+  for (const TileKind& tile : kinds) {
+    if (tile.rows == kLargeTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
       continue;
     }
     const std::int64_t most = splits_fit ? std::min(blocks, kMostSplits) : 1;
@@ -62,7 +61,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, bool may_split, const Machi
       const double cycles = cycles_of(outputs, tile, splits, machine);
       if (best < 0 || cycles < best) {
         best = cycles;
-        best_tile = tile;
+        best_tile = tile.rows;
         best_splits = splits;
       }
     }

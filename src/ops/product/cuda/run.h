@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -36,15 +37,49 @@ struct TiledOutputs {
   std::int64_t matrices;
   std::int64_t depth;
 
-  [[nodiscard]] std::int64_t tiles(std::int64_t tile) const {
-    return parts_of(rows, tile) * parts_of(columns, tile) * matrices;
+  [[nodiscard]] std::int64_t tiles(std::int64_t tile_rows, std::int64_t tile_columns) const {
+    return parts_of(rows, tile_rows) * parts_of(columns, tile_columns) * matrices;
   }
 };
+
+// The tiles of a kind of kernels.
+struct TileKind {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t threads;
+  std::int64_t at_a_time;  // blocks of threads of a multiprocessor
+  std::uint64_t shared_bytes;
+  double rate;  // of multiplying, beside the fastest
+};
+inline constexpr TileKind kFloatTiles[] = {{.rows = kLargeTile,
+                                            .columns = kTileColumns,
+                                            .threads = kTileThreads,
+                                            .at_a_time = tiles_at_a_time(kLargeTile),
+                                            .shared_bytes = tile_bytes(kLargeTile),
+                                            .rate = 1},
+                                           {.rows = kSmallTile,
+                                            .columns = kTileColumns,
+                                            .threads = kTileThreads,
+                                            .at_a_time = tiles_at_a_time(kSmallTile),
+                                            .shared_bytes = tile_bytes(kSmallTile),
+                                            .rate = 0.95}};
+inline constexpr TileKind kByteTiles[] = {{.rows = kLargeTile,
+                                           .columns = kLargeTile,
+                                           .threads = byte_threads(kLargeTile),
+                                           .at_a_time = 2,
+                                           .shared_bytes = 0,
+                                           .rate = 1},
+                                          {.rows = kSmallTile,
+                                           .columns = kSmallTile,
+                                           .threads = byte_threads(kSmallTile),
+                                           .at_a_time = 6,
+                                           .shared_bytes = 0,
+                                           .rate = 0.8}};
 
 // The tiles, and how the blocks of k are split, that should take the least time. may_split: the sums of blocks may go
 // through memory.
 struct TileChoice {
-  u32 tile;  // 0: the product is thin and has no tiles
+  u32 tile;  // its rows; 0: the product is thin and has no tiles
   u32 splits;
   SplitLaunch split;  // without an address
 
@@ -52,7 +87,8 @@ struct TileChoice {
     return splits == 1 ? 0 : std::uint64_t{split.blocks} * split.outputs * sizeof(f32);
   }
 };
-[[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, bool may_split, const Machine& machine);
+[[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
+                                      const Machine& machine);
 // Whether an output of few rows or columns has sums so long that reading the larger factor takes all the time, and that
 // choice.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The loop that every product of FLOAT32 by tiles is made of. A block of threads has a square tile of outputs and each
-// thread 8 x 8 of them. The factors come through shared memory in stages of 8 values of k, copied by the hardware while
-// earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed once in 256 values of
-// k: they lie in shared memory, so that two blocks of threads fit a multiprocessor.
+// The loop that every product of FLOAT32 by tiles is made of. A block of threads has a tile of outputs and each thread
+// 8 x 8 or 4 x 8 of them. The factors come through shared memory in stages of 16 values of k, copied by the hardware
+// while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed once in 256
+// values of k: they lie in shared memory, so that several blocks of threads fit a multiprocessor.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -65,20 +65,26 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-// The place of a thread's outputs in a tile. A warp has 32 rows and 64 columns. A thread has four rows in each half of
-// its warp's and four columns in each half, and half a warp reads each bank of shared memory once.
+// The place of a thread's outputs in a tile. A warp has 32 rows, and 64 columns of a large tile or 32 of a small one. A
+// thread has four neighbours of rows, and of columns, in each of the parts into which its warp's are cut. Half a warp
+// reads each bank of shared memory once.
 template <u32 kTile>
 class ThreadPlace {
  public:
+  static constexpr u32 kRowParts = thread_rows(kTile) / 4;
+  static constexpr u32 kLanesAlong = kRowParts == 2 ? 8 : 4;
+  static constexpr u32 kRowPart = 32 / kLanesAlong * 4;  // rows of a warp's part
+  static constexpr u32 kColumnPart = kLanesAlong * 4;
+
   __device__ ThreadPlace() {
-    constexpr u32 kWarpsAlong = kTile / 64;
+    constexpr u32 kWarpsAlong = kTileColumns / (kColumnPart * kThreadColumns / 4);
     const u32 warp = threadIdx.x / 32;
     const u32 lane = threadIdx.x % 32;
-    row_ = warp / kWarpsAlong * 32 + (lane / 16 * 2 + lane % 2) * 4;
-    column_ = warp % kWarpsAlong * 64 + lane % 16 / 2 * 4;
+    row_ = warp / kWarpsAlong * 32 + (lane / (2 * kLanesAlong) * 2 + lane % 2) * 4;
+    column_ = warp % kWarpsAlong * (kColumnPart * kThreadColumns / 4) + lane / 2 % kLanesAlong * 4;
   }
-  [[nodiscard]] __device__ u32 row(u32 i) const { return row_ + i / 4 * 16 + i % 4; }
-  [[nodiscard]] __device__ u32 column(u32 j) const { return column_ + j / 4 * 32 + j % 4; }
+  [[nodiscard]] __device__ u32 row(u32 i) const { return row_ + i / 4 * kRowPart + i % 4; }
+  [[nodiscard]] __device__ u32 column(u32 j) const { return column_ + j / 4 * kColumnPart + j % 4; }
 
  private:
   u32 row_;
@@ -93,23 +99,24 @@ __device__ inline void load_four(const f32* shared, f32* values) {
   values[3] = four.w;
 }
 
-using ThreadSums = f32[kThreadSide][kThreadSide];
+template <u32 kTile>
+using ThreadSums = f32[thread_rows(kTile)][kThreadColumns];
 
 // The totals of this block's threads, each thread's apart.
 template <u32 kTile>
 class SharedTotals {
  public:
   __device__ SharedTotals()
-      : mine_(reinterpret_cast<float4*>(g_product_shared) + kTileStages * kTileStep * tile_row(kTile) / 2 +
-              threadIdx.x) {}
+      : mine_(reinterpret_cast<float4*>(g_product_shared) +
+              kTileStages * kTileStep * (tile_row(kTile) + tile_row(kTileColumns)) / 4 + threadIdx.x) {}
 
   // Takes the sums of a block of k. After the last block the totals are in `sums`, and after any other they are +0.
-  __device__ void add(ThreadSums& sums, bool is_first, bool is_last) const {
+  __device__ void add(ThreadSums<kTile>& sums, bool is_first, bool is_last) const {
 #pragma unroll
-    for (u32 i = 0; i < kThreadSide; ++i) {
+    for (u32 i = 0; i < thread_rows(kTile); ++i) {
 #pragma unroll
-      for (u32 j = 0; j < kThreadSide; j += 4) {
-        float4& four = mine_[(i * 2 + j / 4) * product_threads(kTile)];
+      for (u32 j = 0; j < kThreadColumns; j += 4) {
+        float4& four = mine_[(i * 2 + j / 4) * kTileThreads];
         if (!is_first) {
           const float4 before = four;
           sums[i][j] = before.x + sums[i][j];
@@ -134,13 +141,13 @@ class SharedTotals {
 // everything else.
 template <u32 kTile>
 __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kTile>& place, u32 block, u32 first,
-                                  u32 rows, u32 columns, u32 row_step, ThreadSums& sums) {
+                                  u32 rows, u32 columns, u32 row_step, ThreadSums<kTile>& sums) {
   f32* const to = split.sums + u64{block} * split.outputs + first;
 #pragma unroll
-  for (u32 i = 0; i < kThreadSide; ++i) {
+  for (u32 i = 0; i < thread_rows(kTile); ++i) {
     f32* const row = to + u64{place.row(i)} * row_step;
 #pragma unroll
-    for (u32 j = 0; j < kThreadSide; j += 4) {
+    for (u32 j = 0; j < kThreadColumns; j += 4) {
       if (place.row(i) < rows && row_step % 4 == 0) {
         if (place.column(j) < columns) {
           *reinterpret_cast<float4*>(row + place.column(j)) = {sums[i][j], sums[i][j + 1], sums[i][j + 2],
@@ -177,60 +184,78 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
 //   prepare(step)        called when stage step - kTileStages + 1 has come, some time before copy(..., step)
 // End(sums, block, is_last) is called after each block of k; without any k it is not called, and the sums are +0.
 template <u32 kTile, class Factors, class End>
-__device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>& place, u32 depth, ThreadSums& sums,
-                                     const End& end) {
-  constexpr u32 kRow = tile_row(kTile);
-  constexpr u32 kStage = kTileStep * kRow;
+__device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>& place, u32 depth,
+                                     ThreadSums<kTile>& sums, const End& end) {
+  constexpr u32 kRows = thread_rows(kTile);
+  constexpr u32 kRowOfA = tile_row(kTile);
+  constexpr u32 kRowOfB = tile_row(kTileColumns);
   constexpr u32 kBlockSteps = static_cast<u32>(kProductBlock) / kTileStep;
   static_assert(kProductBlock % kTileStep == 0);
   auto* const of_a = reinterpret_cast<f32*>(g_product_shared);
-  f32* const of_b = of_a + kTileStages * kStage;
+  f32* const of_b = of_a + kTileStages * kTileStep * kRowOfA;
 #pragma unroll
-  for (u32 i = 0; i < kThreadSide; ++i) {
+  for (u32 i = 0; i < kRows; ++i) {
 #pragma unroll
-    for (u32 j = 0; j < kThreadSide; ++j) {
+    for (u32 j = 0; j < kThreadColumns; ++j) {
       sums[i][j] = 0.0f;
     }
   }
   const u32 steps = (depth + kTileStep - 1) / kTileStep;
+  if (steps == 0) {
+    return;
+  }
   factors.begin();
 #pragma unroll 1
   for (u32 step = 0; step < kTileStages - 1; ++step) {
     if (step < steps) {
-      factors.copy(of_a + step * kStage, of_b + step * kStage, step);
+      factors.copy(of_a + step * kTileStep * kRowOfA, of_b + step * kTileStep * kRowOfB, step);
     }
     end_copy_group();
   }
+  // The factors of the next k are loaded while those of this k are multiplied, from the next stage too.
+  f32 rows[2][kRows];
+  f32 columns[2][kThreadColumns];
+  const auto load = [&](u32 stage, u32 k) {
+    const f32* const from_a = of_a + (stage * kTileStep + k) * kRowOfA + place.row(0);
+    const f32* const from_b = of_b + (stage * kTileStep + k) * kRowOfB + place.column(0);
+#pragma unroll
+    for (u32 i = 0; i < kRows; i += 4) {
+      load_four(from_a + i / 4 * ThreadPlace<kTile>::kRowPart, rows[k % 2] + i);
+    }
+#pragma unroll
+    for (u32 j = 0; j < kThreadColumns; j += 4) {
+      load_four(from_b + j / 4 * ThreadPlace<kTile>::kColumnPart, columns[k % 2] + j);
+    }
+  };
+  static_assert(kTileStep % 2 == 0);
+  wait_for_copies<kTileStages - 2>();
+  __syncthreads();
+  load(0, 0);
+  u32 stage = 0;
+  u32 free_stage = kTileStages - 1;
 #pragma unroll 1
   for (u32 step = 0; step < steps; ++step) {
-    wait_for_copies<kTileStages - 2>();
-    __syncthreads();  // this stage is there, and nobody needs the one before it
-    if (const u32 ahead = step + kTileStages - 1; ahead < steps) {
-      const u32 stage = ahead % kTileStages * kStage;
-      factors.copy(of_a + stage, of_b + stage, ahead);
-      factors.prepare(ahead + 1);
-    }
-    end_copy_group();
-    const f32* const now_a = of_a + step % kTileStages * kStage + place.row(0);
-    const f32* const now_b = of_b + step % kTileStages * kStage + place.column(0);
-    f32 rows[2][kThreadSide];
-    f32 columns[2][kThreadSide];
-    const auto load = [&](u32 k) {
-      load_four(now_a + k * kRow, rows[k % 2]);
-      load_four(now_a + k * kRow + 16, rows[k % 2] + 4);
-      load_four(now_b + k * kRow, columns[k % 2]);
-      load_four(now_b + k * kRow + 32, columns[k % 2] + 4);
-    };
-    load(0);
 #pragma unroll
     for (u32 k = 0; k < kTileStep; ++k) {
-      if (k + 1 < kTileStep) {
-        load(k + 1);
+      if (k + 1 == kTileStep) {
+        wait_for_copies<kTileStages - 2>();
+        __syncthreads();  // the next stage is there, and nobody needs this one any more
+        stage = stage + 1 == kTileStages ? 0 : stage + 1;
+      }
+      load(stage, (k + 1) % kTileStep);  // of the last stage nothing comes of it
+      if (k == 0) {
+        if (const u32 ahead = step + kTileStages - 1; ahead < steps) {
+          factors.copy(of_a + free_stage * kTileStep * kRowOfA, of_b + free_stage * kTileStep * kRowOfB, ahead);
+          factors.prepare(ahead + 1);
+        }
+        end_copy_group();
+        free_stage = free_stage + 1 == kTileStages ? 0 : free_stage + 1;
       }
 #pragma unroll
-      for (u32 i = 0; i < kThreadSide; ++i) {
+      for (u32 i = 0; i < kRows; ++i) {
 #pragma unroll
-        for (u32 j = 0; j < kThreadSide; ++j) {
+        for (u32 n = 0; n < kThreadColumns; ++n) {
+          const u32 j = i % 2 == 0 ? n : kThreadColumns - 1 - n;  // registers are read again at each turn
           sums[i][j] = fused(rows[k % 2][i], columns[k % 2][j], sums[i][j]);
         }
       }

@@ -23,20 +23,20 @@ template <class Launch>
 
 // A thread's part of the factors that one of the two matrices has in a tile. Neighbouring threads take neighbours in
 // memory. k is filled up with +0, or with -0 in one of the two: then a sum does not change, not even that of a zero.
-template <u32 kTile, bool kFillsWithMinus>
+template <u32 kSide, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
  public:
   __device__ FactorLoader(const FactorLaunch& factors, std::int64_t batch, u32 first_k, u32 depth, u32 first_side)
       : factors_(factors), depth_(depth), left_(factors.side - first_side) {
-    if (factors.has_vectors) {
-      k_ = threadIdx.x / (kTile / 4);
-      side_ = threadIdx.x % (kTile / 4) * 4;
-    } else if (factors.k_is_near) {
+    if (has_vectors()) {
+      k_ = threadIdx.x / (kSide / 4);
+      side_ = threadIdx.x % (kSide / 4) * 4;
+    } else if (is_near()) {
       k_ = threadIdx.x % kTileStep;
       side_ = threadIdx.x / kTileStep;
     } else {
-      k_ = threadIdx.x / kTile;
-      side_ = threadIdx.x % kTile;
+      k_ = threadIdx.x / kSide;
+      side_ = threadIdx.x % kSide;
     }
     from_ = factors.from + batch + (static_cast<std::int64_t>(first_side) + side_) * factors.side_stride +
             (static_cast<std::int64_t>(first_k) + k_) * factors.k_stride;
@@ -46,22 +46,22 @@ class FactorLoader {
   __device__ void copy(f32* stage, u32 step) {
     const u32 left = depth_ - step * kTileStep;  // values of k
     const std::byte* from = from_;
-    if (left < kTileStep || !factors_.is_aligned) {
+    if (left < kTileStep || !is_aligned()) {
       copy_slowly(stage, left);
-    } else if (factors_.has_vectors) {
-      constexpr u32 kStep = kThreads / (kTile / 4);
+    } else if (has_vectors()) {
+      constexpr u32 kStep = kThreads / (kSide / 4);
 #pragma unroll
       for (u32 k = 0; k < kTileStep; k += kStep, from += kStep * factors_.k_stride) {
         start_copy<16>(stage + (k_ + k) * kRow + side_, from, side_ < left_);
       }
-    } else if (factors_.k_is_near) {
+    } else if (is_near()) {
       constexpr u32 kStep = kThreads / kTileStep;
 #pragma unroll
-      for (u32 side = 0; side < kTile; side += kStep, from += kStep * factors_.side_stride) {
+      for (u32 side = 0; side < kSide; side += kStep, from += kStep * factors_.side_stride) {
         start_copy<4>(stage + k_ * kRow + side_ + side, from, side_ + side < left_);
       }
     } else {
-      constexpr u32 kStep = kThreads / kTile;
+      constexpr u32 kStep = kThreads / kSide;
 #pragma unroll
       for (u32 k = 0; k < kTileStep; k += kStep, from += kStep * factors_.k_stride) {
         start_copy<4>(stage + (k_ + k) * kRow + side_, from, side_ < left_);
@@ -71,27 +71,35 @@ class FactorLoader {
   }
 
  private:
-  static constexpr u32 kThreads = product_threads(kTile);
-  static constexpr u32 kRow = tile_row(kTile);
+  static constexpr u32 kThreads = kTileThreads;
+  static constexpr u32 kRow = tile_row(kSide);
   static constexpr f32 kFill = kFillsWithMinus ? -0.0f : 0.0f;
+
+  [[nodiscard]] __device__ bool has_vectors() const {
+    return kOrder == kVectorFactor || (kOrder == kAnyFactor && factors_.has_vectors);
+  }
+  [[nodiscard]] __device__ bool is_near() const {
+    return kOrder == kNearFactor || (kOrder == kAnyFactor && factors_.k_is_near);
+  }
+  [[nodiscard]] __device__ bool is_aligned() const { return kOrder != kAnyFactor || factors_.is_aligned; }
 
   // The last values of k, or elements at any address.
   __device__ void copy_slowly(f32* stage, u32 left) const {
-    const bool goes_along_k = !factors_.has_vectors && factors_.k_is_near;
-    const u32 together = factors_.has_vectors ? 4 : 1;
-    const u32 k_step = goes_along_k ? kTileStep : kThreads * together / kTile;
-    const u32 side_step = goes_along_k ? kThreads / kTileStep : kTile;
+    const bool goes_along_k = !has_vectors() && is_near();
+    const u32 together = has_vectors() ? 4 : 1;
+    const u32 k_step = goes_along_k ? kTileStep : kThreads * together / kSide;
+    const u32 side_step = goes_along_k ? kThreads / kTileStep : kSide;
 #pragma unroll 1
     for (u32 k = k_; k < kTileStep; k += k_step) {
 #pragma unroll 1
-      for (u32 side = side_; side < kTile; side += side_step) {
+      for (u32 side = side_; side < kSide; side += side_step) {
 #pragma unroll 1
         for (u32 n = 0; n < together; ++n) {
           f32 value = kFill;
           if (k < left && side + n < left_) {
             value = load_number(from_ + static_cast<std::int64_t>(k - k_) * factors_.k_stride +
                                     static_cast<std::int64_t>(side + n - side_) * factors_.side_stride,
-                                factors_.is_aligned);
+                                is_aligned());
           }
           stage[k * kRow + side + n] = value;
         }
@@ -108,10 +116,10 @@ class FactorLoader {
 };
 
 // Both matrices of a batch, for some values of k.
-template <u32 kTile>
+template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 struct MatrixFactors {
-  FactorLoader<kTile, false> a;
-  FactorLoader<kTile, true> b;
+  FactorLoader<kTile, false, kOrderOfA> a;
+  FactorLoader<kTileColumns, true, kOrderOfB> b;
 
   __device__ void begin() const {}
   __device__ void prepare(u32) const {}
@@ -143,14 +151,14 @@ struct OutputPlace {
                                          launch.c.is_aligned));
 }
 
-template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB, class After>
+__global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
     product_tiles(const __grid_constant__ launch_t<ProductLaunch, After> launch) {
   const Quotient matrix = divide(blockIdx.x, launch.tiles);
   const Quotient tile = divide(matrix.remainder, launch.across);
   const u32 batch = matrix.quotient;
   const u32 first_row = tile.quotient * kTile;
-  const u32 first_column = tile.remainder * kTile;
+  const u32 first_column = tile.remainder * kTileColumns;
   const u32 rows = launch.a.side;
   const u32 columns = launch.b.side;
   const u32 first_block = blockIdx.y * launch.split.blocks_of_split;
@@ -158,12 +166,12 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   const u32 depth = min(launch.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
 
   const ThreadPlace<kTile> place;
-  ThreadSums sums;
-  MatrixFactors<kTile> factors{
+  ThreadSums<kTile> sums;
+  MatrixFactors<kTile, kOrderOfA, kOrderOfB> factors{
       .a = {launch.a, batch_offset(launch, batch, launch.a.batch), first_k, depth, first_row},
       .b = {launch.b, batch_offset(launch, batch, launch.b.batch), first_k, depth, first_column}};
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums& made, u32 block, bool is_last) {
+  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums<kTile>& made, u32 block, bool is_last) {
     if (launch.split.sums == nullptr) {
       totals.add(made, block == 0, is_last);
     } else {
@@ -177,13 +185,13 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
 
   const OutputPlace outputs(launch, batch);
 #pragma unroll
-  for (u32 i = 0; i < kThreadSide; ++i) {
+  for (u32 i = 0; i < thread_rows(kTile); ++i) {
     const u32 row = first_row + place.row(i);
     if (row >= rows) {
       continue;
     }
 #pragma unroll
-    for (u32 j = 0; j < kThreadSide; j += 4) {
+    for (u32 j = 0; j < kThreadColumns; j += 4) {
       const u32 column = first_column + place.column(j);
       u32 words[4];
 #pragma unroll

@@ -175,13 +175,13 @@ class WindowFactors {
         table_(table),
         first_k_(first_k),
         rows_(launch.rows.divisor - first_row),
-        is_column_(first_column + threadIdx.x % kTile < block.columns),
-        window_(launch, block, is_column_ ? first_column + threadIdx.x % kTile : 0),
+        is_column_(first_column + threadIdx.x % kTileColumns < block.columns),
+        window_(launch, block, is_column_ ? first_column + threadIdx.x % kTileColumns : 0),
         filter_(launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
                 (static_cast<std::int64_t>(first_row) + threadIdx.x / kTileStep) * launch.filter_row) {}
 
   __device__ void begin() {
-    static_assert(kTileStages * kTileStep <= product_threads(kTile));
+    static_assert(kTileStages * kTileStep <= kTileThreads);
     if (threadIdx.x < kTileStages * kTileStep) {
       describe(threadIdx.x);
     }
@@ -189,24 +189,24 @@ class WindowFactors {
   }
   // The warps take turns.
   __device__ void prepare(u32 step) {
-    constexpr u32 kWarps = product_threads(kTile) / 32;
+    constexpr u32 kWarps = kTileThreads / 32;
     if (threadIdx.x / 32 == step % kWarps && threadIdx.x % 32 < kTileStep) {
       describe(step * kTileStep + threadIdx.x % 32);
     }
   }
 
   __device__ void copy(f32* to_a, f32* to_b, u32 step) {
-    constexpr u32 kRow = tile_row(kTile);
-    constexpr u32 kThreads = product_threads(kTile);
-    constexpr u32 kRowStep = kThreads / kTileStep;
-    constexpr u32 kDepthStep = kThreads / kTile;
+    constexpr u32 kRowOfA = tile_row(kTile);
+    constexpr u32 kRowOfB = tile_row(kTileColumns);
+    constexpr u32 kRowStep = kTileThreads / kTileStep;
+    constexpr u32 kDepthStep = kTileThreads / kTileColumns;
     const WindowTap* const taps = table_ + step % kTileStages * kTileStep;
     {
       const u32 k = threadIdx.x % kTileStep;
       const u32 first = threadIdx.x / kTileStep;
       const bool is_there = taps[k].channels != 0;
       const std::byte* from = filter_ + taps[k].filter;
-      f32* const to = to_a + k * kRow + first;
+      f32* const to = to_a + k * kRowOfA + first;
       if (launch_.filter_is_aligned) {
 #pragma unroll
         for (u32 row = 0; row < kTile; row += kRowStep, from += kRowStep * launch_.filter_row) {
@@ -219,13 +219,13 @@ class WindowFactors {
         }
       }
     }
-    const u32 first = threadIdx.x / kTile;
-    f32* const to = to_b + first * kRow + threadIdx.x % kTile;
+    const u32 first = threadIdx.x / kTileColumns;
+    f32* const to = to_b + first * kRowOfB + threadIdx.x % kTileColumns;
     if (launch_.input_is_aligned && taps[kTileStep - 1].channels != 0) {
 #pragma unroll
       for (u32 k = 0; k < kTileStep; k += kDepthStep) {
         const WindowTap& tap = taps[first + k];
-        start_copy<4>(to + k * kRow, window_.from + tap.input, meets(tap));
+        start_copy<4>(to + k * kRowOfB, window_.from + tap.input, meets(tap));
       }
     } else {
 #pragma unroll 1
@@ -235,7 +235,7 @@ class WindowFactors {
         if (tap.channels != 0 && meets(tap)) {
           value = load_number(window_.from + tap.input, launch_.input_is_aligned);
         }
-        to[k * kRow] = value;
+        to[k * kRowOfB] = value;
       }
     }
   }
@@ -261,12 +261,12 @@ class WindowFactors {
 };
 
 template <u32 kTile, class After>
-__global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 2 : 6)
+__global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
     convolution_tiles(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
   __shared__ WindowTap table[kTileStages * kTileStep];
   const WindowBlock block(launch, blockIdx.x);
   const u32 first_row = block.row_part * kTile;
-  const u32 first_column = block.column_part * kTile;
+  const u32 first_column = block.column_part * kTileColumns;
   if (first_column >= block.columns) {
     return;  // another class has more
   }
@@ -276,10 +276,10 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   const u32 depth = min(block.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
 
   const ThreadPlace<kTile> place;
-  ThreadSums sums;
+  ThreadSums<kTile> sums;
   WindowFactors<kTile> factors(launch, block, table, first_k, first_row, first_column);
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums& made, u32 number, bool is_last) {
+  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums<kTile>& made, u32 number, bool is_last) {
     if (launch.split.sums == nullptr) {
       totals.add(made, number == 0, is_last);
     } else {
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
   }
 
 #pragma unroll
-  for (u32 j = 0; j < kThreadSide; j += 4) {
+  for (u32 j = 0; j < kThreadColumns; j += 4) {
     const u32 column = first_column + place.column(j);
     if (column >= block.columns) {
       continue;
@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
     if (!kIsHandedOn<After> && launch.has_vectors) {
       const PixelPlace pixel(launch, block, column);
 #pragma unroll
-      for (u32 i = 0; i < kThreadSide; ++i) {
+      for (u32 i = 0; i < thread_rows(kTile); ++i) {
         if (const u32 row = first_row + place.row(i); row < rows) {
           const u32 channel = block.group * rows + row;
           u32 words[4];
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(product_threads(kTile), kTile == kLargeTile ? 
       if (column + n < block.columns) {
         const PixelPlace pixel(launch, block, column + n);
 #pragma unroll
-        for (u32 i = 0; i < kThreadSide; ++i) {
+        for (u32 i = 0; i < thread_rows(kTile); ++i) {
           if (const u32 row = first_row + place.row(i); row < rows) {
             const u32 channel = block.group * rows + row;
             put_output<After>(launch, channel, pixel, with_bias(launch, channel, sums[i][j + n]));
