@@ -141,28 +141,18 @@ class MoveRun final : public PreparedStep {
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
-    bool present[std::size(kRanks)][kMostWord + 1] = {};
+    bool present[2][std::size(kRanks)][kMostWord + 1] = {};
     for (const CopyPart& part : parts_) {
       const u32 word = word_of(part, bases);
       if (goes_transposed(part, word)) {
         launch_transposed(part, bases, stream);
       } else {
-        present[rank_class(part, word)][word] = true;
+        present[goes_by_rows(part, word) ? 1 : 0][rank_class(part, word)][word] = true;
       }
     }
     for (u32 word = 1; word <= kMostWord; word *= 2) {
-      if (present[0][word]) {
-        launch_words<0>(word, bases, stream);
-      }
-      if (present[1][word]) {
-        launch_words<1>(word, bases, stream);
-      }
-      if (present[2][word]) {
-        launch_words<2>(word, bases, stream);
-      }
-      if (present[3][word]) {
-        launch_words<3>(word, bases, stream);
-      }
+      launch_all<false>(word, present[0], bases, stream);
+      launch_all<true>(word, present[1], bases, stream);
     }
     return cudaGetLastError();
   }
@@ -195,13 +185,47 @@ class MoveRun final : public PreparedStep {
     return part.transposed && part.copy.run == word;
   }
 
+  // Whether a row of the last loop is long enough for a group of lanes.
+  [[nodiscard]] static bool goes_by_rows(const CopyPart& part, u32 word) {
+    const i64 words = part.copy.run > word ? part.copy.run / word : part.loops.empty() ? 1 : part.loops.back().size;
+    return count_loops(part, word) >= 2 && words >= i64{kLeastOfRow};
+  }
+
   [[nodiscard]] static u32 rank_class(const CopyPart& part, u32 word) {
     const u32 loops = count_loops(part, word);
     return static_cast<u32>(std::ranges::find_if(kRanks, [loops](u32 most) { return loops <= most; }) - kRanks);
   }
 
+  template <bool kByRows>
+  void launch_all(u32 word, const bool (&present)[std::size(kRanks)][kMostWord + 1], std::byte* const* bases,
+                  cudaStream_t stream) const noexcept {
+    if constexpr (!kByRows) {  // rows have two loops at least
+      if (present[0][word]) {
+        launch_words<0, kByRows>(word, bases, stream);
+      }
+    }
+    if (present[1][word]) {
+      launch_words<1, kByRows>(word, bases, stream);
+    }
+    if (present[2][word]) {
+      launch_words<2, kByRows>(word, bases, stream);
+    }
+    if (present[3][word]) {
+      launch_words<3, kByRows>(word, bases, stream);
+    }
+  }
+
+  template <class Word, u32 kRank, bool kByRows, u32 kBytes>
+  static void launch_kernel(u32 blocks, const MoveEntries<kRank, kBytes>& table, cudaStream_t stream) {
+    if constexpr (kByRows) {
+      move_rows<Word, kRank, kBytes><<<blocks, kMoveThreads, 0, stream>>>(table);
+    } else {
+      move_words<Word, kRank, kBytes><<<blocks, kMoveThreads, 0, stream>>>(table);
+    }
+  }
+
   // The copies whose words and loops are of this kind.
-  template <u32 kClass>
+  template <u32 kClass, bool kByRows>
   void launch_words(u32 word, std::byte* const* bases, cudaStream_t stream) const noexcept {
     constexpr u32 kRank = kRanks[kClass];
     MoveEntries<kRank, kLongParameter> table;
@@ -216,19 +240,27 @@ class MoveRun final : public PreparedStep {
           MoveEntries<kRank, kShortParameter> short_table;
           short_table.count = table.count;
           std::copy_n(table.entries, table.count, short_table.entries);
-          move_words<Word, kRank, kShortParameter><<<static_cast<u32>(blocks), kMoveThreads, 0, stream>>>(short_table);
+          launch_kernel<Word, kRank, kByRows>(static_cast<u32>(blocks), short_table, stream);
         } else {
-          move_words<Word, kRank, kLongParameter><<<static_cast<u32>(blocks), kMoveThreads, 0, stream>>>(table);
+          launch_kernel<Word, kRank, kByRows>(static_cast<u32>(blocks), table, stream);
         }
         table.count = 0;
         blocks = 0;
       };
       for (const CopyPart& part : parts_) {
-        if (word_of(part, bases) != word || goes_transposed(part, word) || rank_class(part, word) != kClass) {
+        if (word_of(part, bases) != word || goes_transposed(part, word) || rank_class(part, word) != kClass ||
+            goes_by_rows(part, word) != kByRows) {
           continue;
         }
-        const auto entry = make_entry<kRank>(part, word, source_of(part, bases), destination_of(part, bases));
-        const u64 more = parts_of(entry.count, u64{kMoveThreads} * kMoveEach<Word>);
+        auto entry = make_entry<kRank>(part, word, source_of(part, bases), destination_of(part, bases));
+        u64 of_block = u64{kMoveThreads} * kMoveEach<Word>;
+        if constexpr (kByRows) {
+          const u32 words = entry.sizes[entry.rank - 1].divisor;
+          entry.count /= words;
+          entry.lanes = lanes_of_row(words);
+          of_block = u64{kMoveThreads} / entry.lanes * kRowsOfGroup;
+        }
+        const u64 more = parts_of(entry.count, of_block);
         if (table.count == MoveEntries<kRank, kLongParameter>::kMost || blocks + more > kMostBlocks) {
           flush();
         }

@@ -24,6 +24,7 @@ struct MoveEntry {
   u32 count;  // words
   u16 rank;
   u16 has_run;               // 1: the last loop is over the words of a run; 0: a run is a word
+  u32 lanes;                 // of a row, a power of two; by rows alone
   FastDivisor sizes[kRank];  // of the loops, outermost first
   i32 from_strides[kRank];   // in bytes
   i32 to_strides[kRank];
@@ -38,6 +39,13 @@ struct MoveEntries {
 };
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
+
+// Copies whose last loop is long go by rows of it: a group of lanes finds a row once and then moves its words, where
+// move_words would divide for each word.
+inline constexpr u32 kLeastOfRow = 16;  // words
+inline constexpr u32 kRowsOfGroup = 4;  // that a group moves one after another
+inline constexpr u32 kWordsOfLane = 4;  // of which the loads do not wait for each other
+[[nodiscard]] inline u32 lanes_of_row(u32 words) { return words > 64 ? 32 : words > 32 ? 16 : 8; }
 
 // One copy of which the source is contiguous along the rows and the destination along the columns.
 struct TransposedCopy {
@@ -123,6 +131,47 @@ __global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant
   for (u32 i = 0; i < kEach; ++i) {
     if (first + i * kMoveThreads < entry.count) {
       *reinterpret_cast<Word*>(entry.to + places[i]) = words[i];
+    }
+  }
+}
+
+// The rows are the iterations of all loops but the last. count: rows.
+template <class Word, u32 kRank, u32 kBytes>
+__global__ void __launch_bounds__(kMoveThreads) move_rows(const __grid_constant__ MoveEntries<kRank, kBytes> table) {
+  u32 low = 0;
+  for (u32 high = table.count; high - low > 1;) {
+    const u32 middle = (low + high) / 2;
+    (table.entries[middle].first_block <= blockIdx.x ? low : high) = middle;
+  }
+  const MoveEntry<kRank>& entry = table.entries[low];
+  const u32 last = entry.rank - 1U;
+  const u32 words = entry.sizes[last].divisor;
+  const i64 from_step = entry.from_strides[last];
+  const i64 to_step = entry.to_strides[last];
+  const u32 lane = threadIdx.x & (entry.lanes - 1);
+  const u32 groups = kMoveThreads / entry.lanes;
+  u32 row = (blockIdx.x - entry.first_block) * groups * kRowsOfGroup + threadIdx.x / entry.lanes;
+  for (u32 k = 0; k < kRowsOfGroup && row < entry.count; ++k, row += groups) {
+    const MoveOffsets at = offsets_of<kRank>(row, last, entry.sizes, entry.from_strides, entry.to_strides);
+    std::byte* const to = entry.to + at.to;
+    for (u32 first = lane; first < words; first += entry.lanes * kWordsOfLane) {
+      Word some[kWordsOfLane];
+#pragma unroll
+      for (u32 i = 0; i < kWordsOfLane; ++i) {
+        const u32 n = first + i * entry.lanes;
+        if (n < words) {
+          some[i] = entry.from == nullptr
+                        ? constant_word<Word>(entry.constant, entry.has_run != 0 ? n : 0)
+                        : *reinterpret_cast<const Word*>(entry.from + at.from + i64{static_cast<i32>(n)} * from_step);
+        }
+      }
+#pragma unroll
+      for (u32 i = 0; i < kWordsOfLane; ++i) {
+        const u32 n = first + i * entry.lanes;
+        if (n < words) {
+          *reinterpret_cast<Word*>(to + i64{static_cast<i32>(n)} * to_step) = some[i];
+        }
+      }
     }
   }
 }
