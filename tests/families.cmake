@@ -7,15 +7,19 @@ set(tests_on_cuda)
 set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [CPU_ONLY] LIBRARIES ...)
-# NAME.cpp, which computes much itself. AGAIN: the tests of it that run again; all of them if it is not given. CPU_ONLY:
-# GPUs do not have the operators yet.
+# NAME.cpp, which computes much itself. AGAIN: the tests of it that run again, and with ThreadSanitizer; all of them if it
+# is not given. CPU_ONLY: GPUs do not have the operators yet.
 function(anydml_family_test name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES;CPU_ONLY" AGAIN "LIBRARIES")
   set(no_races)
   if(FAMILY_NO_RACES)
     set(no_races NO_RACES)
   endif()
-  anydml_test(${name} FAST ${no_races} LIBRARIES ${FAMILY_LIBRARIES} ENVIRONMENT ANYDML_THREADS=3)
+  set(some)
+  if(FAMILY_AGAIN AND ANYDML_SANITIZE STREQUAL "thread")  # other types have the same threads
+    set(some ARGUMENTS --gtest_filter=${FAMILY_AGAIN})
+  endif()
+  anydml_test(${name} FAST ${no_races} ${some} LIBRARIES ${FAMILY_LIBRARIES} ENVIRONMENT ANYDML_THREADS=3)
   if(NOT ANYDML_SANITIZE)
     set(again ${name})
     if(FAMILY_AGAIN)
