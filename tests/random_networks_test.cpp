@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/graph_twin.h"
+#include "support/layer.h"
 #include "support/sanitizers.h"
 #include "support/setting.h"
 
@@ -116,7 +117,7 @@ class RandomNetwork {
 
   void add_node() {
     const std::size_t x = any_value();
-    switch (below(16)) {
+    switch (below(19)) {
       case 0:
         return split(x);
       case 1:
@@ -144,6 +145,11 @@ class RandomNetwork {
         return scan(x);
       case 13:
         return normalise(x);
+      case 14:
+      case 15:
+        return convolve(x);
+      case 16:
+        return multiply_bytes(x);
       default:
         return by_element(x);
     }
@@ -425,6 +431,74 @@ class RandomNetwork {
     }
     note(op, {x});
     static_cast<void>(twin_.run(op, {x}, Form(ANYDML_FLOAT32, sizes), attributes));
+  }
+
+  // A convolution of one dimension, whole, by groups or by single channels, with steps behind it that it may take in.
+  void convolve(std::size_t x) {
+    const Sizes sizes = twin_[x].form.sizes;
+    if (sizes.size() != 3) {
+      return;
+    }
+    Layer layer;
+    layer.groups = one_in(3) ? sizes[1] : 1;
+    layer.ins = sizes[1] / layer.groups;
+    layer.outs = layer.groups == 1 ? some_size() : 1 + static_cast<int64_t>(below(2));
+    layer.images = sizes[0];
+    layer.spatial = {sizes[2]};
+    layer.kernel = {std::min<int64_t>(sizes[2], 1 + static_cast<int64_t>(below(3)))};
+    layer.strides = {1 + below(2)};
+    layer.dilations = {1};
+    layer.start = {below(2)};
+    layer.end = {below(2)};
+    layer.more = {0};
+    layer.backward = one_in(4);
+    layer.flipped = one_in(4);
+    if (layer.output(0) < 1) {
+      return;
+    }
+    std::vector<std::size_t> inputs = {x, add_input(layer.filter_sizes())};
+    if (one_in(2)) {
+      inputs.push_back(add_input(layer.bias_sizes()));
+    }
+    const Form form(ANYDML_FLOAT32, layer.output_sizes());
+    note("CONVOLUTION", inputs);
+    std::size_t made = twin_.run("CONVOLUTION", inputs, form, layer.attributes());
+    if (one_in(2)) {
+      note("residual, RELU", {made});
+      made = twin_.run("ELEMENT_WISE_ADD", {made, value_like(form.sizes, form.sizes.size())}, form);
+      static_cast<void>(twin_.run("ACTIVATION_RELU", {made}, form));
+    }
+  }
+
+  [[nodiscard]] std::size_t add_bytes(const Sizes& sizes) {
+    const Form form(ANYDML_INT8, sizes);
+    Bytes data(form.bytes());
+    for (auto& one : data) {
+      one = static_cast<Bytes::value_type>(below(256));
+    }
+    return one_in(2) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
+  }
+
+  // Floats become bytes, whose product becomes floats.
+  void multiply_bytes(std::size_t x) {
+    const Sizes a = twin_[x].form.sizes;
+    const std::size_t rank = a.size();
+    if (rank < 2) {
+      return;
+    }
+    Sizes b = a;
+    b[rank - 2] = a[rank - 1];
+    b[rank - 1] = some_size();
+    Sizes result = a;
+    result[rank - 1] = b[rank - 1];
+    const Sizes one(rank, 1);
+    const std::size_t scale = add_input(one);
+    const std::size_t zero = add_bytes(one);
+    note("ELEMENT_WISE_QUANTIZE_LINEAR", {x, scale, zero});
+    const std::size_t bytes = twin_.run("ELEMENT_WISE_QUANTIZE_LINEAR", {x, scale, zero}, Form(ANYDML_INT8, a));
+    const std::vector<std::size_t> inputs = {bytes, scale, zero, add_bytes(b), add_input(one), add_bytes(one)};
+    note("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", inputs);
+    static_cast<void>(twin_.run("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", inputs, Form(ANYDML_FLOAT32, result)));
   }
 
   std::mt19937_64 random_;
