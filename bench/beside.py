@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The parts that moving.py, normalising.py and layers.py share: arrays, contenders, times and the report of cases that are each
-one operator of DirectML beside PyTorch and ONNX Runtime. A case is as moving_cases.py describes it."""
+"""The parts that moving.py, normalising.py, layers.py and recurrent.py share: arrays, contenders, times and the report of
+cases that are each one operator of DirectML beside PyTorch and ONNX Runtime. A case is as moving_cases.py describes it."""
 import ctypes
 import json
 import math
@@ -16,6 +16,7 @@ from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx")
 SEED = 1
 LEAST_ROUNDS = 5
+CONSTANT = 0x80000000  # ANYDML_CONSTANT
 
 
 # ---- Arrays: NumPy's, or PyTorch's on a GPU -------------------------------------------------------------------------
@@ -74,7 +75,7 @@ class OfAnydml(Anydml):
             sys.exit(f"anydml: {self.handle.anydml_last_error().decode()}")
         self.device = ctypes.c_void_p(self.device)
 
-    def compile(self, operator, inputs, outputs, attributes, unsigned=False):
+    def compile(self, operator, inputs, outputs, attributes, unsigned=False, constants=(), absent=(0, 0)):
         """inputs and outputs: the arrays, and beside each its sizes and strides, in elements, or None for the array's."""
         from numpy_oracle import VALUES, Attribute, Tensor, to_attribute
 
@@ -89,6 +90,10 @@ class OfAnydml(Anydml):
             return made
 
         kept = [[describe(*one) for one in group] for group in (inputs, outputs)]
+        for i in constants:
+            kept[0][i].type |= CONSTANT
+        for group, count in zip(kept, absent):
+            group += [Tensor() for _ in range(count)]
         sources, targets = ((Tensor * len(group))(*group) for group in kept)
         numbers = [to_attribute(*one) for one in attributes]
         given = (Attribute * max(1, len(numbers)))(*numbers)
@@ -107,7 +112,8 @@ class OfAnydml(Anydml):
     def prepare(self, case, inputs, outputs):
         views = case.views or [(None, None)] * len(inputs)
         return self.compile(case.operator, [(array, *view) for array, view in zip(inputs, views)],
-                            [(array, None, None) for array in outputs], case.attributes, case.unsigned)
+                            [(array, None, None) for array in outputs], case.attributes, case.unsigned, case.constants,
+                            case.absent)
 
 
 class OfPyTorch:

@@ -18,7 +18,8 @@ class Made:
     node, its attributes and its constant inputs, which follow the others; None among them is an input that is left out.
     bytes: the bytes that have to be read and written. unsigned: DirectML's operator takes and gives INT64 as UINT64. order:
     the order of the inputs for ONNX, where it differs. flops: multiplications and additions, of a product. near: how far
-    results may differ, relative to their size.
+    results may differ, relative to their size. constants: the numbers of the inputs that are the same in every run of
+    DirectML's operator. absent: how many inputs and outputs of it are left out at the end.
     """
     operator: str
     inputs: list
@@ -33,6 +34,8 @@ class Made:
     order: list | None = None
     flops: int = 0
     near: float | None = None
+    constants: tuple = ()
+    absent: tuple = (0, 0)
 
 
 def size_of(shape, itemsize=4):

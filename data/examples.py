@@ -93,6 +93,15 @@ def _channels(*values: float) -> Tensor:
     return f32(*values).shaped(1, len(values), 1, 1)
 
 
+# Of recurrent networks: one number at each time step, and one unit with its gates.
+def _steps(*values: float) -> Tensor:
+    return f32(*values).shaped(1, len(values), 1, 1)
+
+
+def _gates(*values: float) -> Tensor:
+    return f32(*values).shaped(1, 1, len(values), 1)
+
+
 # Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
 _UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
 _FUNCTIONS: dict[str, Example] = {
@@ -278,6 +287,16 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
+    "RNN": Example((_steps(1, 2), _gates(2), _gates(0.5), None, None, None), (_steps(2, 5).shaped(2, 1, 1, 1), _steps(5)),
+                   {"ActivationDescs": ["ACTIVATION_RELU"], "Direction": "FORWARD"}),
+    "LSTM": Example((_steps(1, 2), _gates(1, 2, 0.5, 1), _gates(0, 0, 0, 1), None, None, None, None, None),
+                    (_steps(2, 36).shaped(2, 1, 1, 1), _steps(36), _steps(9)),
+                    {"ActivationDescs": ["ACTIVATION_RELU", "ACTIVATION_IDENTITY", "ACTIVATION_IDENTITY"],
+                     "Direction": "FORWARD", "ClipThreshold": 0, "UseClipThreshold": False, "CoupleInputForget": False}),
+    "GRU": Example((_steps(1, 1), _gates(0.5, 1, 1), _gates(0, 0, 1), None, None, None),
+                   (_steps(0.5, 1).shaped(2, 1, 1, 1), _steps(1)),
+                   {"ActivationDescs": ["ACTIVATION_RELU", "ACTIVATION_IDENTITY"], "Direction": "FORWARD",
+                    "LinearBeforeReset": False}),
     "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
                                         i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(
@@ -344,6 +363,16 @@ def _has_several(example: Example) -> bool:
     return isinstance(example.output, tuple)
 
 
+_NESTED = ("operators", "operator_list")
+
+
+def _python_operators(value: str | list[str]) -> str:
+    """An operator within an operator by its name, or several."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_python_operators, value)) + "]"
+    return f'anydml.Operator("{value}")'
+
+
 def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str, list[str]]:
     """What has to be set before, the function, and its arguments."""
     given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
@@ -354,7 +383,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     for one in op.attributes:
         if one.field in example.attributes:
             value = example.attributes[one.field]
-            text = (f'anydml.Operator("{value}")' if one.kind == "operators" else
+            text = (_python_operators(value) if one.kind in _NESTED else
                     repr(value) if isinstance(value, bool) else json.dumps(value))
             arguments.append(f"{one.name}={text}")
     if any(output.shaped == "no" for output in op.outputs):
@@ -426,6 +455,9 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
     name = {"sizes": "slice_sizes"}.get(one.name, one.name)  # the tensors have `sizes` already
     if one.kind == "enumeration":
         return None, f'{{"{one.field}", ANYDML_TEXT, 0, {{.text = "{value}"}}}}'
+    if one.kind == "operator_list":
+        return (f"const anydml_operator {name}[] = " + _c_list(f'{{"{each}", NULL, 0}}' for each in value) + ";",
+                f'{{"{one.field}", ANYDML_OPERATOR | ANYDML_ARRAY, {len(value)}, {{.operators = {name}}}}}')
     if one.kind == "operators":
         return (f'const anydml_operator {name} = {{"{value}", NULL, 0}};',
                 f'{{"{one.field}", ANYDML_OPERATOR, 0, {{.operators = &{name}}}}}')
@@ -518,6 +550,12 @@ def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | 
 _PAIRS = ("ScaleSize",)  # a DML_SIZE_2D, which models write as an object
 
 
+def _json_operators(value: str | list[str]) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_json_operators, value)) + "]"
+    return f'{{ "Type": "{value}" }}'
+
+
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
     """`type_field` is the member that says of which type a DML_SCALAR_UNION is."""
     results = _results(op, example)
@@ -544,7 +582,7 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
             value = example.attributes[one.field]
             if one.field in _PAIRS:
                 value = dict(zip(("Width", "Height"), value))
-            text = f'{{ "Type": "{value}" }}' if one.kind == "operators" else json.dumps(value)
+            text = _json_operators(value) if one.kind in _NESTED else json.dumps(value)
             members.append(f'"{one.field}": {text}')
 
     def lines(items: list[str], indent: int) -> str:

@@ -62,11 +62,15 @@ def to_tensor(array):
 
 
 def to_attribute(key, value):
-    if isinstance(value, tuple) and value and isinstance(value[0], str):  # an operator within the operator
-        inner = (Attribute * max(1, len(value[1])))(*(to_attribute(*one) for one in value[1]))
-        nested = Operator(value[0].encode(), inner, len(value[1]))
-        attribute = Attribute(key.encode(), 0x101, 0, Value(operators=ctypes.addressof(nested)))
-        attribute.keep = (inner, nested)
+    is_array = isinstance(value, list)
+    if is_array or isinstance(value, tuple) and value and isinstance(value[0], str):  # operators within the operator
+        nested, keep = (Operator * max(1, len(value)))(), []
+        for i, (name, attributes) in enumerate(value if is_array else [value]):
+            keep.append((Attribute * max(1, len(attributes)))(*(to_attribute(*one) for one in attributes)))
+            nested[i] = Operator(name.encode(), keep[-1], len(attributes))
+        attribute = Attribute(key.encode(), 0x8101 if is_array else 0x101, len(value) if is_array else 0,
+                              Value(operators=ctypes.addressof(nested)))
+        attribute.keep = (keep, nested)
         return attribute
     if isinstance(value, str):
         return Attribute(key.encode(), 0x100, 0, Value(text=value.encode()))

@@ -29,6 +29,8 @@ class Call:
             count = len(_listed(shape if out is None else out, "shape" if out is None else "out"))
         self.outs, self.dtypes, self.shapes = (
             self._each(value, what, count) for value, what in ((out, "out"), (dtype, "dtype"), (shape, "shape")))
+        if out is None and all(one.optional for one in self.spec.outputs):
+            self.outs = [True] * count  # nobody calls an operator for no result at all
         for i, one in enumerate(self.outs):
             if one is not None and one is not True and not (self.dtypes[i] is None and self.shapes[i] is None):
                 raise TypeError(f"{self.name}: dtype and shape are for a new array, and out is given")

@@ -14,20 +14,21 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
            "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
            "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
-           "gemm", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu",
-           "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
+           "gemm", "gru", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join",
+           "leaky_relu", "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
            "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
            "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
-           "lp_pooling1", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1",
-           "max_pooling2", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
-           "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding",
-           "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
-           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
-           "reverse_subsequences", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid",
-           "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
-           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
-           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+           "lp_pooling1", "lstm", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling",
+           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
+           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
+           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
+           "quantized_linear_add", "quantized_linear_average_pooling", "quantized_linear_convolution",
+           "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
+           "resample2", "resample3", "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements",
+           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
+           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
+           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
+           "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1366,6 +1367,107 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
     return _run("LP_NORMALIZATION", input, Axis=axis, Epsilon=epsilon, P=p, out=out, device=device)
+
+
+def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
+        direction, out=None, shape=None, device=None):
+    """DirectML's RNN: Ht = f(Xt*Wi^T + H(t-1)*Ri^T + Wbi + Rbi); t ascending forward, descending backward with the B
+    weights.
+
+    Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
+    ``sequence_lengths`` uint32.
+    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have one type.
+    ``activation_descs``: a sequence of `Operator`.
+    ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
+    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
+    it is optional.
+    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
+    is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1]], [[2]]]])
+    >>> weight = np.float32([[[[2]]]])
+    >>> recurrence = np.float32([[[[0.5]]]])
+    >>> [one.tolist() for one in anydml.rnn(x, weight, recurrence, None, None, None,
+    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU")], direction="FORWARD",
+    ...                                     out=(True, True))]
+    [[[[[2.0]]], [[[5.0]]]], [[[[5.0]]]]]
+    """
+    return _run("RNN", input, weight, recurrence, bias, hidden_init, sequence_lengths, ActivationDescs=activation_descs,
+                Direction=direction, out=out, shape=shape, device=device)
+
+
+def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_init=None, sequence_lengths=None,
+         peephole=None, *, activation_descs, direction, clip_threshold, use_clip_threshold, couple_input_forget,
+         out=None, shape=None, device=None):
+    """DirectML's LSTM: it = f(clip(Xt*Wi^T + H(t-1)*Ri^T + Pi.C(t-1) + Wbi + Rbi)); CoupleInputForget==0: ft =
+    f(clip(Xt*Wf^T + H(t-1)*Rf^T + Pf.C(t-1) + Wbf + Rbf)), else ft = 1 - it; ct = g(clip(Xt*Wc^T + H(t-1)*Rc^T +
+    Wbc + Rbc)); Ct = ft.C(t-1) + it.ct; ot = f(clip(Xt*Wo^T + H(t-1)*Ro^T + Po.Ct + Wbo + Rbo)); Ht = ot.h(Ct); t
+    ascending forward, descending backward with the B weights.
+
+    Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and
+    ``peephole`` float16 and float32; ``sequence_lengths`` uint32.
+    ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and ``peephole`` must have one
+    type.
+    ``activation_descs``: a sequence of `Operator`.
+    ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
+    ``clip_threshold``: a number.
+    ``use_clip_threshold``: true or false.
+    ``couple_input_forget``: true or false.
+    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
+    ``cell_mem_init`` or ``peephole``; it is optional.
+    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
+    ``cell_mem_init`` or ``peephole``; it is optional.
+    The result ``output_cell_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
+    ``cell_mem_init`` or ``peephole``; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1]], [[2]]]])
+    >>> weight = np.float32([[[[1], [2], [0.5], [1]]]])
+    >>> recurrence = np.float32([[[[0], [0], [0], [1]]]])
+    >>> [one.tolist() for one in anydml.lstm(x, weight, recurrence, None, None, None, None, None,
+    ...                                      activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY"), anydml.Operator("ACTIVATION_IDENTITY")],
+    ...                                      direction="FORWARD", clip_threshold=0, use_clip_threshold=False,
+    ...                                      couple_input_forget=False, out=(True, True, True))]
+    [[[[[2.0]]], [[[36.0]]]], [[[[36.0]]]], [[[[9.0]]]]]
+    """
+    return _run("LSTM", input, weight, recurrence, bias, hidden_init, cell_mem_init, sequence_lengths, peephole,
+                ActivationDescs=activation_descs, Direction=direction, ClipThreshold=clip_threshold,
+                UseClipThreshold=use_clip_threshold, CoupleInputForget=couple_input_forget, out=out, shape=shape,
+                device=device)
+
+
+def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
+        direction, linear_before_reset, out=None, shape=None, device=None):
+    """DirectML's GRU: zt = f(Xt*Wz^T + H(t-1)*Rz^T + Wbz + Rbz); rt = f(Xt*Wr^T + H(t-1)*Rr^T + Wbr + Rbr);
+    LinearBeforeReset==0: ht = g(Xt*Wh^T + (rt.H(t-1))*Rh^T + Wbh + Rbh), else ht = g(Xt*Wh^T + (rt.(H(t-1)*Rh^T +
+    Rbh)) + Wbh); Ht = (1-zt).ht + zt.H(t-1); t ascending forward, descending backward with the B weights.
+
+    Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
+    ``sequence_lengths`` uint32.
+    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have one type.
+    ``activation_descs``: a sequence of `Operator`.
+    ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
+    ``linear_before_reset``: true or false.
+    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
+    it is optional.
+    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
+    is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1]], [[1]]]])
+    >>> weight = np.float32([[[[0.5], [1], [1]]]])
+    >>> recurrence = np.float32([[[[0], [0], [1]]]])
+    >>> [one.tolist() for one in anydml.gru(x, weight, recurrence, None, None, None,
+    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY")],
+    ...                                     direction="FORWARD", linear_before_reset=False, out=(True, True))]
+    [[[[[0.5]]], [[[1.0]]]], [[[[1.0]]]]]
+    """
+    return _run("GRU", input, weight, recurrence, bias, hidden_init, sequence_lengths, ActivationDescs=activation_descs,
+                Direction=direction, LinearBeforeReset=linear_before_reset, out=out, shape=shape, device=device)
 
 
 def sign(input, /, *, out=None, device=None):

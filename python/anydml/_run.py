@@ -44,8 +44,9 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
     Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array
     for the result, or a tuple of them where there are several: None there is a new array for a required output, and no
-    output for an optional one, True a new array for that. The type and the shape of a new array follow from the inputs
-    and attributes by DirectML's rules. Where they do not, `dtype` and `shape` are needed, tuples likewise.
+    output for an optional one, True a new array for that. Without `out`, an operator whose outputs are all optional makes
+    all of them. The type and the shape of a new array follow from the inputs and attributes by DirectML's rules. Where
+    they do not, `dtype` and `shape` are needed, tuples likewise.
 
     >>> import numpy as np, anydml
     >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)

@@ -69,7 +69,11 @@ class Expansion {
       first_.push_back(count);
       count += std::max(1U, static_cast<std::uint32_t>(parts.parts.size()));
     }
-    made_ = {.inputs = graph.inputs, .constants = graph.constants, .nodes = {}, .outputs = {}};
+    made_ = {.inputs = graph.inputs,
+             .constants = graph.constants,
+             .nodes = {},
+             .outputs = {},
+             .absent_outputs = graph.absent_outputs};  // parts may have parts themselves
     made_.nodes.reserve(count);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operators of other kinds through DirectML: one that needs a temporary resource, one with a tensor that is absent, one
-// with an operator fused to it, and two with arrays of tensors. The same bits as the C API gives, which other tests
-// hold against NumPy.
+// with an operator fused to it, one with an array of operators, and two with arrays of tensors. The same bits as the C
+// API gives, which other tests hold against NumPy.
 #include <cstring>
 #include <random>
 
@@ -12,7 +12,7 @@ namespace {
 
 struct OtherOperators : testing::Test {
   Dml dml;
-  ComPtr<ID3D12DescriptorHeap> heap = create_heap(dml.d3d12.Get(), 8);
+  ComPtr<ID3D12DescriptorHeap> heap = create_heap(dml.d3d12.Get(), 16);
   std::mt19937_64 random{16};
 
   std::vector<float> draw(std::size_t count) {
@@ -265,6 +265,71 @@ TEST_F(OtherOperators, ArraysOfTensors) {
   dml.queue.finish();
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
   EXPECT_EQ(std::memcmp(download(dml.queue, joined.Get()).data(), values.data(), 42 * sizeof(float)), 0);
+}
+
+// An LSTM of one unit, whose activations are an array of operators, and of whose outputs the first is absent.
+TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
+  const auto tensor = [](std::vector<UINT> sizes, DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE) {
+    return Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::move(sizes), {}, flags);
+  };
+  const Tensor x = tensor({1, 2, 1, 1});
+  const Tensor w = tensor({1, 1, 4, 1});
+  const Tensor state = tensor({1, 1, 1, 1});
+  const DML_ACTIVATION_LINEAR_OPERATOR_DESC twice{nullptr, nullptr, 2, 0};
+  const DML_ACTIVATION_RELU_OPERATOR_DESC relu{nullptr, nullptr};
+  const DML_OPERATOR_DESC activations[] = {{DML_OPERATOR_ACTIVATION_RELU, &relu},
+                                           {DML_OPERATOR_ACTIVATION_RELU, &relu},
+                                           {DML_OPERATOR_ACTIVATION_LINEAR, &twice}};
+  DML_LSTM_OPERATOR_DESC desc{};
+  desc.InputTensor = &x.desc;
+  desc.WeightTensor = &w.desc;
+  desc.RecurrenceTensor = &w.desc;
+  desc.OutputSingleTensor = &state.desc;
+  desc.OutputCellSingleTensor = &state.desc;
+  desc.ActivationDescCount = 3;
+  desc.ActivationDescs = activations;
+  ComPtr<IDMLOperator> op;
+  ASSERT_EQ(dml.create_operator(DML_OPERATOR_LSTM, &desc, op), S_OK) << anydml_last_error();
+  const auto compiled = dml.compile(op.Get());
+  dml.initialise(compiled.Get());
+  const auto table = dml.table(compiled.Get(), heap.Get());
+  const float inputs[] = {1, 2};
+  const float weights[] = {1, 2, 0.5, 1};  // of the gates i, o, f and c
+  const float recurrence[] = {0, 0, 0, 1};
+  const auto given = buffer_of(inputs, sizeof(inputs));
+  const auto of_inputs = buffer_of(weights, sizeof(weights));
+  const auto of_state = buffer_of(recurrence, sizeof(recurrence));
+  const auto single = create_buffer(dml.d3d12.Get(), sizeof(float));
+  const auto cell = create_buffer(dml.d3d12.Get(), sizeof(float));
+  const DML_BUFFER_BINDING buffers[] = {{given.Get(), 0, sizeof(inputs)},
+                                        {of_inputs.Get(), 0, sizeof(weights)},
+                                        {of_state.Get(), 0, sizeof(recurrence)},
+                                        {single.Get(), 0, sizeof(float)},
+                                        {cell.Get(), 0, sizeof(float)}};
+  const DML_BINDING_DESC none{DML_BINDING_TYPE_NONE, nullptr};
+  const DML_BINDING_DESC from[] = {bind(buffers[0]), bind(buffers[1]), bind(buffers[2]), none, none, none, none, none};
+  const DML_BINDING_DESC to[] = {none, bind(buffers[3]), bind(buffers[4])};
+  table->BindInputs(8, from);
+  table->BindOutputs(3, to);
+  const UINT64 bytes = compiled->GetBindingProperties().TemporaryResourceSize;
+  const auto temporary = create_buffer(dml.d3d12.Get(), bytes);
+  const DML_BUFFER_BINDING room{temporary.Get(), 0, bytes};
+  const DML_BINDING_DESC bound = bind(room);
+  table->BindTemporaryResource(&bound);
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  // i, o, f, c: 1, 2, 0.5, 1, so C is 1 and H is 2 * 2; then 2, 4, 1, 2 + 4, so C is 1 + 2 * 6 and H is 4 * 26.
+  const float expected[] = {104, 13};
+  EXPECT_EQ(std::memcmp(download(dml.queue, single.Get()).data(), &expected[0], sizeof(float)), 0);
+  EXPECT_EQ(std::memcmp(download(dml.queue, cell.Get()).data(), &expected[1], sizeof(float)), 0);
+
+  // No input of a network may be owned.
+  const Tensor owned = tensor({1, 1, 4, 1}, DML_TENSOR_FLAG_OWNED_BY_DML);
+  desc.RecurrenceTensor = &owned.desc;
+  EXPECT_EQ(dml.create_operator(DML_OPERATOR_LSTM, &desc, op), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("LSTM: RecurrenceTensor.Flags is"), std::string::npos)
+      << anydml_last_error();
 }
 
 }  // namespace

@@ -501,7 +501,24 @@ def of_resize(dtype, since):
     return cases
 
 
+def of_network(gates, peepholes=False):
+    """The reference has the direction forward alone, knows no lengths, and rounds every operation of float16."""
+    def make(dtype, since):
+        if dtype != np.float32:
+            return []
+        steps, rows, inputs, units = 3, 2, 4, 5
+        random = np.random.default_rng(gates)
+        x, w, r, b, hidden, cell, peephole = (random.standard_normal(shape).astype(dtype) for shape in (
+            (steps, rows, inputs), (1, gates * units, inputs), (1, gates * units, units), (1, 2 * gates * units),
+            (1, rows, units), (1, rows, units), (1, 3 * units)))
+        lengths, options = np.full(rows, steps, np.int32), {"hidden_size": units, "outputs": 2}
+        return [([x, w, r], options), ([x, w, r, b, lengths, hidden], options),
+                *([([x, w, r, b, None, hidden, cell, peephole], options)] if peepholes else [])]
+    return make
+
+
 CASES = {
+    "GRU": of_network(3), "LSTM": of_network(4, peepholes=True), "RNN": of_network(1),
     "Celu": ordinary(alpha=0.5), "Elu": ordinary(alpha=0.5), "Selu": ordinary(alpha=1.5, gamma=2.0),
     "Gelu": lambda dtype, since: ordinary()(dtype, since) + ordinary(approximate="tanh")(dtype, since),
     "Mish": ordinary(), "Pow": of_power, "Sigmoid": ordinary(), "Softplus": ordinary(), "Swish": ordinary(alpha=1.5),

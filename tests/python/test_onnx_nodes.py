@@ -37,6 +37,7 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
               **dict.fromkeys(("BatchNormalization", "LRN", "LpNormalization", "MeanVarianceNormalization"), SOME),
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
               "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32,
+              **dict.fromkeys(("GRU", "LSTM", "RNN"), {"float32": 64}),
               "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
 # The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
 # multiplies zeros too.
@@ -46,7 +47,7 @@ ZEROS = {"PRelu", "Relu", "Sum"}
 REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNormalization", 7): 14,
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
-              ("Dropout", 6): None, ("Gemm", 1): 6, ("Hardmax", 1): None, ("Hardmax", 11): None,
+              ("Dropout", 6): None, ("GRU", 1): 7, ("GRU", 3): 7, ("Gemm", 1): 6, ("LSTM", 1): 7, ("RNN", 1): 7, ("Hardmax", 1): None, ("Hardmax", 11): None,
               ("LogSoftmax", 1): None, ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Resize", 10): None, ("Softmax", 1): None,
               ("Softmax", 11): None, ("Split", 1): None, ("Tile", 1): None, ("Upsample", 1): None,
               ("Upsample", 7): None, ("Upsample", 9): None}
@@ -242,6 +243,8 @@ def test_integers_where_onnx_says_little():
     ("MaxPool", [X[None]], {"kernel_shape": [2], "outputs": 2, "storage_order": 1},
      "MaxPool with Indices and storage_order 1: its indices count rows"),
     ("LpPool", [X[None]], {"kernel_shape": [2], "p": 0}, "LpPool with p 0: p must be a whole number of 1 or more"),
+    ("GRU", [X[None], X[None, :, :], X[None, :, :2]], {"clip": 1.0}, "GRU with clip: DirectML's GRU does not clip"),
+    ("RNN", [X[None], X[None], X[None, :, :2]], {"activations": ["Sine"]}, "RNN with the activation Sine: ONNX has no"),
     ("BatchNormalization", [X, *[X[0]] * 4], {"training_mode": 1}, "BatchNormalization in training: it normalizes"),
     ("Exp", [X.astype(np.float64)], {}, "Exp of double"),
     ("Range", [np.float16(1)] * 3, {"stash_type": 10}, "Range with stash_type 10: it computes in float or double"),

@@ -85,6 +85,17 @@ CASES = {
     "GEMM": ((X.reshape(2, 2), Y.reshape(2, 2), X.reshape(2, 2)),
              {"trans_a": "none", "trans_b": "transpose", "alpha": 0.5, "beta": 2,
               "fused_activation": anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)}, {}),
+    "RNN": ((X.reshape(1, 2, 2, 1), Y[:1].reshape(1, 1, 1, 1), X[1:2].reshape(1, 1, 1, 1), Y[:2].reshape(1, 1, 1, 2),
+             None, np.uint32([1, 2]).reshape(1, 1, 1, 2)),
+            {"activation_descs": [anydml.Operator("ACTIVATION_TANH")], "direction": "backward"}, {}),
+    "LSTM": ((X.reshape(1, 2, 2, 1), Y.reshape(1, 1, 4, 1), X.reshape(1, 1, 4, 1), None, X[:2].reshape(1, 1, 2, 1),
+              Y[:2].reshape(1, 1, 2, 1), None, X[:3].reshape(1, 1, 1, 3)),
+             {"activation_descs": [anydml.Operator("ACTIVATION_HARD_SIGMOID", Alpha=0.2, Beta=0.5),
+                                   *[anydml.Operator("ACTIVATION_TANH")] * 2], "direction": "forward",
+              "clip_threshold": 0.5, "use_clip_threshold": True, "couple_input_forget": True}, {}),
+    "GRU": ((X.reshape(1, 2, 2, 1), Y[:3].reshape(1, 1, 3, 1), X[:3].reshape(1, 1, 3, 1)),
+            {"activation_descs": [anydml.Operator("ACTIVATION_SIGMOID"), anydml.Operator("ACTIVATION_TANH")],
+             "direction": "forward", "linear_before_reset": True}, {}),
     "MATRIX_MULTIPLY_INTEGER": ((BYTES, np.uint8([[7], [9]]), BYTES.view(np.int8), np.int8([[3, 4]])), {}, {}),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": (
         (BYTES, np.float32([[0.5], [0.25]]), None, BYTES.view(np.int8), np.float32([[0.1]]), np.int8([[3]]),
@@ -394,8 +405,8 @@ def test_what_is_wrong_is_named():
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
             # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^LSTM: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("LSTM", X, X, Direction=None, ActivationDescs="RELU")),
+            (NotImplementedError, "^ROI_POOLING: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("ROI_POOLING", X, X, SpatialScale=None, PooledSize="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

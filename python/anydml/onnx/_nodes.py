@@ -4,7 +4,7 @@ import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
-from . import _reductions as reductions, _shapes as shapes
+from . import _recurrent as recurrent, _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -144,12 +144,14 @@ _NODES = {
     "ConvInteger": Row(convolutions.conv_integer, "CONVOLUTION_INTEGER", kinds=("int8", "uint8")),
     "ConvTranspose": Row(convolutions.conv_transpose, "CONVOLUTION", kinds=functions.ROUNDED),
     "QLinearConv": Row(convolutions.quantized_conv, "QUANTIZED_LINEAR_CONVOLUTION", kinds=("int8", "uint8")),
+    "GRU": recurrent.network("GRU"),
     "GlobalLpPool": Row(layers.global_lp_pool, "LP_POOLING"),
     "GroupNormalization": Row(normalizations.group_normalization, "MEAN_VARIANCE_NORMALIZATION1",
                               check=normalizations.group_checks),
     "InstanceNormalization": Row(normalizations.instance_normalization, "MEAN_VARIANCE_NORMALIZATION1 REDUCE "
                                  "DIFFERENCE_SQUARE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
+    "LSTM": recurrent.network("LSTM"),
     "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
                               result=lambda attributes, kinds: [kinds[0], "float", "float"],  # also mean and deviation
                               check=normalizations.axis_checks),
@@ -161,6 +163,7 @@ _NODES = {
                                      "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
                             check=normalizations.axis_checks),
+    "RNN": recurrent.network("RNN"),
     "Resize": Row(images.resize, "RESAMPLE3"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: MIT
+// Recurrent networks on the CPU. A time step is a phase, or two for a GRU that multiplies after the reset. A tile is
+// some rows of one panel of units, in one direction: its products with the hidden state, its gates and its new state
+// belong together, so that a phase needs nothing from another tile but the hidden state of the phase before. A piece is
+// some tiles one after another.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/element.h"
+#include "base/float_bits.h"
+#include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/tile.h"
+#include "ops/recurrent/cpu/kernels.h"
+#include "ops/recurrent/cpu/pack.h"
+#include "ops/recurrent/step.h"
+
+namespace anydml {
+namespace {
+
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+constexpr std::int64_t kMostRows = 96;            // of a tile, whose products stay in the first caches
+constexpr std::int64_t kLeastProducts = 1 << 16;  // of a piece: some microseconds
+
+// How a phase is cut. Tiles are numbered by direction, then by rows, then by panels.
+struct RecurrentCut {
+  std::int64_t rows;   // of a tile, a multiple of the strip
+  std::int64_t down;   // tiles that all rows make
+  std::int64_t tiles;  // of all directions
+  std::int64_t pieces;
+};
+
+RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
+  const std::int64_t wanted = 2 * std::int64_t{threads};
+  std::int64_t most = kMostRows;
+  RecurrentCut cut{};
+  while (true) {
+    cut.rows = even_part(step.rows, most, step.strip);
+    cut.down = parts_of(step.rows, cut.rows);
+    cut.tiles = step.directions * cut.down * step.panels();
+    if (threads == 1 || cut.tiles >= wanted || cut.rows <= step.strip) {
+      break;
+    }
+    most = cut.rows / 2;
+  }
+  const std::int64_t products = step.directions * step.rows * step.units * step.units * step.gates;
+  cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kLeastProducts, 1, std::min(wanted, cut.tiles));
+  return cut;
+}
+
+class RecurrentRun final : public cpu::Prepared {
+ public:
+  // products: null where the definition computes.
+  RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::Machine& machine,
+               const ProductKernels* products, const RecurrentKernels& kernels)
+      : Prepared(static_cast<std::uint64_t>(cut.pieces),
+                 static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
+                 static_cast<std::size_t>(kBuffers * cut.rows * step.panel * kBytes)),
+        step_(step),
+        cut_(cut),
+        memory_(memory_of(step)),
+        products_(products),
+        kernels_(kernels),
+        target_(machine.target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto number = static_cast<std::int64_t>(piece.number);
+    const std::int64_t end = cut_.tiles * (number + 1) / cut_.pieces;
+    for (std::int64_t i = cut_.tiles * number / cut_.pieces; i < end; ++i) {
+      const Tile tile = tile_of(i, operands, piece);
+      if (piece.phase == 0) {
+        begin(tile);
+      } else if (step_.kind == RecurrentKind::rnn) {
+        run_rnn(tile);
+      } else if (step_.kind == RecurrentKind::lstm) {
+        run_lstm(tile);
+      } else if (step_.has_two_products()) {
+        tile.is_second ? run_gru_hidden(tile) : run_gru_reset(tile);
+      } else {
+        run_gru(tile);
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%lld time steps, tiles of %lld x %u, %s kernel", static_cast<long long>(step_.steps),
+                  static_cast<long long>(cut_.rows), step_.panel,
+                  cpu::target_name(products_ != nullptr ? target_ : cpu::Target::generic));
+  }
+
+ private:
+  static constexpr std::int64_t kBuffers = 2 * kMostGates + 1;  // tiles: the sums of gates, their inputs, a new state
+
+  struct Tile {
+    std::byte* const* operands;
+    f32* memory;  // of its direction
+    f32* scratch;
+    std::int64_t direction;
+    std::int64_t row;  // the first
+    std::int64_t panel;
+    std::int64_t columns;  // of the panel that are units
+    std::int64_t step;     // how many time steps came before
+    TileSize size;
+    bool is_second;  // the second phase of a time step
+
+    // Where the tiles of a state have theirs.
+    [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
+    [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
+    [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMostGates + gate); }
+    [[nodiscard]] f32* made() const { return sums(2 * kMostGates); }
+  };
+
+  [[nodiscard]] Tile tile_of(std::int64_t number, std::byte* const* operands, const cpu::Piece& piece) const {
+    const std::int64_t panels = step_.panels();
+    Tile tile{};
+    tile.operands = operands;
+    tile.direction = number / (cut_.down * panels);
+    tile.memory = reinterpret_cast<f32*>(operands[kRecurrentMemory]) + tile.direction * memory_.elements;
+    tile.scratch = reinterpret_cast<f32*>(piece.scratch);
+    tile.row = number / panels % cut_.down * cut_.rows;
+    tile.panel = number % panels;
+    tile.size = {.rows = std::min(cut_.rows, step_.rows - tile.row), .panel = step_.panel};
+    tile.columns = std::min(tile.size.panel, step_.units - tile.panel * tile.size.panel);
+    const std::int64_t phases = step_.has_two_products() ? 2 : 1;
+    const std::int64_t phase = std::int64_t{piece.phase} - 1;
+    tile.step = phase / phases;
+    tile.is_second = phase % phases != 0;
+    return tile;
+  }
+
+  // ---- Tensors ------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::byte* place(const Tile& tile, RecurrentOperand operand, std::int64_t time, std::int64_t row,
+                                 std::int64_t unit) const {
+    const RecurrentStrides& strides = step_.strides[operand];
+    return tile.operands[operand] + time * strides.time + tile.direction * strides.direction + row * strides.row +
+           unit * strides.unit;
+  }
+
+  // Elements of a tensor, `stride` bytes apart, in FLOAT32.
+  void load(const std::byte* from, std::int64_t stride, std::int64_t count, f32* to) const {
+    if (step_.is_half != 0) {
+      constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
+      if (stride == kHalf) {
+        kernels_.widen(from, count, to);
+        return;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        f16 half;
+        std::memcpy(&half, from + i * stride, sizeof(half));
+        to[i] = widen(half);
+      }
+      return;
+    }
+    if (stride == kBytes) {
+      std::memcpy(to, from, static_cast<std::size_t>(count * kBytes));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i, from + i * stride, sizeof(f32));
+    }
+  }
+
+  void store(const f32* from, std::int64_t count, std::int64_t stride, std::byte* to) const {
+    if (step_.is_half != 0) {
+      constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
+      if (stride == kHalf) {
+        kernels_.narrow(from, count, to);
+        return;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        const f16 half = narrow<f16>(from[i]);
+        std::memcpy(to + i * stride, &half, sizeof(half));
+      }
+      return;
+    }
+    if (stride == kBytes) {
+      std::memcpy(to, from, static_cast<std::size_t>(count * kBytes));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * stride, from + i, sizeof(f32));
+    }
+  }
+
+  [[nodiscard]] bool has(const Tile& tile, RecurrentOperand operand) const { return tile.operands[operand] != nullptr; }
+
+  // How many time steps a row has.
+  [[nodiscard]] std::int64_t length_of(const Tile& tile, std::int64_t row) const {
+    if (!has(tile, kRecurrentLengths)) {
+      return step_.steps;
+    }
+    u32 length;
+    std::memcpy(&length, tile.operands[kRecurrentLengths] + row * step_.strides[kRecurrentLengths].row, sizeof(length));
+    return std::min<std::int64_t>(length, step_.steps);
+  }
+  // The index of the time step that a row takes now; its length or more: it has no more of them.
+  [[nodiscard]] std::int64_t time_of(const Tile& tile, std::int64_t row) const {
+    const std::int64_t length = length_of(tile, row);
+    return tile.step < length && (step_.backward >> tile.direction & 1) != 0 ? length - 1 - tile.step : tile.step;
+  }
+  [[nodiscard]] bool is_active(const Tile& tile, std::int64_t row) const { return tile.step < length_of(tile, row); }
+  [[nodiscard]] bool has_active_rows(const Tile& tile) const {
+    for (std::int64_t i = 0; i < tile.size.rows; ++i) {
+      if (is_active(tile, tile.row + i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // ---- The state before the first time step -------------------------------------------------------------------------
+
+  void load_state(const Tile& tile, RecurrentOperand operand, f32* to) const {
+    std::fill(to, to + tile.size.count(), 0.0F);
+    for (std::int64_t i = 0; has(tile, operand) && i < tile.size.rows; ++i) {
+      load(place(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel), step_.strides[operand].unit,
+           tile.columns, to + i * tile.size.panel);
+    }
+  }
+
+  // One number for each unit of the panel, from the gate number `gate` of a tensor that has all gates in one row.
+  void load_gate(const Tile& tile, RecurrentOperand operand, std::int64_t gate, f32* to) const {
+    std::fill(to, to + tile.size.panel, 0.0F);
+    load(place(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel), step_.strides[operand].unit,
+         tile.columns, to);
+  }
+
+  void begin(const Tile& tile) const {
+    f32* const state = tile.memory + memory_.state + tile.at(step_.rows);
+    load_state(tile, kRecurrentHiddenInit, state);
+    hand_on(tile, state, tile.memory + memory_.hidden[0]);
+    if (step_.kind == RecurrentKind::lstm) {
+      load_state(tile, kRecurrentCellInit, tile.memory + memory_.cell + tile.at(step_.rows));
+    }
+    if (step_.steps == 0) {
+      end(tile);
+    }
+    if (tile.row != 0) {
+      return;
+    }
+    const std::int64_t unit = tile.panel * tile.size.panel;
+    for (std::int64_t i = 0; has(tile, kRecurrentBias) && i < step_.gates; ++i) {
+      f32* const bias = tile.memory + memory_.biases + i * step_.width() + unit;
+      f32* const other = tile.memory + memory_.biases + step_.gates * step_.width() + unit;
+      f32* const of_recurrence = step_.kind == RecurrentKind::gru ? other : tile.scratch;
+      load_gate(tile, kRecurrentBias, i, bias);
+      load_gate(tile, kRecurrentBias, step_.gates + i, of_recurrence);
+      if (step_.kind == RecurrentKind::gru && step_.linear_before_reset != 0 && i == kGruHidden) {
+        continue;  // the two are added at different places
+      }
+      for (std::int64_t k = 0; k < tile.size.panel; ++k) {
+        bias[k] = bias[k] + of_recurrence[k];
+      }
+    }
+    for (std::int64_t i = 0; has(tile, kRecurrentPeephole) && i < 3; ++i) {
+      load_gate(tile, kRecurrentPeephole, i, tile.memory + memory_.peepholes + i * step_.width() + unit);
+    }
+  }
+
+  // ---- Products and gates -------------------------------------------------------------------------------------------
+
+  // The products of the tile's rows with some gates, into their sums. strips: of all rows.
+  void multiply(const Tile& tile, const f32* strips, std::int64_t gate, std::int64_t gates) const {
+    const std::int64_t gate_step = step_.units * tile.size.panel;
+    const f32* const panels = reinterpret_cast<const f32*>(tile.operands[kRecurrentPacked]) +
+                              ((tile.direction * step_.panels() + tile.panel) * step_.gates + gate) * gate_step;
+    const f32* const rows = strips + tile.row * step_.units;
+    if (products_ == nullptr) {
+      multiply_by_definition(tile, strips, panels, gate, gates);
+      return;
+    }
+    if (tile.size.rows == 1 && kernels_.multiply_row != nullptr) {
+      kernels_.multiply_row(rows, panels, gate_step, gates, step_.units, tile.sums(gate), tile.size.count());
+      return;
+    }
+    PackedStrips a{.first = rows, .depth = step_.units};
+    for (std::int64_t first = 0; first < step_.units; first += kProductBlock) {
+      const std::int64_t depth = std::min(kProductBlock, step_.units - first);
+      for (std::int64_t i = 0; i < gates; ++i) {
+        Panel panel{.first = panels + i * gate_step + first * tile.size.panel, .step = tile.size.panel};
+        if (i + 1 < gates) {
+          panel.next = panel.first + gate_step;
+        } else if (first + 2 * kProductBlock <= step_.units) {
+          panel.next = panels + (first + kProductBlock) * tile.size.panel;
+        }
+        add_panel(*products_, a, panel, tile.columns, i == 0, first, depth, tile.size.rows, tile.sums(gate + i),
+                  tile.size.panel);
+      }
+    }
+  }
+
+  void multiply_by_definition(const Tile& tile, const f32* strips, const f32* panels, std::int64_t gate,
+                              std::int64_t gates) const {
+    for (std::int64_t i = 0; i < gates; ++i) {
+      const f32* const panel = panels + i * step_.units * tile.size.panel;
+      for (std::int64_t row = 0; row < tile.size.rows; ++row) {
+        for (std::int64_t column = 0; column < tile.columns; ++column) {
+          tile.sums(gate + i)[row * tile.size.panel + column] = sum_of_products(
+              step_.units,
+              [&](std::int64_t k) {
+                return packed_factor(strips, step_.rows, step_.strip, step_.units, tile.row + row, k);
+              },
+              [&](std::int64_t k) { return panel[k * tile.size.panel + column]; });
+        }
+      }
+    }
+  }
+
+  // The products of the inputs, which are as far from each other as the time steps of their rows.
+  void gather_inputs(const Tile& tile, std::int64_t gate) const {
+    const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
+    for (std::int64_t i = 0; i < tile.size.rows; ++i) {
+      const std::int64_t row =
+          ((tile.direction * step_.steps + time_of(tile, tile.row + i)) * step_.rows + tile.row + i);
+      const f32* const from = products + (row * step_.gates + gate) * step_.units + tile.panel * tile.size.panel;
+      f32* const to = tile.inputs(gate) + i * tile.size.panel;
+      std::copy_n(from, tile.columns, to);
+      std::fill(to + tile.columns, to + tile.size.panel, 0.0F);
+    }
+  }
+
+  [[nodiscard]] const f32* bias_of(const Tile& tile, std::int64_t number) const {
+    return has(tile, kRecurrentBias)
+               ? tile.memory + memory_.biases + number * step_.width() + tile.panel * tile.size.panel
+               : nullptr;
+  }
+  // peephole: its number; -1: the gate has none.
+  [[nodiscard]] GateTerms terms_of(const Tile& tile, std::int64_t gate, std::int64_t peephole, const f32* cell) const {
+    const bool has_peephole = peephole >= 0 && has(tile, kRecurrentPeephole);
+    return {.x = tile.inputs(gate),
+            .peephole = has_peephole
+                            ? tile.memory + memory_.peepholes + peephole * step_.width() + tile.panel * tile.size.panel
+                            : nullptr,
+            .cell = cell,
+            .bias = bias_of(tile, gate)};
+  }
+
+  void apply(const Tile& tile, std::int64_t number, f32* values) const {
+    const RecurrentActivation& activation = step_.activations[tile.direction][number];
+    switch (activation.function) {
+      case RecurrentFunction::Sigmoid:
+        return kernels_.sigmoid(tile.size.count(), values);
+      case RecurrentFunction::Tanh:
+        return kernels_.tanh(tile.size.count(), values);
+      default:
+        return activate(activation, tile.size.count(), values);
+    }
+  }
+
+  // The sum of a gate, clipped, and its activation, in place of its products.
+  void finish_gate(const Tile& tile, std::int64_t gate, std::int64_t activation, std::int64_t peephole = -1,
+                   const f32* cell = nullptr) const {
+    f32* const sums = tile.sums(gate);
+    gather_inputs(tile, gate);
+    kernels_.add_gate(tile.size, terms_of(tile, gate, peephole, cell), sums);
+    if (step_.clips != 0) {
+      kernels_.clip(tile.size.count(), step_.clip, sums);
+    }
+    apply(tile, activation, sums);
+  }
+
+  void round(const Tile& tile, f32* values) const {
+    if (step_.is_half != 0) {
+      kernels_.round_halves(tile.size.count(), values);
+    }
+  }
+
+  // ---- Time steps ---------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] const f32* hidden(const Tile& tile) const { return tile.memory + memory_.hidden[tile.step % 2]; }
+  [[nodiscard]] f32* state_of(const Tile& tile) const { return tile.memory + memory_.state + tile.at(step_.rows); }
+
+  void run_rnn(const Tile& tile) const {
+    if (has_active_rows(tile)) {
+      multiply(tile, hidden(tile), 0, 1);
+      finish_gate(tile, 0, 0);
+      round(tile, tile.sums(0));
+    }
+    keep(tile, tile.sums(0));
+  }
+
+  void run_lstm(const Tile& tile) const {
+    f32* const cell = tile.memory + memory_.cell + tile.at(step_.rows);
+    if (has_active_rows(tile)) {
+      constexpr std::int64_t kPeepholeInput = 0;
+      constexpr std::int64_t kPeepholeOutput = 1;
+      constexpr std::int64_t kPeepholeForget = 2;
+      multiply(tile, hidden(tile), 0, step_.gates);
+      finish_gate(tile, kLstmInput, 0, kPeepholeInput, cell);
+      if (step_.couples == 0) {
+        finish_gate(tile, kLstmForget, 0, kPeepholeForget, cell);
+      }
+      finish_gate(tile, kLstmCell, 1);
+      f32* const made = tile.made();
+      kernels_.next_cells(tile.size.count(), tile.sums(kLstmInput),
+                          step_.couples == 0 ? tile.sums(kLstmForget) : nullptr, tile.sums(kLstmCell), cell, made);
+      round(tile, made);
+      finish_gate(tile, kLstmOutput, 0, kPeepholeOutput, made);
+      copy_active(tile, made, cell);
+      apply(tile, 2, made);
+      kernels_.multiply(tile.size.count(), tile.sums(kLstmOutput), made);
+      round(tile, made);
+    }
+    keep(tile, tile.made());
+  }
+
+  // The product of the last gate has the reset inside.
+  void run_gru(const Tile& tile) const {
+    if (has_active_rows(tile)) {
+      multiply(tile, hidden(tile), 0, step_.gates);
+      finish_gate(tile, kGruUpdate, 0);
+      finish_gate(tile, kGruReset, 0);
+      gather_inputs(tile, kGruHidden);
+      kernels_.add_reset(tile.size,
+                         {.x = tile.inputs(kGruHidden),
+                          .reset = tile.sums(kGruReset),
+                          .wb = bias_of(tile, kGruHidden),
+                          .rb = bias_of(tile, step_.gates)},
+                         tile.sums(kGruHidden));
+      apply(tile, 1, tile.sums(kGruHidden));
+      kernels_.next_hiddens(tile.size.count(), tile.sums(kGruUpdate), tile.sums(kGruHidden), state_of(tile),
+                            tile.made());
+      round(tile, tile.made());
+    }
+    keep(tile, tile.made());
+  }
+
+  // The first of two phases: the update gate, and what the reset gate leaves of the hidden state.
+  void run_gru_reset(const Tile& tile) const {
+    if (!has_active_rows(tile)) {
+      return;
+    }
+    multiply(tile, hidden(tile), 0, 2);
+    finish_gate(tile, kGruUpdate, 0);
+    finish_gate(tile, kGruReset, 0);
+    std::copy_n(tile.sums(kGruUpdate), tile.size.count(), tile.memory + memory_.update + tile.at(step_.rows));
+    kernels_.multiply(tile.size.count(), state_of(tile), tile.sums(kGruReset));
+    hand_on(tile, tile.sums(kGruReset), tile.memory + memory_.reset);
+  }
+  void run_gru_hidden(const Tile& tile) const {
+    if (has_active_rows(tile)) {
+      multiply(tile, tile.memory + memory_.reset, kGruHidden, 1);
+      finish_gate(tile, kGruHidden, 1);
+      kernels_.next_hiddens(tile.size.count(), tile.memory + memory_.update + tile.at(step_.rows),
+                            tile.sums(kGruHidden), state_of(tile), tile.made());
+      round(tile, tile.made());
+    }
+    keep(tile, tile.made());
+  }
+
+  // ---- The new state ------------------------------------------------------------------------------------------------
+
+  void copy_active(const Tile& tile, const f32* from, f32* to) const {
+    for (std::int64_t i = 0; i < tile.size.rows; ++i) {
+      if (is_active(tile, tile.row + i)) {
+        std::copy_n(from + i * tile.size.panel, tile.size.panel, to + i * tile.size.panel);
+      }
+    }
+  }
+
+  // A tile of hidden states to the strips that all tiles multiply.
+  void hand_on(const Tile& tile, const f32* from, f32* strips) const {
+    const std::int64_t unit = tile.panel * tile.size.panel;
+    for (std::int64_t i = 0; i < tile.size.rows; ++i) {
+      const std::int64_t row = tile.row + i;
+      const std::int64_t first = row / step_.strip * step_.strip;
+      const std::int64_t width = std::min<std::int64_t>(step_.strip, step_.rows - first);
+      f32* const to = strips + first * step_.units + unit * width + (row - first);
+      for (std::int64_t k = 0; k < tile.columns; ++k) {
+        to[k * width] = from[i * tile.size.panel + k];
+      }
+    }
+  }
+
+  // The new hidden state of the rows that have this time step; others keep theirs, and their outputs are 0.
+  void keep(const Tile& tile, const f32* made) const {
+    f32* const state = state_of(tile);
+    copy_active(tile, made, state);
+    hand_on(tile, state, tile.memory + memory_.hidden[(tile.step + 1) % 2]);
+    if (has(tile, kRecurrentSequence)) {
+      const std::int64_t stride = step_.strides[kRecurrentSequence].unit;
+      f32* const zeros = tile.inputs(0);
+      std::fill(zeros, zeros + tile.size.panel, 0.0F);
+      for (std::int64_t i = 0; i < tile.size.rows; ++i) {
+        const std::int64_t row = tile.row + i;
+        store(is_active(tile, row) ? state + i * tile.size.panel : zeros, tile.columns, stride,
+              place(tile, kRecurrentSequence, time_of(tile, row), row, tile.panel * tile.size.panel));
+      }
+    }
+    if (tile.step + 1 == step_.steps) {
+      end(tile);
+    }
+  }
+
+  // The state after the last time step.
+  void end(const Tile& tile) const {
+    store_state(tile, state_of(tile), kRecurrentSingle);
+    if (step_.kind == RecurrentKind::lstm) {
+      store_state(tile, tile.memory + memory_.cell + tile.at(step_.rows), kRecurrentCellSingle);
+    }
+  }
+  void store_state(const Tile& tile, const f32* state, RecurrentOperand operand) const {
+    for (std::int64_t i = 0; has(tile, operand) && i < tile.size.rows; ++i) {
+      store(state + i * tile.size.panel, tile.columns, step_.strides[operand].unit,
+            place(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel));
+    }
+  }
+
+  RecurrentStep step_;
+  RecurrentCut cut_;
+  RecurrentMemory memory_;
+  const ProductKernels* products_;
+  const RecurrentKernels& kernels_;
+  cpu::Target target_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  RecurrentStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const ProductKernels* const products = product_kernels(machine.target);
+  if (step.kind == RecurrentKind::pack) {
+    return prepare_recurrent_pack(step, machine);
+  }
+  if (products != nullptr && (products->panel != step.panel || products->strip != step.strip)) {
+    return nullptr;
+  }
+  const RecurrentKernels* const kernels = vector_recurrent_kernels(machine.target);
+  return std::make_unique<RecurrentRun>(step, cut_of(step, machine.threads), machine, products,
+                                        kernels != nullptr ? *kernels : generic_recurrent_kernels());
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family recurrent_family;
+const Family recurrent_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

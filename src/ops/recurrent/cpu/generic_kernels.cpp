@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The kernels for a machine of which nothing is known.
+#include <cstring>
+
+#include "backend/cpu/loops.h"
+#include "base/element.h"
+#include "ops/recurrent/cpu/kernels.h"
+#include "ops/scalar/clip.h"
+#include "ops/scalar/functions/hyperbolic.h"
+
+#define ANYDML_RESTRICT __restrict__
+#define ANYDML_FLATTENED [[gnu::flatten, gnu::noinline]]
+
+namespace anydml {
+namespace {
+
+#include "backend/cpu/halves-inl.h"
+#include "ops/recurrent/cpu/kernels-inl.h"
+
+}  // namespace
+
+const RecurrentKernels& generic_recurrent_kernels() { return kLoops; }
+
+}  // namespace anydml

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The loops of recurrent networks, for a target. Include it inside a namespace, after halves-inl.h. No include guard:
+// it is read again for each target.
+
+void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
+  const GateSum sum{.has_peephole = terms.peephole != nullptr, .has_bias = terms.bias != nullptr};
+  for (std::int64_t row = 0; row < size.rows; ++row) {
+    for (std::int64_t first = 0; first < size.panel; first += kRecurrentColumns) {
+      const std::int64_t at = row * size.panel + first;
+      const f32* const x = terms.x + at;
+      f32* const to = sums + at;
+      // What is absent is read from somewhere else, and not looked at.
+      const f32* const peephole = sum.has_peephole ? terms.peephole + first : x;
+      const f32* const cell = sum.has_peephole ? terms.cell + at : x;
+      const f32* const bias = sum.has_bias ? terms.bias + first : x;
+      if (sum.has_peephole) {
+        ANYDML_INDEPENDENT
+        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+          to[i] = sum(x[i], to[i], peephole[i], cell[i], bias[i]);
+        }
+      } else if (sum.has_bias) {
+        ANYDML_INDEPENDENT
+        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+          to[i] = GateSum{.has_peephole = false, .has_bias = true}(x[i], to[i], 0, 0, bias[i]);
+        }
+      } else {
+        ANYDML_INDEPENDENT
+        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+          to[i] = GateSum{.has_peephole = false, .has_bias = false}(x[i], to[i], 0, 0, 0);
+        }
+      }
+    }
+  }
+}
+
+void add_reset(const TileSize& size, const ResetTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
+  const ResetSum sum{.has_bias = terms.wb != nullptr};
+  for (std::int64_t row = 0; row < size.rows; ++row) {
+    for (std::int64_t first = 0; first < size.panel; first += kRecurrentColumns) {
+      const std::int64_t at = row * size.panel + first;
+      const f32* const x = terms.x + at;
+      const f32* const reset = terms.reset + at;
+      const f32* const wb = sum.has_bias ? terms.wb + first : x;
+      const f32* const rb = sum.has_bias ? terms.rb + first : x;
+      f32* const to = sums + at;
+      ANYDML_INDEPENDENT
+      for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+        to[i] = sum(x[i], reset[i], to[i], wb[i], rb[i]);
+      }
+    }
+  }
+}
+
+void clip(std::int64_t count, f32 threshold, f32* ANYDML_RESTRICT values) noexcept {
+  const Clip<f32> clipped(clip_bounds(threshold));
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = clipped.compute(values[i]);
+  }
+}
+
+void next_cells(std::int64_t count, const f32* ANYDML_RESTRICT input, const f32* ANYDML_RESTRICT forget,
+                const f32* ANYDML_RESTRICT candidate, const f32* ANYDML_RESTRICT cell,
+                f32* ANYDML_RESTRICT to) noexcept {
+  if (forget == nullptr) {
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = next_cell(1.0F - input[i], cell[i], input[i], candidate[i]);
+    }
+    return;
+  }
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = next_cell(forget[i], cell[i], input[i], candidate[i]);
+  }
+}
+
+void next_hiddens(std::int64_t count, const f32* ANYDML_RESTRICT update, const f32* ANYDML_RESTRICT candidate,
+                  const f32* ANYDML_RESTRICT hidden, f32* ANYDML_RESTRICT to) noexcept {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = next_hidden(update[i], candidate[i], hidden[i]);
+  }
+}
+
+void multiply(std::int64_t count, const f32* ANYDML_RESTRICT factors, f32* ANYDML_RESTRICT values) noexcept {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = factors[i] * values[i];
+  }
+}
+
+void narrow_row(const f32* from, std::int64_t count, std::byte* to) noexcept { narrow_halves(from, count, to); }
+void widen_row(const std::byte* from, std::int64_t count, f32* to) noexcept { widen_halves(from, count, to); }
+
+void round_halves(std::int64_t count, f32* values) noexcept {
+  constexpr std::int64_t kTogether = 256;
+  alignas(64) std::byte halves[kTogether * sizeof(u16)];
+  for (std::int64_t first = 0; first < count; first += kTogether) {
+    const std::int64_t some = count - first < kTogether ? count - first : kTogether;
+    narrow_halves(values + first, some, halves);
+    widen_halves(halves, some, values + first);
+  }
+}
+
+// Some elements at a time: compilers then mix the instructions of several vectors, and no chain of them is waited for.
+// A function of its own, since only then all that it calls becomes part of it.
+template <class Of>
+ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
+  const Of of;
+  for (std::int64_t first = 0; first < count; first += kRecurrentColumns) {
+    f32* const some = values + first;
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+      some[i] = static_cast<f32>(of.ordinary(some[i]));
+    }
+  }
+}
+
+constexpr RecurrentKernels kLoops = {.multiply_row = nullptr,
+                                     .add_gate = add_gate,
+                                     .add_reset = add_reset,
+                                     .clip = clip,
+                                     .next_cells = next_cells,
+                                     .next_hiddens = next_hiddens,
+                                     .multiply = multiply,
+                                     .round_halves = round_halves,
+                                     .narrow = narrow_row,
+                                     .widen = widen_row,
+                                     .sigmoid = run_function<SigmoidOf>,
+                                     .tanh = run_function<TanhOf>};

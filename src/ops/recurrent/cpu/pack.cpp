@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "ops/recurrent/cpu/pack.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/pack.h"
+#include "ops/product/cpu/vector_kernels.h"
+
+namespace anydml {
+namespace {
+
+// A piece is one panel of one gate.
+class RecurrentPack final : public cpu::Prepared {
+ public:
+  RecurrentPack(const RecurrentStep& step, const cpu::Machine& machine)
+      : Prepared(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
+        step_(step),
+        products_(product_kernels(machine.target)),
+        vectors_(vector_kernels(machine.target)) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto number = static_cast<std::int64_t>(piece.number);
+    const std::int64_t gate = number % step_.gates;
+    const std::int64_t panel = number / step_.gates % step_.panels();
+    const std::int64_t direction = number / step_.gates / step_.panels();
+    const auto width = static_cast<std::int64_t>(step_.panel);
+    const RecurrentStrides& strides = step_.strides[0];
+    const std::byte* const from =
+        operands[0] + direction * strides.direction + (gate * step_.units + panel * width) * strides.unit;
+    const std::int64_t count = std::min(width, step_.units - panel * width);
+    f32* const to = reinterpret_cast<f32*>(operands[1]) + number * step_.units * width;
+    if (step_.is_half != 0) {
+      pack_halves(products_, vectors_, from, strides.time, strides.unit, step_.units, count, width, to);
+    } else {
+      pack_panel(products_, from, strides.time, strides.unit, step_.units, count, width, to);
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "panels of %u units", step_.panel);
+  }
+
+ private:
+  RecurrentStep step_;
+  const ProductKernels* products_;
+  const VectorKernels* vectors_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_recurrent_pack(const RecurrentStep& step, const cpu::Machine& machine) {
+  return std::make_unique<RecurrentPack>(step, machine);
+}
+
+}  // namespace anydml

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The matrix of a recurrence, brought into the form that kernels take.
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/recurrent/step.h"
+
+namespace anydml {
+
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_recurrent_pack(const RecurrentStep& step,
+                                                                    const cpu::Machine& machine);
+
+}  // namespace anydml

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// A block of threads has some units and some rows of one direction, and all of their gates. Threads whose units lie
+// beside each other read factors of the recurrence beside each other. A chain of 256 products is one thread's; chains
+// of the same sum are computed at once, and added in order in shared memory.
+#include <algorithm>
+
+#include "backend/cuda/kernels/device.cuh"
+#include "ops/recurrent/cuda/launch.h"
+#include "ops/scalar/scalars.h"
+#include "ops/scalar/sum_of_products.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u32 kThreadsOfPass = 256;  // of kernels that go over elements once
+
+template <class Definition>
+__device__ f32 apply(const RecurrentActivation& activation, f32 x) {
+  if constexpr (std::is_constructible_v<Definition, const Attributes&>) {
+    return Definition(activation.attributes())(x);
+  } else {
+    return Definition()(x);
+  }
+}
+
+__device__ __noinline__ f32 activate(const RecurrentActivation& activation, f32 x) {
+  switch (activation.function) {
+#define ANYDML_RECURRENT_ACTIVATION(op, definition) \
+  case RecurrentFunction::definition:               \
+    return apply<definition<f32>>(activation, x);
+#include "ops/recurrent/recurrent.def"
+  }
+  return x;
+}
+
+// One unit of one row, in one direction.
+struct Element {
+  std::int64_t direction;
+  std::int64_t row;
+  std::int64_t unit;
+};
+
+__device__ bool has(const RecurrentLaunch& launch, RecurrentOperand operand) {
+  return launch.operands[operand] != nullptr;
+}
+
+__device__ std::byte* place(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time,
+                            const Element& at) {
+  const RecurrentStrides& strides = launch.step.strides[operand];
+  return launch.operands[operand] + time * strides.time + at.direction * strides.direction + at.row * strides.row +
+         at.unit * strides.unit;
+}
+
+__device__ f32 load(const RecurrentLaunch& launch, RecurrentOperand operand, const Element& at) {
+  const std::byte* const from = place(launch, operand, 0, at);
+  const bool aligned = (launch.aligned >> operand & 1) != 0;
+  return launch.step.is_half != 0 ? widen(from_bits<f16>(load_element<f16>(from, aligned)))
+                                  : from_bits<f32>(load_element<f32>(from, aligned));
+}
+
+__device__ void store(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time, const Element& at,
+                      f32 value) {
+  std::byte* const to = place(launch, operand, time, at);
+  const bool aligned = (launch.aligned >> operand & 1) != 0;
+  if (launch.step.is_half != 0) {
+    store_element<f16>(to, to_bits(narrow<f16>(value)), aligned);
+  } else {
+    store_element<f32>(to, to_bits(value), aligned);
+  }
+}
+
+__device__ f32 rounded(const RecurrentLaunch& launch, f32 value) {
+  return launch.step.is_half != 0 ? widen(narrow<f16>(value)) : value;
+}
+
+// The memory that a direction keeps, and where a matrix of one number for each row and unit has this element.
+__device__ f32* memory_of(const RecurrentLaunch& launch, std::int64_t direction) {
+  return reinterpret_cast<f32*>(launch.operands[kRecurrentMemory]) + direction * launch.memory.elements;
+}
+__device__ f32* kept(const RecurrentLaunch& launch, std::int64_t offset, const Element& at) {
+  return memory_of(launch, at.direction) + offset + at.row * launch.step.units + at.unit;
+}
+
+__device__ std::int64_t length_of(const RecurrentLaunch& launch, std::int64_t row) {
+  if (!has(launch, kRecurrentLengths)) {
+    return launch.step.steps;
+  }
+  const std::byte* const from = launch.operands[kRecurrentLengths] + row * launch.step.strides[kRecurrentLengths].row;
+  const auto length =
+      static_cast<std::int64_t>(load_element<u32>(from, (launch.aligned >> kRecurrentLengths & 1) != 0));
+  return length < launch.step.steps ? length : launch.step.steps;
+}
+
+// The state after the last time step.
+__device__ void end(const RecurrentLaunch& launch, const Element& at, f32 hidden, f32 cell) {
+  if (has(launch, kRecurrentSingle)) {
+    store(launch, kRecurrentSingle, 0, at, hidden);
+  }
+  if (launch.step.kind == RecurrentKind::lstm && has(launch, kRecurrentCellSingle)) {
+    store(launch, kRecurrentCellSingle, 0, at, cell);
+  }
+}
+
+__global__ void __launch_bounds__(kThreadsOfPass) begin_kernel(const __grid_constant__ RecurrentLaunch launch) {
+  const RecurrentStep& step = launch.step;
+  const std::int64_t count = step.directions * step.rows * step.units;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t{gridDim.x} * blockDim.x) {
+    const Element at{
+        .direction = i / step.units / step.rows, .row = i / step.units % step.rows, .unit = i % step.units};
+    const f32 hidden = has(launch, kRecurrentHiddenInit) ? load(launch, kRecurrentHiddenInit, at) : 0.0F;
+    const f32 cell = has(launch, kRecurrentCellInit) ? load(launch, kRecurrentCellInit, at) : 0.0F;
+    *kept(launch, launch.memory.hidden[0], at) = hidden;
+    if (step.kind == RecurrentKind::lstm) {
+      *kept(launch, launch.memory.cell, at) = cell;
+    }
+    if (step.steps == 0) {
+      end(launch, at, hidden, cell);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreadsOfPass) pack_kernel(const __grid_constant__ RecurrentLaunch launch) {
+  const RecurrentStep& step = launch.step;
+  const std::int64_t matrix = step.units * step.units;
+  const std::int64_t count = step.directions * step.gates * matrix;
+  auto* const to = reinterpret_cast<f32*>(launch.operands[1]);
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t{gridDim.x} * blockDim.x) {
+    const std::int64_t number = i / matrix;  // of the direction and its gate
+    const std::int64_t gate = number % step.gates;
+    const std::int64_t k = i % matrix / step.units;
+    const std::int64_t unit = i % step.units;
+    const RecurrentStrides& strides = step.strides[0];
+    const std::byte* const from = launch.operands[0] + number / step.gates * strides.direction +
+                                  (gate * step.units + unit) * strides.unit + k * strides.time;
+    const bool aligned = (launch.aligned & 1) != 0;
+    to[i] = step.is_half != 0 ? widen(from_bits<f16>(load_element<f16>(from, aligned)))
+                              : from_bits<f32>(load_element<f32>(from, aligned));
+  }
+}
+
+// The bias of a gate; gate + step.gates: that of the recurrence.
+__device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gate) {
+  return has(launch, kRecurrentBias)
+             ? load(launch, kRecurrentBias, {at.direction, 0, gate * launch.step.units + at.unit})
+             : 0.0F;
+}
+
+// The gates of one element, from their products with the hidden state.
+struct Gates {
+  const RecurrentLaunch& launch;
+  const Element& at;
+  std::int64_t time;  // the index of the time step
+  const f32* totals;  // of the first gate that was multiplied; those of the next are `step` after it
+  u32 step;
+
+  __device__ f32 total(u32 gate) const { return totals[(gate - launch.first_gate) * step]; }
+  __device__ f32 input(u32 gate) const {
+    const RecurrentStep& network = launch.step;
+    const std::int64_t row = (at.direction * network.steps + time) * network.rows + at.row;
+    return reinterpret_cast<const f32*>(
+        launch.operands[kRecurrentProduct])[(row * network.gates + gate) * network.units + at.unit];
+  }
+  __device__ f32 activated(u32 number, f32 x) const {
+    return activate(launch.step.activations[at.direction][number], x);
+  }
+  // peephole: its number; 3: the gate has none.
+  __device__ f32 of(u32 gate, u32 activation, u32 peephole = 3, f32 cell = 0) const {
+    const GateSum sum{.has_peephole = peephole < 3 && has(launch, kRecurrentPeephole),
+                      .has_bias = has(launch, kRecurrentBias)};
+    const f32 weight = sum.has_peephole
+                           ? load(launch, kRecurrentPeephole, {at.direction, 0, peephole * launch.step.units + at.unit})
+                           : 0.0F;
+    const f32 bias = bias_of(launch, at, gate) + bias_of(launch, at, launch.step.gates + gate);
+    f32 value = sum(input(gate), total(gate), weight, cell, bias);
+    if (launch.step.clips != 0) {
+      value = Clip<f32>(clip_bounds(launch.step.clip)).compute(value);
+    }
+    return activated(activation, value);
+  }
+};
+
+// The new state of an element that has this time step.
+struct NewState {
+  f32 hidden;
+  f32 cell;
+};
+__device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
+  const RecurrentLaunch& launch = gates.launch;
+  const RecurrentStep& step = launch.step;
+  if (step.kind == RecurrentKind::rnn) {
+    return {rounded(launch, gates.of(0, 0)), 0.0F};
+  }
+  if (step.kind == RecurrentKind::lstm) {
+    const f32 input = gates.of(kLstmInput, 0, 0, cell);
+    const f32 forget = step.couples != 0 ? 1.0F - input : gates.of(kLstmForget, 0, 2, cell);
+    const f32 made = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell, 1)));
+    const f32 output = gates.of(kLstmOutput, 0, 1, made);
+    return {rounded(launch, output * gates.activated(2, made)), made};
+  }
+  f32 update;
+  f32 candidate;
+  if (launch.phase == RecurrentPhase::hidden) {
+    update = *kept(launch, launch.memory.update, gates.at);
+    candidate = gates.of(kGruHidden, 1);
+  } else {
+    update = gates.of(kGruUpdate, 0);
+    const f32 reset = gates.of(kGruReset, 0);
+    const ResetSum sum{.has_bias = has(launch, kRecurrentBias)};
+    candidate = gates.activated(
+        1, sum(gates.input(kGruHidden), reset, gates.total(kGruHidden), bias_of(launch, gates.at, kGruHidden),
+               bias_of(launch, gates.at, step.gates + kGruHidden)));
+  }
+  return {rounded(launch, next_hidden(update, candidate, hidden)), 0.0F};
+}
+
+// What becomes of the totals of one element.
+__device__ void finish(const RecurrentLaunch& launch, const Element& at, const f32* totals, u32 totals_step) {
+  const RecurrentStep& step = launch.step;
+  const std::int64_t length = length_of(launch, at.row);
+  const bool is_active = launch.time < length;
+  const bool is_backward = (step.backward >> at.direction & 1) != 0;
+  const std::int64_t time = is_active && is_backward ? length - 1 - launch.time : launch.time;
+  const Gates gates{.launch = launch, .at = at, .time = time, .totals = totals, .step = totals_step};
+  const f32 hidden = *kept(launch, launch.memory.hidden[launch.time % 2], at);
+  if (launch.phase == RecurrentPhase::reset) {
+    if (is_active) {
+      *kept(launch, launch.memory.update, at) = gates.of(kGruUpdate, 0);
+      *kept(launch, launch.memory.reset, at) = gates.of(kGruReset, 0) * hidden;
+    }
+    return;
+  }
+  const f32 cell = step.kind == RecurrentKind::lstm ? *kept(launch, launch.memory.cell, at) : 0.0F;
+  NewState state{hidden, cell};
+  if (is_active) {
+    state = next_state(gates, hidden, cell);
+  }
+  *kept(launch, launch.memory.hidden[(launch.time + 1) % 2], at) = state.hidden;
+  if (step.kind == RecurrentKind::lstm) {
+    *kept(launch, launch.memory.cell, at) = state.cell;
+  }
+  if (has(launch, kRecurrentSequence)) {
+    store(launch, kRecurrentSequence, time, at, is_active ? state.hidden : 0.0F);
+  }
+  if (launch.time + 1 == step.steps) {
+    end(launch, at, state.hidden, state.cell);
+  }
+}
+
+// kRows: of the block. Shared memory has the hidden states of the rows for `parts` chains, and the sums of the chains.
+template <u32 kRows>
+__global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
+  extern __shared__ f32 shared[];
+  constexpr u32 kAtOnce = kRows == 1 ? 32 : 8;  // factors that are on their way
+  const RecurrentStep& step = launch.step;
+  const std::int64_t depth = step.units;
+  const u32 units = launch.units;
+  const std::int64_t direction = blockIdx.x / (launch.unit_tiles * launch.row_tiles);
+  const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * kRows;
+  const std::int64_t unit = std::int64_t{blockIdx.x % launch.unit_tiles} * units;
+  const u32 rows = static_cast<u32>(step.rows - row < kRows ? step.rows - row : kRows);
+
+  const u32 column = threadIdx.x % units;
+  const u32 part = threadIdx.x / units % launch.parts;
+  const u32 gate = threadIdx.x / units / launch.parts;
+  const u32 chain = static_cast<u32>(kProductBlock);
+  f32* const states = shared;                                              // {kRows, parts * 256}
+  f32* const sums = states + kRows * launch.parts * chain;                 // {parts, gates, kRows, units}
+  f32* const totals = sums + launch.parts * launch.gates * kRows * units;  // {gates, kRows, units}
+  const std::int64_t from_hidden =
+      launch.phase == RecurrentPhase::hidden ? launch.memory.reset : launch.memory.hidden[launch.time % 2];
+  const f32* const hidden = memory_of(launch, direction) + from_hidden + row * depth;
+  const bool is_unit = unit + column < step.units;
+  const f32* const factors = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
+                             (direction * step.gates + launch.first_gate + gate) * depth * depth +
+                             (is_unit ? unit + column : 0);
+
+  bool any = false;
+  for (u32 i = 0; i < rows; ++i) {
+    any = any || launch.time < length_of(launch, row + i);
+  }
+  if (any) {  // the same for all threads of the block
+    for (std::int64_t first = 0; first < depth; first += launch.parts * chain) {
+      __syncthreads();  // the sums of the turn before are added
+      const u32 width = launch.parts * chain;
+      for (u32 i = threadIdx.x; i < kRows * width; i += blockDim.x) {
+        const u32 of_row = i / width;
+        const std::int64_t k = first + i % width;
+        states[i] = of_row < rows && k < depth ? hidden[of_row * depth + k] : 0.0F;
+      }
+      __syncthreads();
+      const std::int64_t begin = first + part * chain;
+      const auto count = static_cast<u32>(begin >= depth ? 0 : depth - begin < chain ? depth - begin : chain);
+      const f32* from = factors + begin * depth;
+      const f32* const own = states + part * chain;
+      f32 sum[kRows] = {};
+      u32 k = 0;
+      for (; k + kAtOnce <= count; k += kAtOnce) {
+        f32 some[kAtOnce];
+#pragma unroll
+        for (u32 i = 0; i < kAtOnce; ++i) {
+          some[i] = from[i * depth];
+        }
+        from += kAtOnce * depth;
+#pragma unroll
+        for (u32 i = 0; i < kAtOnce; ++i) {
+#pragma unroll
+          for (u32 r = 0; r < kRows; ++r) {
+            sum[r] = fused(own[r * width + k + i], some[i], sum[r]);
+          }
+        }
+      }
+      for (; k < count; ++k, from += depth) {
+        const f32 factor = *from;
+#pragma unroll
+        for (u32 r = 0; r < kRows; ++r) {
+          sum[r] = fused(own[r * width + k], factor, sum[r]);
+        }
+      }
+#pragma unroll
+      for (u32 r = 0; r < kRows; ++r) {
+        sums[((part * launch.gates + gate) * kRows + r) * units + column] = sum[r];
+      }
+      __syncthreads();
+      const u32 elements = launch.gates * kRows * units;
+      for (u32 i = threadIdx.x; i < elements; i += blockDim.x) {
+        for (u32 p = 0; p < launch.parts && first + p * chain < depth; ++p) {
+          const f32 of_chain = sums[p * elements + i];
+          totals[i] = first == 0 && p == 0 ? of_chain : totals[i] + of_chain;
+        }
+      }
+    }
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < rows * units; i += blockDim.x) {
+    const Element at{.direction = direction, .row = row + i / units, .unit = unit + i % units};
+    if (at.unit < step.units) {
+      finish(launch, at, totals + i, kRows * units);
+    }
+  }
+}
+
+template <u32 kRows>
+cudaError_t start_time(const RecurrentLaunch& launch, cudaStream_t stream) {
+  const u32 threads = launch.units * launch.parts * launch.gates;
+  const u32 tile = launch.gates * kRows * launch.units;
+  const std::size_t bytes =
+      (std::size_t{kRows} * launch.parts * static_cast<u32>(kProductBlock) + (launch.parts + 1) * tile) * sizeof(f32);
+  time_kernel<kRows><<<launch.step.directions * launch.row_tiles * launch.unit_tiles, threads, bytes, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+u32 blocks_for(std::int64_t count) {
+  constexpr std::int64_t kMostBlocks = 1 << 16;
+  return static_cast<u32>(std::clamp<std::int64_t>((count + kThreadsOfPass - 1) / kThreadsOfPass, 1, kMostBlocks));
+}
+
+}  // namespace
+
+cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream) {
+  const std::int64_t count = launch.step.directions * launch.step.rows * launch.step.units;
+  begin_kernel<<<blocks_for(count), kThreadsOfPass, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+cudaError_t start_recurrent_time(const RecurrentLaunch& launch, cudaStream_t stream) {
+  return launch.step.rows == 1 ? start_time<1>(launch, stream) : start_time<kRecurrentManyRows>(launch, stream);
+}
+
+cudaError_t start_recurrent_pack(const RecurrentLaunch& launch, cudaStream_t stream) {
+  const std::int64_t count = launch.step.directions * launch.step.gates * launch.step.units * launch.step.units;
+  pack_kernel<<<blocks_for(count), kThreadsOfPass, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The family of recurrent networks. RNN, LSTM and GRU become a GEMM of the inputs of all time steps with the weights,
+// and two operators that only this family knows: RECURRENT_PACK, which brings the matrix of the recurrence into the
+// form that kernels want, and RECURRENT, which goes through the time steps.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+
+#include "ops/arguments.h"
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+#include "ops/product/step.h"
+#include "ops/recurrent/step.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+struct RecurrentEntry {
+  std::string_view name;
+  RecurrentKind kind;
+  std::uint32_t gates;
+  std::uint32_t activations;
+};
+constexpr RecurrentEntry kRecurrentEntries[] = {
+#define ANYDML_RECURRENT_ENTRY(op, kind, gates, activations) {#op, RecurrentKind::kind, gates, activations},
+#include "ops/recurrent/recurrent.def"
+};
+const RecurrentEntry* find_entry(std::string_view name) {
+  const auto* const found = std::ranges::find(kRecurrentEntries, name, &RecurrentEntry::name);
+  return found == std::end(kRecurrentEntries) ? nullptr : found;
+}
+
+constexpr std::string_view kActivations[] = {
+#define ANYDML_RECURRENT_ACTIVATION(op, definition) #op,
+#include "ops/recurrent/recurrent.def"
+};
+
+constexpr facts::Operator internal_operator(std::string_view name) {
+  facts::Operator op{};
+  op.name = name;
+  return op;
+}
+constexpr facts::Operator kPack = internal_operator("RECURRENT_PACK");
+constexpr facts::Operator kRecurrent = internal_operator("RECURRENT");
+
+constexpr std::uint32_t kX = 0;
+constexpr std::uint32_t kW = 1;
+constexpr std::uint32_t kR = 2;
+constexpr std::uint32_t kRank = 4;
+constexpr std::uint32_t kBidirectional = 2;
+
+// The tensors of a network that RECURRENT takes as they are, and the operand that each is.
+struct NamedOperand {
+  std::string_view name;
+  RecurrentOperand operand;
+};
+constexpr NamedOperand kNamedInputs[] = {{"BiasTensor", kRecurrentBias},
+                                         {"HiddenInitTensor", kRecurrentHiddenInit},
+                                         {"CellMemInitTensor", kRecurrentCellInit},
+                                         {"SequenceLengthsTensor", kRecurrentLengths},
+                                         {"PeepholeTensor", kRecurrentPeephole}};
+constexpr RecurrentOperand kOutputs[] = {kRecurrentSequence, kRecurrentSingle, kRecurrentCellSingle};
+
+// The number of an input among the network's; kNoValue: it has none, or it is absent.
+std::uint32_t find_input(const OpDesc& desc, std::string_view name) {
+  for (std::uint32_t i = 0; i < desc.input_count; ++i) {
+    if (desc.tensors[i].name == name) {
+      return desc.tensors[i].present ? i : kNoValue;
+    }
+  }
+  return kNoValue;
+}
+
+TypeSet types(const facts::Operator& op, std::size_t position) {
+  std::size_t next = 0;
+  for (const bool inputs : {true, false}) {
+    for (const facts::Field& field : op.fields) {
+      if (inputs ? facts::is_input(field.kind) : facts::is_output(field.kind)) {
+        if (next++ == position && field.name == "SequenceLengthsTensor") {
+          return type_bit(DataType::UINT32);
+        }
+      }
+    }
+  }
+  return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+}
+
+// The rules of the documents ask for the sizes and for activations that can be fused.
+Status check(const OpDesc& desc) {
+  for (const OpTensor& tensor : desc.tensors) {
+    if (tensor.present && tensor.tensor.rank != kRank) {
+      return invalid(desc, tensor,
+                     format_text("has {} dimension{}; expected {}", tensor.tensor.rank,
+                                 tensor.tensor.rank == 1 ? "" : "s", kRank));
+    }
+  }
+  // A time step is one phase of a step of a plan, or two.
+  constexpr std::int64_t kMostSteps = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t steps = desc.tensors[kX].tensor.sizes[1];
+  const std::int64_t units = desc.tensors[kR].tensor.sizes[3];
+  if (steps >= kMostSteps) {
+    return invalid(desc, desc.tensors[kX], format_text("has {} time steps; expected fewer than {}", steps, kMostSteps));
+  }
+  if (units >= kMostSteps) {
+    return invalid(desc, desc.tensors[kR], format_text("has {} units; expected fewer than {}", units, kMostSteps));
+  }
+  const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
+  for (std::size_t i = 0; activations != nullptr && i < activations->operators.size(); ++i) {
+    const std::string_view name = activations->operators[i].op->name;
+    if (std::ranges::find(kActivations, name) == std::end(kActivations)) {
+      return Error{ErrorKind::unsupported,
+                   format_text("{}: ActivationDescs[{}] is {}, which is not built here yet", desc.op->name, i, name)};
+    }
+  }
+  return {};
+}
+
+RecurrentActivation activation_of(const schema::Described& nested) {
+  const auto* const found = std::ranges::find(kActivations, nested.op->name);
+  RecurrentActivation made{.function = static_cast<RecurrentFunction>(found - std::begin(kActivations)), .values = {}};
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < nested.op->fields.size(); ++i) {
+    if (facts::is_attribute(nested.op->fields[i].kind) && next < std::size(made.values)) {
+      const std::vector<Scalar>& numbers = nested.arguments[i].numbers;
+      made.values[next++] = numbers.empty() ? 0.0F : numbers.front().as<f32>();
+    }
+  }
+  return made;
+}
+
+// All but the strides.
+RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
+  const RecurrentEntry& entry = *find_entry(desc.op->name);
+  const auto flag = [&](std::string_view field) { return number_of(desc, field).as<u64>() != 0 ? 1U : 0U; };
+  const u64 direction = number_of(desc, "Direction").as<u64>();
+  const TensorDesc& x = desc.tensors[kX].tensor;
+  RecurrentStep step{};
+  step.kind = entry.kind;
+  step.gates = entry.gates;
+  step.is_half = x.type == DataType::FLOAT16 ? 1 : 0;
+  step.directions = direction == kBidirectional ? 2 : 1;
+  step.backward = direction == kBidirectional ? 2U : direction != 0 ? 1U : 0U;
+  step.clips = flag("UseClipThreshold");
+  step.clip = number_of(desc, "ClipThreshold").as<f32>();
+  step.couples = flag("CoupleInputForget");
+  step.linear_before_reset = flag("LinearBeforeReset");
+  step.steps = x.sizes[1];
+  step.rows = x.sizes[2];
+  step.units = desc.tensors[kR].tensor.sizes[3];
+  // A GPU's threads take units that lie beside each other, however many there are.
+  constexpr std::uint32_t kSmallVector = 16;
+  const std::uint32_t vector = std::max(device.vector_bytes, kSmallVector);
+  step.panel = device.is_gpu ? static_cast<std::uint32_t>(step.units) : panel_columns(vector);
+  step.strip = device.is_gpu ? 1 : strip_rows(vector);
+  const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
+  for (std::uint32_t i = 0; i < step.directions * entry.activations; ++i) {
+    step.activations[i / entry.activations][i % entry.activations] = activation_of(activations->operators[i]);
+  }
+  return step;
+}
+
+// ---- Parts ----------------------------------------------------------------------------------------------------------
+
+Error too_large(const OpDesc& desc) {
+  return Error{ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+}
+
+Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::int64_t> sizes) {
+  TensorDesc made{
+      .type = DataType::FLOAT32, .rank = static_cast<std::uint32_t>(sizes.size()), .sizes = {}, .strides = {}};
+  std::ranges::copy(sizes, made.sizes);
+  if (!set_packed_strides(made)) {
+    return too_large(desc);
+  }
+  return made;
+}
+
+// The inputs of all time steps times the weights: {directions, steps, rows, gates * units}.
+Result<std::uint32_t> add_product(PartList& list, const OpDesc& desc, const RecurrentStep& step) {
+  std::uint32_t x = kX;
+  std::uint32_t w = kW;
+  if (step.is_half != 0) {
+    x = list.add("CAST", {x}, DataType::FLOAT32, list.tensor(x));
+    w = list.add("CAST", {w}, DataType::FLOAT32, list.tensor(w));
+  }
+  // Each direction has all inputs, and the weights of a direction are those of each time step.
+  TensorDesc inputs = list.tensor(x);
+  inputs.sizes[0] = step.directions;
+  inputs.strides[0] = 0;
+  list.see(x, inputs);
+  TensorDesc weights = list.tensor(w);
+  weights.sizes[0] = step.directions;
+  weights.strides[0] = weights.strides[1];
+  weights.sizes[1] = step.steps;
+  weights.strides[1] = 0;
+  list.see(w, weights);
+  const auto result = packed_tensor(desc, {std::int64_t{step.directions}, step.steps, step.rows, weights.sizes[2]});
+  ANYDML_TRY(result);
+  return list.add_as(
+      "GEMM", {x, w, kNoValue}, result.value(),
+      {{"TransA", {Scalar(u64{0})}}, {"TransB", {Scalar(u64{1})}}, {"Alpha", {Scalar(1.0)}}, {"Beta", {Scalar(0.0)}}});
+}
+
+Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
+  if (!desc.internal.empty()) {
+    return OpParts();
+  }
+  const RecurrentStep step = step_of(desc, device);
+  PartList list(desc);
+  std::uint32_t product = kNoValue;
+  if (step.steps != 0) {
+    const auto added = add_product(list, desc, step);
+    ANYDML_TRY(added);
+    product = added.value();
+  }
+  const auto packed = packed_tensor(
+      desc, {std::int64_t{step.directions}, step.panels() * step.gates, step.units, std::int64_t{step.panel}});
+  ANYDML_TRY(packed);
+  RecurrentStep packing = step;
+  packing.kind = RecurrentKind::pack;
+  std::vector<std::uint32_t> sources = {product, list.add_internal(kPack, {kR}, std::span(&packed.value(), 1),
+                                                                   std::as_bytes(std::span(&packing, 1)), true)};
+  for (const NamedOperand& input : kNamedInputs) {
+    sources.push_back(find_input(desc, input.name));
+  }
+  // What the directions keep between time steps has fewer elements than this tensor would.
+  const auto kept = packed_tensor(desc, {std::int64_t{step.directions}, std::int64_t{32}, step.rows + 1, step.width()});
+  ANYDML_TRY(kept);
+
+  struct {
+    RecurrentStep step;
+    std::uint32_t outputs;  // bit i: output i of the network is one of this operator
+    std::uint32_t unused;
+  } parameters{.step = step, .outputs = 0, .unused = 0};
+  std::vector<TensorDesc> results;
+  for (std::uint32_t i = 0; i < desc.output_count; ++i) {
+    if (desc.outputs()[i].present) {
+      parameters.outputs |= 1U << i;
+      results.push_back(desc.outputs()[i].tensor);
+    }
+  }
+  std::uint32_t value = list.add_internal(kRecurrent, sources, results, std::as_bytes(std::span(&parameters, 1)));
+  for (std::uint32_t i = 0; i < desc.output_count; ++i) {
+    if (desc.outputs()[i].present) {
+      list.set_output(i, value++);
+    }
+  }
+  return list.finish();
+}
+
+// ---- Steps ----------------------------------------------------------------------------------------------------------
+
+RecurrentStrides strides_of(const TensorDesc& tensor, std::uint32_t time, std::uint32_t direction, std::uint32_t row) {
+  const auto stride = [&](std::uint32_t dimension) {
+    return tensor.sizes[dimension] == 1
+               ? 0
+               : tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type));
+  };
+  return {.time = stride(time), .direction = stride(direction), .row = stride(row), .unit = stride(kRank - 1)};
+}
+
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  RecurrentStep step;
+  std::memcpy(&step, desc.internal.data(), sizeof(step));
+  const auto add = [&](std::span<const Operand> operands) {
+    plan.add(static_cast<std::uint32_t>(FamilyId::recurrent), operands, std::as_bytes(std::span(&step, 1)));
+  };
+  if (desc.op == &kPack) {
+    step.strides[0] = strides_of(tensors[0].tensor, 3, 1, 2);
+    step.strides[0].unit = step.strides[0].row;
+    const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
+    add(operands);
+    return;
+  }
+  std::uint32_t outputs = 0;
+  std::memcpy(&outputs, desc.internal.data() + sizeof(step), sizeof(outputs));
+  Operand operands[kRecurrentOperands];
+  std::ranges::fill(operands, Operand{.slot = kAbsentSlot, .type = DataType::FLOAT32, .offset = 0});
+  std::size_t next = 0;
+  const auto take = [&](RecurrentOperand operand, std::uint32_t time, std::uint32_t direction, std::uint32_t row) {
+    if (next >= desc.input_count || desc.tensors[next].present) {
+      operands[operand] = tensors[next].operand();
+      step.strides[operand] = strides_of(tensors[next].tensor, time, direction, row);
+    }
+    ++next;
+  };
+  take(kRecurrentProduct, 1, 0, 2);
+  take(kRecurrentPacked, 0, 0, 0);
+  for (const NamedOperand& input : kNamedInputs) {
+    switch (input.operand) {
+      case kRecurrentBias:
+      case kRecurrentPeephole:
+        take(input.operand, 0, 2, 1);
+        break;
+      case kRecurrentLengths:
+        take(input.operand, 0, 0, 3);
+        break;
+      default:
+        take(input.operand, 0, 1, 2);
+    }
+  }
+  for (std::uint32_t i = 0; i < std::size(kOutputs); ++i) {
+    if ((outputs >> i & 1) != 0) {
+      take(kOutputs[i], 0, 1, 2);
+    }
+  }
+  const auto bytes = static_cast<std::uint64_t>(step.directions * memory_of(step).elements) * sizeof(f32);
+  operands[kRecurrentMemory] = {
+      .slot = plan.temporary_slot(), .type = DataType::FLOAT32, .offset = plan.take_temporary(bytes)};
+  add(operands);
+}
+
+}  // namespace
+
+extern const Family recurrent_family;
+const Family recurrent_family = {
+    .id = FamilyId::recurrent,
+    .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
+    .types = types,
+    .by_element = false,
+    .check = check,
+    .lower = lower,
+    .lower_together = nullptr,
+    .joins = nullptr,
+    .parts = parts,
+};
+
+}  // namespace anydml

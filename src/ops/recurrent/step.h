@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The parameters of the steps of recurrent networks. A network is a product of the inputs of all time steps with the
+// weights, which another family computes, and one step that goes through the time steps. The matrix of the recurrence
+// is packed by a step of its own, which runs once where the matrix is known beforehand.
+//
+// The packed form: for each direction the units are cut into panels. A panel has its gates one after another, and a
+// gate has the factors of the panel's units for k = 0, then for k = 1, and so on. Units that are missing in the last
+// panel are +0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/element.h"
+#include "ops/recurrent/scalar/recurrent.h"
+
+namespace anydml {
+
+enum class RecurrentKind : std::uint32_t { pack, rnn, lstm, gru };
+
+// The order of gates is that of DirectML's weights.
+inline constexpr std::uint32_t kLstmInput = 0;
+inline constexpr std::uint32_t kLstmOutput = 1;
+inline constexpr std::uint32_t kLstmForget = 2;
+inline constexpr std::uint32_t kLstmCell = 3;
+inline constexpr std::uint32_t kGruUpdate = 0;
+inline constexpr std::uint32_t kGruReset = 1;
+inline constexpr std::uint32_t kGruHidden = 2;
+inline constexpr std::uint32_t kMostGates = 4;
+inline constexpr std::uint32_t kMostActivations = 3;
+inline constexpr std::uint32_t kMostDirections = 2;
+
+// The operands of the step that goes through the time steps. The product of the inputs has the sizes {directions,
+// steps, rows, gates * units} and is packed.
+enum RecurrentOperand : std::size_t {
+  kRecurrentProduct,
+  kRecurrentPacked,
+  kRecurrentBias,
+  kRecurrentHiddenInit,
+  kRecurrentCellInit,
+  kRecurrentLengths,
+  kRecurrentPeephole,
+  kRecurrentSequence,
+  kRecurrentSingle,
+  kRecurrentCellSingle,
+  kRecurrentMemory,
+  kRecurrentOperands
+};
+
+// In bytes. Of dimensions that a tensor does not have, nothing is meant.
+struct RecurrentStrides {
+  std::int64_t time;
+  std::int64_t direction;
+  std::int64_t row;
+  std::int64_t unit;
+};
+
+struct RecurrentStep {
+  RecurrentKind kind;
+  std::uint32_t gates;
+  std::uint32_t is_half;  // the tensors are of FLOAT16 and not of FLOAT32, except for the product and the packed matrix
+  std::uint32_t panel;    // units of a panel
+  std::uint32_t strip;    // rows of a strip of hidden states, which kernels take beside each other
+  std::uint32_t directions;
+  std::uint32_t backward;  // bit i: direction i goes from the last time step to the first
+  std::uint32_t clips;
+  f32 clip;
+  std::uint32_t couples;              // LSTM: the forget gate is 1 less the input gate
+  std::uint32_t linear_before_reset;  // GRU
+  std::uint32_t unused;
+  RecurrentActivation activations[kMostDirections][kMostActivations];
+  std::int64_t steps;
+  std::int64_t rows;  // the batch
+  std::int64_t units;
+  RecurrentStrides strides[kRecurrentOperands];  // of `pack`: those of its input at 0, time being the factor's number
+
+  [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
+  // The units of all panels, missing ones included.
+  [[nodiscard]] std::int64_t width() const { return panels() * panel; }
+  // A GRU that multiplies what is left of the hidden state after the reset needs two products, one after another.
+  [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
+  [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }
+};
+
+// The memory that one direction keeps between its time steps, in elements of FLOAT32 from its beginning. Tiles have the
+// rows of a panel's units, one panel after another.
+struct RecurrentMemory {
+  std::int64_t hidden[2];  // strips of hidden states, of the last time step and of the next
+  std::int64_t reset;      // strips of what a reset gate leaves of them
+  std::int64_t state;      // tiles of the hidden state
+  std::int64_t cell;       // tiles
+  std::int64_t update;     // tiles of an update gate
+  std::int64_t biases;     // {biases(), width()}; the last of a GRU's is that of the recurrence
+  std::int64_t peepholes;  // {3, width()}
+  std::int64_t elements;   // of one direction
+};
+
+[[nodiscard]] inline RecurrentMemory memory_of(const RecurrentStep& step) {
+  constexpr std::int64_t kOfLine = 16;
+  RecurrentMemory memory{};
+  const auto take = [&](bool is_wanted, std::int64_t count) {
+    const std::int64_t at = memory.elements;
+    memory.elements += is_wanted ? (count + kOfLine - 1) / kOfLine * kOfLine : 0;
+    return at;
+  };
+  const std::int64_t strips = step.rows * step.units;
+  const std::int64_t tiles = step.rows * step.width();
+  memory.hidden[0] = take(true, strips);
+  memory.hidden[1] = take(true, strips);
+  memory.reset = take(step.has_two_products(), strips);
+  memory.state = take(true, tiles);
+  memory.cell = take(step.kind == RecurrentKind::lstm, tiles);
+  memory.update = take(step.has_two_products(), tiles);
+  memory.biases = take(true, step.biases() * step.width());
+  memory.peepholes = take(step.kind == RecurrentKind::lstm, 3 * step.width());
+  return memory;
+}
+
+}  // namespace anydml
