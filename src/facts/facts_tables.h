@@ -4099,6 +4099,7 @@ inline constexpr Support kMULTIHEAD_ATTENTION1_support[] = {
     {FeatureLevel::v6_3, 14, 4, 5, 0x0006, ""},
 };
 inline constexpr std::string_view kMULTIHEAD_ATTENTION1_constraints[] = {
+    "null: exactly one source each for query, key, value (plain or stacked)",
     "size: as MULTIHEAD_ATTENTION with QueryHeadCount and KeyValueHeadCount (both undocumented)",
     "datatype: the page puts PastSequenceLengthsTensor in the same-datatype group and gives it FLOAT32 FLOAT16",
 };
