@@ -70,6 +70,7 @@ class Expansion {
       count += std::max(1U, static_cast<std::uint32_t>(parts.parts.size()));
     }
     made_ = {.inputs = graph.inputs, .constants = graph.constants, .nodes = {}, .outputs = {}};
+    made_.absent_outputs = graph.absent_outputs;  // parts may be composed themselves
     made_.nodes.reserve(count);
   }
 
