@@ -333,6 +333,15 @@ EXAMPLES: dict[str, Example] = {
         {"CrossChannel": True, "LocalSize": 2, "Alpha": 2, "Beta": 0.5, "Bias": 0}),
     "LP_NORMALIZATION": Example((f32(3, 4, 0, 0).shaped(2, 2),), _single(0.6, 0.8, 0, 0).shaped(2, 2),
                                 {"Axis": 1, "Epsilon": 1e-05, "P": 2}),
+    "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are alike
+        (f32(1, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 3, 1), f32(1, 3, 100).shaped(1, 3, 1), None, None, None, None,
+         i32(2).shaped(1, 1), None, None, None),
+        (f32(2, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 1, 3, 1), f32(1, 3, 100).shaped(1, 1, 3, 1)),
+        {"Scale": 1, "MaskFilterValue": -10000, "HeadCount": 1, "MaskType": "KEY_SEQUENCE_LENGTH"}),
+    "MULTIHEAD_ATTENTION1": Example(  # two heads of queries share the keys and values
+        (f32(0, 1).shaped(1, 1, 2), f32(2, 2).shaped(1, 2, 1), f32(5, 7).shaped(1, 2, 1), *[None] * 9),
+        (f32(6, 6).shaped(1, 1, 2), f32(2, 2).shaped(1, 1, 2, 1), f32(5, 7).shaped(1, 1, 2, 1)),
+        {"Scale": 1, "MaskFilterValue": 0, "QueryHeadCount": 2, "KeyValueHeadCount": 1, "MaskType": "NONE"}),
     "ACTIVATION_HARDMAX": Example((_SQUARE,), f32(0, 1, 0, 0, 0, 1).shaped(2, 3)),
     "ACTIVATION_HARDMAX1": Example((_SQUARE,), f32(0, 1, 0, 1, 0, 1).shaped(2, 3), {"Axes": [0]}),
 }

@@ -56,7 +56,7 @@ TEST(Rules, JudgeEveryConstraint) {
       }
     }
   }
-  EXPECT_EQ(count[facts::Judged::by_expression], 177);
+  EXPECT_EQ(count[facts::Judged::by_expression], 178);
   EXPECT_EQ(count[facts::Judged::by_function], 12);
   EXPECT_EQ(count[facts::Judged::prose], 25);
   EXPECT_EQ(functions,

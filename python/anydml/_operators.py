@@ -20,15 +20,15 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
            "lp_pooling1", "lstm", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling",
            "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
-           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "quantized_linear_average_pooling", "quantized_linear_convolution",
-           "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
-           "resample2", "resample3", "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements",
-           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
-           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
-           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
-           "value_scale_2d"]
+           "mean_variance_normalization1", "mean_variance_normalization2", "multihead_attention",
+           "multihead_attention1", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding", "padding1",
+           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
+           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
+           "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -2797,6 +2797,49 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
                 DiagonalFillEnd=diagonal_fill_end, out=out, dtype=dtype, shape=shape, device=device)
 
 
+def multihead_attention(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
+                        stacked_query_key_value=None, bias=None, mask=None, relative_position_bias=None, past_key=None,
+                        past_value=None, *, scale, mask_filter_value, head_count, mask_type, out=None, dtype=None,
+                        shape=None, device=None):
+    """DirectML's MULTIHEAD_ATTENTION: [+Bias on Q,K,V] -> Q x K^T * Scale -> [+RelativePositionBias] -> [+Mask] ->
+    softmax -> x V.
+
+    Types in DirectML: ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
+    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` and ``past_value`` float16 and
+    float32; ``mask`` int32.
+    ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value`` must have one type.
+    ``scale``: a number.
+    ``mask_filter_value``: a number.
+    ``head_count``: a whole number, 0 or more.
+    ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
+    'BOOLEAN'.
+    The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
+    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or ``past_value``, or ``dtype``.
+    The result ``output_present_key`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
+    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
+    ``past_value``, or ``dtype``; it is optional.
+    The result ``output_present_value`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
+    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
+    ``past_value``, or ``dtype``; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> query = np.float32([[[1], [2]]])
+    >>> key = np.float32([[[3], [3], [5]]])
+    >>> value = np.float32([[[1], [3], [100]]])
+    >>> mask = np.int32([[2]])
+    >>> [one.tolist() for one in anydml.multihead_attention(query, key, value, None, None, None, None, mask, None, None,
+    ...                                                     None, scale=1, mask_filter_value=-10000, head_count=1,
+    ...                                                     mask_type="KEY_SEQUENCE_LENGTH", out=(None, True, True))]
+    [[[[2.0], [2.0]]], [[[[3.0], [3.0], [5.0]]]], [[[[1.0], [3.0], [100.0]]]]]
+    """
+    return _run("MULTIHEAD_ATTENTION",
+                query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias, mask, relative_position_bias, past_key, past_value,
+                Scale=scale, MaskFilterValue=mask_filter_value, HeadCount=head_count, MaskType=mask_type, out=out,
+                dtype=dtype, shape=shape, device=device)
+
+
 def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, p, out=None, shape=None,
                 device=None):
     """DirectML's LP_POOLING1: (X1^P + ... + Xn^P)^(1/P) over the dilated window.
@@ -2964,6 +3007,50 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_m
     return _run("MEAN_VARIANCE_NORMALIZATION2", input, scale, bias, Axes=axes, UseMean=use_mean,
                 UseVariance=use_variance, Epsilon=epsilon, **_given(FusedActivation=fused_activation), out=out,
                 shape=shape, device=device)
+
+
+def multihead_attention1(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
+                         stacked_query_key_value=None, bias=None, mask=None, relative_position_bias=None, past_key=None,
+                         past_value=None, past_sequence_lengths=None, *, scale, mask_filter_value, query_head_count,
+                         key_value_head_count, mask_type, out=None, dtype=None, shape=None, device=None):
+    """DirectML's MULTIHEAD_ATTENTION1.
+
+    Types in DirectML: ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
+    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` and ``past_value`` float16 and
+    float32; ``mask`` int32; ``past_sequence_lengths`` float16, float32 and int32.
+    ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value`` must have one type.
+    ``scale``: a number.
+    ``mask_filter_value``: a number.
+    ``query_head_count``: a whole number, 0 or more.
+    ``key_value_head_count``: a whole number, 0 or more.
+    ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
+    'BOOLEAN'.
+    The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
+    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or ``past_value``, or ``dtype``.
+    The result ``output_present_key`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
+    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
+    ``past_value``, or ``dtype``; it is optional.
+    The result ``output_present_value`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
+    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
+    ``past_value``, or ``dtype``; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> query = np.float32([[[0, 1]]])
+    >>> key = np.float32([[[2], [2]]])
+    >>> value = np.float32([[[5], [7]]])
+    >>> [one.tolist() for one in anydml.multihead_attention1(query, key, value, None, None, None, None, None, None,
+    ...                                                      None, None, None, scale=1, mask_filter_value=0,
+    ...                                                      query_head_count=2, key_value_head_count=1,
+    ...                                                      mask_type="NONE", out=(None, True, True))]
+    [[[[6.0, 6.0]]], [[[[2.0], [2.0]]]], [[[[5.0], [7.0]]]]]
+    """
+    return _run("MULTIHEAD_ATTENTION1",
+                query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias, mask, relative_position_bias, past_key, past_value, past_sequence_lengths,
+                Scale=scale, MaskFilterValue=mask_filter_value, QueryHeadCount=query_head_count,
+                KeyValueHeadCount=key_value_head_count, MaskType=mask_type, out=out, dtype=dtype, shape=shape,
+                device=device)
 
 
 def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,

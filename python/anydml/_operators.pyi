@@ -24,15 +24,15 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "ad
            "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
            "lp_pooling1", "lstm", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling",
            "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multiply", "negate", "nonzero_coordinates",
-           "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus", "quantize_linear",
-           "quantized_linear_add", "quantized_linear_average_pooling", "quantized_linear_convolution",
-           "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad", "resample", "resample1",
-           "resample2", "resample3", "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements",
-           "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1",
-           "softplus", "softsign", "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan",
-           "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d",
-           "value_scale_2d"]
+           "mean_variance_normalization1", "mean_variance_normalization2", "multihead_attention",
+           "multihead_attention1", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding", "padding1",
+           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
+           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
+           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
+           "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink",
+           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
+           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
+           "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -1878,6 +1878,31 @@ def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_
                      device: str | None = None) -> _Out: ...
 
 @overload
+def multihead_attention(query: _NumPys | None = None, key: _NumPys | None = None, value: _NumPys | None = None,
+                        stacked_query_key: _NumPys | None = None, stacked_key_value: _NumPys | None = None,
+                        stacked_query_key_value: _NumPys | None = None, bias: _NumPys | None = None,
+                        mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
+                        past_key: _NumPys | None = None, past_value: _NumPys | None = None, *, scale: _Number,
+                        mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
+                        out: Sequence[_Array | bool | None] | None = None,
+                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
+@overload
+def multihead_attention(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
+                        value: _Library | _Array | float | None = None,
+                        stacked_query_key: _Library | _Array | float | None = None,
+                        stacked_key_value: _Library | _Array | float | None = None,
+                        stacked_query_key_value: _Library | _Array | float | None = None,
+                        bias: _Library | _Array | float | None = None, mask: _Library | _Array | float | None = None,
+                        relative_position_bias: _Library | _Array | float | None = None,
+                        past_key: _Library | _Array | float | None = None,
+                        past_value: _Library | _Array | float | None = None, *, scale: _Number,
+                        mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
+                        out: Sequence[_Library | bool | None] | None = None,
+                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
+
+@overload
 def lp_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                 dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
@@ -2041,6 +2066,34 @@ def mean_variance_normalization2(input: _Operand, /, scale: _Operand | None = No
                                  axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
                                  fused_activation: Operator | None = None, out: _Out, shape: None = None,
                                  device: str | None = None) -> _Out: ...
+
+@overload
+def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = None, value: _NumPys | None = None,
+                         stacked_query_key: _NumPys | None = None, stacked_key_value: _NumPys | None = None,
+                         stacked_query_key_value: _NumPys | None = None, bias: _NumPys | None = None,
+                         mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
+                         past_key: _NumPys | None = None, past_value: _NumPys | None = None,
+                         past_sequence_lengths: _NumPys | None = None, *, scale: _Number, mask_filter_value: _Number,
+                         query_head_count: SupportsIndex, key_value_head_count: SupportsIndex,
+                         mask_type: str | SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
+                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
+@overload
+def multihead_attention1(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
+                         value: _Library | _Array | float | None = None,
+                         stacked_query_key: _Library | _Array | float | None = None,
+                         stacked_key_value: _Library | _Array | float | None = None,
+                         stacked_query_key_value: _Library | _Array | float | None = None,
+                         bias: _Library | _Array | float | None = None, mask: _Library | _Array | float | None = None,
+                         relative_position_bias: _Library | _Array | float | None = None,
+                         past_key: _Library | _Array | float | None = None,
+                         past_value: _Library | _Array | float | None = None,
+                         past_sequence_lengths: _Library | _Array | float | None = None, *, scale: _Number,
+                         mask_filter_value: _Number, query_head_count: SupportsIndex,
+                         key_value_head_count: SupportsIndex, mask_type: str | SupportsIndex,
+                         out: Sequence[_Library | bool | None] | None = None,
+                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
 def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,

@@ -349,7 +349,8 @@ class Reader {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(given, [name](const anydml_attribute& one) { return one.name == name; });
     };
-    const bool takes = find_field(op_, "Scale").has_value();
+    const bool takes = std::ranges::any_of(
+        op_.fields, [](const facts::Field& field) { return field.type == facts::FieldType::scale_bias; });
     if (takes && has("Scale") != has("Bias")) {
       return wrong(op_, format_text("attribute {} is missing; expected Scale and Bias together",
                                     has("Scale") ? "Bias" : "Scale"));

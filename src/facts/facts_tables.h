@@ -4079,7 +4079,7 @@ inline constexpr Field kMULTIHEAD_ATTENTION1_fields[] = {
     {"MaskType", "DML_MULTIHEAD_ATTENTION_MASK_TYPE", FieldType::enumeration, FieldKind::attribute, 136, 4, FeatureLevel::v1_0, -1},
 };
 inline constexpr SameGroup kMULTIHEAD_ATTENTION1_same[] = {
-    {Same::datatype, 0x7f7f},
+    {Same::datatype, 0x777f},
 };
 inline constexpr Support kMULTIHEAD_ATTENTION1_support[] = {
     {FeatureLevel::v6_3, 0, 3, 5, 0x0006, ""},
@@ -4093,12 +4093,13 @@ inline constexpr Support kMULTIHEAD_ATTENTION1_support[] = {
     {FeatureLevel::v6_3, 8, 4, 5, 0x0006, ""},
     {FeatureLevel::v6_3, 9, 4, 5, 0x0006, ""},
     {FeatureLevel::v6_3, 10, 4, 5, 0x0006, ""},
-    {FeatureLevel::v6_3, 11, 1, 5, 0x0006, ""},
+    {FeatureLevel::v6_3, 11, 1, 5, 0x0046, ""},
     {FeatureLevel::v6_3, 12, 3, 5, 0x0006, ""},
     {FeatureLevel::v6_3, 13, 4, 5, 0x0006, ""},
     {FeatureLevel::v6_3, 14, 4, 5, 0x0006, ""},
 };
 inline constexpr std::string_view kMULTIHEAD_ATTENTION1_constraints[] = {
+    "null: exactly one source each for query, key, value (plain or stacked)",
     "size: as MULTIHEAD_ATTENTION with QueryHeadCount and KeyValueHeadCount (both undocumented)",
     "datatype: the page puts PastSequenceLengthsTensor in the same-datatype group and gives it FLOAT32 FLOAT16",
 };

@@ -169,6 +169,10 @@ CASES = {
     "LOCAL_RESPONSE_NORMALIZATION": ((X.reshape(1, 2, 1, 2),), {"cross_channel": True, "local_size": 3, "alpha": 0.1,
                                                                 "beta": 0.75, "bias": 1.0}, {}),
     "LP_NORMALIZATION": ((X.reshape(2, 2),), {"axis": 1, "epsilon": 1e-5, "p": 2}, {}),
+    "MULTIHEAD_ATTENTION": ((X.reshape(1, 2, 2), Y.reshape(1, 2, 2), X.reshape(1, 2, 2)), {
+        "scale": 0.5, "mask_filter_value": -10000, "head_count": 2, "mask_type": "none"}, {}),
+    "MULTIHEAD_ATTENTION1": ((X.reshape(1, 2, 2), Y[:2].reshape(1, 2, 1), X[:2].reshape(1, 2, 1)), {
+        "scale": 0.5, "mask_filter_value": 0, "query_head_count": 2, "key_value_head_count": 1, "mask_type": "none"}, {}),
     **{f"ACTIVATION_{name}{axes}": ((X.reshape(2, 2),), {"axes": [0]} if axes else {}, {})
        for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for axes in ("", "1")},
 }

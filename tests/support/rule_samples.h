@@ -219,8 +219,13 @@ inline constexpr std::string_view kRightOperators[] = {
     "PastKeyTensor=f32[1,2,1,5,4] PastValueTensor=f32[1,2,1,5,4] OutputTensor=f32[1,2,3,8] "
     "OutputPresentKeyTensor=f32[1,2,1,9,4] OutputPresentValueTensor=f32[1,2,1,9,4] QueryHeadCount=2 "
     "KeyValueHeadCount=1",
-    "MULTIHEAD_ATTENTION1 StackedQueryKeyTensor=f32[2,3,2,2,4] StackedKeyValueTensor=f32[2,5,2,2,4] "
-    "StackedQueryKeyValueTensor=f32[2,3,2,3,4] OutputTensor=f32[2,3,8] QueryHeadCount=2 KeyValueHeadCount=2",
+    "MULTIHEAD_ATTENTION1 StackedQueryKeyTensor=f32[2,3,2,2,4] ValueTensor=f32[2,3,8] OutputTensor=f32[2,3,8] "
+    "QueryHeadCount=2 KeyValueHeadCount=2",
+    "MULTIHEAD_ATTENTION1 QueryTensor=f32[2,3,16] StackedKeyValueTensor=f32[2,5,2,2,4] "
+    "PastSequenceLengthsTensor=i32[1,2] OutputTensor=f32[2,3,16] OutputPresentKeyTensor=f32[2,2,5,4] "
+    "OutputPresentValueTensor=f32[2,2,5,4] QueryHeadCount=4 KeyValueHeadCount=2",
+    "MULTIHEAD_ATTENTION1 StackedQueryKeyValueTensor=f32[2,3,2,3,4] OutputTensor=f32[2,3,8] "
+    "OutputPresentKeyTensor=f32[2,2,3,4] OutputPresentValueTensor=f32[2,2,3,4] QueryHeadCount=2 KeyValueHeadCount=2",
     "FOLD InputTensor=f32[1,9,4] OutputTensor=f32[1,1,4,4] WindowSizes=[3,3] Strides=[1,1] Dilations=[1,1] "
     "StartPadding=[0,0] EndPadding=[0,0]",
     "FOLD InputTensor=f32[2,64,1] OutputTensor=f32[2,1,2,2,2,2,2,2] WindowSizes=[2,2,2,2,2,2] Strides=[1,1,1,1,1,1] "

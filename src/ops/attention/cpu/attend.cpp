@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// The core of attention. A piece is some queries of one head. Scores are computed transposed, with keys as the rows of
+// a product and queries as its columns: then they lie as the kernels take the columns of a second product, whose rows
+// are the columns of the values, and nothing is packed between the two. Scores stay in the second-level cache for as
+// long as they are needed, and never more of them than those of a piece.
+//
+// Few queries, and machines without vectors, go query by query, and keys and values are read from where they are.
+#include "ops/attention/cpu/attend.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/float_bits.h"
+#include "ops/attention/cpu/scores.h"
+#include "ops/attention/scalar/masks.h"
+#include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/pack.h"
+#include "ops/product/cpu/tile.h"
+#include "ops/product/cpu/vector_kernels.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kMostScores = 96 << 10;  // elements of a piece, in the second-level cache
+constexpr std::int64_t kMostPanels = 4;         // of queries, in a piece
+constexpr std::int64_t kKeyElements = 6 << 10;  // of keys that meet all panels while they are in the first-level cache
+constexpr std::size_t kQ = 0;
+constexpr std::size_t kK = 1;
+constexpr std::size_t kV = 2;
+constexpr std::size_t kFirstMask = 3;
+constexpr std::size_t kOutput = 6;
+
+f32 load(const std::byte* from, DataType type) {
+  return type == DataType::FLOAT16 ? widen(load_at<f16>(from)) : load_at<f32>(from);
+}
+
+// Panels that lie in memory as kernels take them.
+struct PackedColumns {
+  const f32* first;
+  std::int64_t width;
+
+  void begin(std::int64_t, std::int64_t) {}
+  [[nodiscard]] Panel panel(std::int64_t, std::int64_t block, std::int64_t) const {
+    return {.first = first + block * width, .step = width};
+  }
+};
+
+// What a thread needs, in elements of FLOAT32. All begin at a multiple of 64 bytes.
+struct Buffers {
+  std::int64_t scores;
+  std::int64_t queries;
+  std::int64_t outputs;
+  std::int64_t room;
+
+  [[nodiscard]] static std::int64_t rounded(std::int64_t count) { return (count + 15) / 16 * 16; }
+  Buffers(const AttentionStep& step, const Scores& of, std::int64_t beside, std::int64_t panels)
+      : scores(rounded(of.elements()) * panels),
+        queries(rounded(step.depth * beside) * panels),
+        outputs(rounded(step.width * beside) * panels),
+        room(rounded(of.room())) {}
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(scores + queries + outputs + room) * sizeof(f32);
+  }
+};
+
+class Attention final : public cpu::Prepared {
+ public:
+  Attention(const AttentionStep& step, const ProductKernels* products, const VectorKernels* vectors,
+            const ScoreKernels& kernels, DataType key_type, std::int64_t beside, std::int64_t panels,
+            cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads * parts_of(step.queries, beside * panels)), 1,
+                 Buffers(step, Scores(step, beside, products, vectors, kernels), beside, panels).bytes()),
+        step_(step),
+        scores_(step, beside, products, vectors, kernels),
+        buffers_(step, scores_, beside, panels),
+        products_(products),
+        vectors_(vectors),
+        kernels_(kernels),
+        key_type_(key_type),
+        beside_(beside),
+        panels_(panels),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t of_head = parts_of(step_.queries, beside_ * panels_);
+    const auto number = static_cast<std::int64_t>(piece.number);
+    const std::int64_t head = number / of_head;
+    QueryPlace place{.batch = head / step_.heads,
+                     .head = head % step_.heads,
+                     .first = number % of_head * beside_ * panels_,
+                     .count = beside_ * panels_};
+    place.count = std::min(place.count, step_.queries - place.first);
+    auto* const scratch = reinterpret_cast<f32*>(piece.scratch);
+    if (step_.is_packed != 0) {
+      run_panels(place, operands, scratch);
+    } else {
+      run_query(place, operands, scratch);
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%lld queries at a time, %s, %s kernel", static_cast<long long>(beside_ * panels_),
+                  step_.is_packed != 0 ? "packed" : "not packed", cpu::target_name(target_));
+  }
+
+ private:
+  [[nodiscard]] static Masks masks(std::byte* const* operands) {
+    return {.bias = operands[kFirstMask], .mask = operands[kFirstMask + 1], .lengths = operands[kFirstMask + 2]};
+  }
+
+  [[nodiscard]] QueryPlace panel_of(const QueryPlace& place, std::int64_t panel) const {
+    QueryPlace own = place;
+    own.first += panel * beside_;
+    own.count = std::min(beside_, place.count - panel * beside_);
+    return own;
+  }
+
+  void run_panels(const QueryPlace& place, std::byte* const* operands, f32* scratch) const {
+    f32* const scores = scratch;
+    f32* const queries = scores + buffers_.scores;
+    f32* const outputs = queries + buffers_.queries;
+    f32* const room = outputs + buffers_.outputs;
+    const std::int64_t scores_step = buffers_.scores / panels_;
+    const std::int64_t queries_step = buffers_.queries / panels_;
+    const std::int64_t outputs_step = buffers_.outputs / panels_;
+    const std::int64_t panels = parts_of(place.count, beside_);
+    const std::int64_t shared =
+        place.batch * (step_.heads / step_.group) + place.head / step_.group;  // the number of keys and values
+    for (std::int64_t i = 0; i < panels; ++i) {
+      pack_queries(panel_of(place, i), operands[kQ], queries + i * queries_step);
+    }
+    const auto* const keys = reinterpret_cast<const f32*>(operands[kK]) + shared * step_.keys * step_.depth;
+    const std::int64_t at_once =
+        std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
+        products_->strip;
+    for (std::int64_t key = 0; key < step_.keys; key += at_once) {
+      const std::int64_t count = std::min(at_once, step_.keys - key);
+      for (std::int64_t i = 0; i < panels; ++i) {
+        multiply(keys + key * step_.depth, count, step_.depth, queries + i * queries_step, panel_of(place, i).count,
+                 scores + i * scores_step + key * beside_);
+      }
+    }
+    const auto* const values = reinterpret_cast<const f32*>(operands[kV]) + shared * step_.keys * step_.width;
+    for (std::int64_t i = 0; i < panels; ++i) {
+      const QueryPlace own = panel_of(place, i);
+      alignas(64) f32 totals[kScorePeriod];
+      scores_.raise(own, masks(operands), scores + i * scores_step, room, totals);
+      f32* const made = outputs + i * outputs_step;
+      multiply(values, step_.width, step_.keys, scores + i * scores_step, own.count, made);
+      kernels_.divide(made, step_.width * beside_, totals);
+      store(own, made, operands[kOutput], room);
+    }
+  }
+
+  // The products of packed rows with the columns of a panel, row by row.
+  void multiply(const f32* rows, std::int64_t count, std::int64_t depth, const f32* columns, std::int64_t of_columns,
+                f32* totals) const {
+    if (depth == 0) {
+      std::fill_n(totals, count * beside_, 0.0F);
+      return;
+    }
+    PackedStrips a{.first = rows, .depth = depth};
+    PackedColumns b{.first = columns, .width = beside_};
+    anydml::add_products(*products_, depth, a, b,
+                         {.first = totals, .row_step = beside_, .rows = count, .columns = of_columns});
+  }
+
+  void pack_queries(const QueryPlace& place, const std::byte* from, f32* to) const {
+    const std::byte* const start = from + step_.q.at(place.batch, place.head, place.first, 0);
+    if (step_.type == DataType::FLOAT16) {
+      pack_halves(products_, vectors_, start, step_.q.column, step_.q.row, step_.depth, place.count, beside_, to);
+    } else {
+      pack_panel(products_, start, step_.q.column, step_.q.row, step_.depth, place.count, beside_, to);
+    }
+  }
+
+  // From columns to rows.
+  void store(const QueryPlace& place, const f32* columns, std::byte* output, f32* room) const {
+    const std::int64_t together = buffers_.room;  // elements
+    for (std::int64_t query = 0; query < place.count; ++query) {
+      std::byte* const to = output + step_.output.at(place.batch, place.head, place.first + query, 0);
+      for (std::int64_t first = 0; first < step_.width; first += together) {
+        const std::int64_t count = std::min(together, step_.width - first);
+        for (std::int64_t i = 0; i < count; ++i) {
+          room[i] = columns[(first + i) * beside_ + query];
+        }
+        store_row(room, count, to + first * step_.output.column);
+      }
+    }
+  }
+
+  void store_row(const f32* row, std::int64_t count, std::byte* to) const {
+    const std::int64_t stride = step_.output.column;
+    if (step_.type == DataType::FLOAT32) {
+      if (stride == sizeof(f32)) {
+        std::memcpy(to, row, static_cast<std::size_t>(count) * sizeof(f32));
+        return;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::memcpy(to + i * stride, row + i, sizeof(f32));
+      }
+    } else if (stride == sizeof(f16)) {
+      kernels_.narrow(row, count, to);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const f16 value = narrow<f16>(row[i]);
+        std::memcpy(to + i * stride, &value, sizeof(value));
+      }
+    }
+  }
+
+  // One query.
+  void run_query(const QueryPlace& place, std::byte* const* operands, f32* scratch) const {
+    f32* const scores = scratch;
+    f32* const query = scores + buffers_.scores;
+    f32* const made = query + buffers_.queries;
+    f32* const room = made + buffers_.outputs;
+    const std::byte* const q = operands[kQ] + step_.q.at(place.batch, place.head, place.first, 0);
+    for (std::int64_t i = 0; i < step_.depth; ++i) {
+      query[i] = load(q + i * step_.q.column, step_.type);
+    }
+    const std::int64_t shared = place.head / step_.group;
+    const std::byte* const keys = operands[kK] + step_.k.at(place.batch, shared, 0, 0);
+    const std::byte* const values = operands[kV] + step_.v.at(place.batch, shared, 0, 0);
+    const RowKernels* const rows = vectors_ == nullptr               ? nullptr
+                                   : step_.type == DataType::FLOAT16 ? &vectors_->halves
+                                                                     : &vectors_->singles;
+    const auto bytes = static_cast<std::int64_t>(element_size(key_type_));
+    if (rows != nullptr && step_.depth != 0 && (step_.k.column == bytes || step_.depth == 1)) {
+      rows->across(query, keys, step_.k.row, step_.depth, step_.keys, scores);
+    } else {
+      for (std::int64_t key = 0; key < step_.keys; ++key) {
+        scores[key] = sum_of_products(
+            step_.depth, [&](std::int64_t k) { return query[k]; },
+            [&](std::int64_t k) { return load(keys + key * step_.k.row + k * step_.k.column, key_type_); });
+      }
+    }
+    alignas(64) f32 totals[kScorePeriod];
+    std::fill(scores + step_.keys, scores + buffers_.scores, 0.0F);
+    scores_.raise(place, masks(operands), scores, room, totals);
+    if (rows != nullptr && (step_.v.column == bytes || step_.width == 1)) {
+      rows->along(scores, values, step_.v.row, step_.keys, step_.width, made);
+    } else {
+      for (std::int64_t column = 0; column < step_.width; ++column) {
+        made[column] = sum_of_products(
+            step_.keys, [&](std::int64_t k) { return scores[k]; },
+            [&](std::int64_t k) { return load(values + k * step_.v.row + column * step_.v.column, key_type_); });
+      }
+    }
+    for (std::int64_t i = step_.width; i < buffers_.outputs; ++i) {
+      made[i] = 0.0F;
+    }
+    kernels_.divide(made, buffers_.outputs, totals);
+    store_row(made, step_.width, operands[kOutput] + step_.output.at(place.batch, place.head, place.first, 0));
+  }
+
+  AttentionStep step_;
+  Scores scores_;
+  Buffers buffers_;
+  const ProductKernels* products_;
+  const VectorKernels* vectors_;
+  ScoreKernels kernels_;
+  DataType key_type_;  // of keys and values that are not packed
+  std::int64_t beside_;
+  std::int64_t panels_;
+  cpu::Target target_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_attend(const AttentionStep& step, const cpu::Machine& machine) {
+  const ProductKernels* const products = product_kernels(machine.target);
+  const ScoreKernels* const vector_scores = vector_score_kernels(machine.target);
+  const ScoreKernels& scores = vector_scores != nullptr ? *vector_scores : *generic_score_kernels();
+  const VectorKernels* const vectors = products != nullptr ? vector_kernels(machine.target) : nullptr;
+  if (step.is_packed == 0) {
+    return std::make_unique<Attention>(step, products, vectors, scores, step.type, 1, 1, machine.target);
+  }
+  if (products == nullptr) {  // strips of one row, which are plain matrices
+    AttentionStep plain = step;
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
+    const std::int64_t of_keys = step.keys * step.depth * kBytes;
+    const std::int64_t of_values = step.keys * step.width * kBytes;
+    const std::int64_t heads = step.heads / step.group;
+    plain.is_packed = 0;
+    plain.k = {.batch = heads * of_keys, .head = of_keys, .row = step.depth * kBytes, .column = kBytes};
+    plain.v = {.batch = heads * of_values, .head = of_values, .row = kBytes, .column = step.keys * kBytes};
+    return std::make_unique<Attention>(plain, products, vectors, scores, DataType::FLOAT32, 1, 1, machine.target);
+  }
+  const std::int64_t beside = products->panel;
+  std::int64_t panels = std::clamp<std::int64_t>(kMostScores / (beside * step.keys), 1, kMostPanels);
+  const auto pieces = [&] { return step.batches * step.heads * parts_of(step.queries, beside * panels); };
+  while (panels > 1 && (pieces() < 4 * std::int64_t{machine.threads} || beside * (panels - 1) >= step.queries)) {
+    --panels;
+  }
+  return std::make_unique<Attention>(step, products, vectors, scores, step.type, beside, panels, machine.target);
+}
+
+}  // namespace anydml

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// The steps of attention on the CPU, but for the core itself (attend.cpp).
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/attention/cpu/attend.h"
+#include "ops/attention/cpu/scores.h"
+#include "ops/attention/scalar/masks.h"
+#include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/pack.h"
+#include "ops/product/cpu/vector_kernels.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+
+std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
+
+// One row where the definition computes: the strips are a plain matrix then.
+std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
+
+// Strips of rows, some of them in a piece.
+class PackRun final : public cpu::Prepared {
+ public:
+  PackRun(const AttentionStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t strips)
+      : Prepared(
+            static_cast<std::uint64_t>(parts(step.batches * step.heads * parts(step.rows, strip_of(kernels)), strips))),
+        step_(step),
+        kernels_(kernels),
+        vectors_(vectors),
+        strips_(strips) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t of_head = parts(step_.rows, strip_of(kernels_));
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;
+    const std::int64_t end = std::min(first + strips_, step_.batches * step_.heads * of_head);
+    for (std::int64_t number = first; number < end; ++number) {
+      const std::int64_t head = number / of_head;
+      const std::int64_t row = number % of_head * strip_of(kernels_);
+      const std::int64_t rows = std::min(strip_of(kernels_), step_.rows - row);
+      const std::byte* const from = operands[0] + step_.k.at(head / step_.heads, head % step_.heads, row, 0);
+      f32* const to = reinterpret_cast<f32*>(operands[1]) + (head * step_.rows + row) * step_.depth;
+      if (step_.type == DataType::FLOAT16) {
+        pack_halves(kernels_, vectors_, from, step_.k.column, step_.k.row, step_.depth, rows, rows, to);
+      } else {
+        pack_panel(kernels_, from, step_.k.column, step_.k.row, step_.depth, rows, rows, to);
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "strips of %lld rows", static_cast<long long>(strip_of(kernels_)));
+  }
+
+ private:
+  AttentionStep step_;
+  const ProductKernels* kernels_;
+  const VectorKernels* vectors_;
+  std::int64_t strips_;
+};
+
+// A piece is a head.
+class AppendRun final : public cpu::Prepared {
+ public:
+  explicit AppendRun(const AttentionStep& step)
+      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads)), step_(step) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t batch = static_cast<std::int64_t>(piece.number) / step_.heads;
+    const std::int64_t head = static_cast<std::int64_t>(piece.number) % step_.heads;
+    const std::int64_t past = past_length(step_, operands[2], batch);
+    for (std::int64_t row = 0; row < step_.rows; ++row) {
+      std::byte* const to = operands[3] + step_.output.at(batch, head, row, 0);
+      if (row < past) {
+        copy(operands[0] + step_.q.at(batch, head, row, 0), step_.q.column, to);
+      } else if (row - past < step_.new_keys) {
+        copy(operands[1] + step_.k.at(batch, head, row - past, 0), step_.k.column, to);
+      } else {
+        constexpr std::byte kZero[sizeof(f32)] = {};
+        copy(kZero, 0, to);
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "rows of %lld elements", static_cast<long long>(step_.width));
+  }
+
+ private:
+  void copy(const std::byte* from, std::int64_t from_stride, std::byte* to) const {
+    const std::size_t bytes = element_size(step_.type);
+    if (from_stride == static_cast<std::int64_t>(bytes) && step_.output.column == from_stride) {
+      std::memcpy(to, from, static_cast<std::size_t>(step_.width) * bytes);
+      return;
+    }
+    for (std::int64_t i = 0; i < step_.width; ++i) {
+      std::memcpy(to + i * step_.output.column, from + i * from_stride, bytes);
+    }
+  }
+
+  AttentionStep step_;
+};
+
+// A piece is a row of scores. GPUs have such steps; here they are for tests.
+class RowsRun final : public cpu::Prepared {
+ public:
+  RowsRun(const AttentionStep& step, const Scores& scores)
+      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads * step.rows), 1,
+                 static_cast<std::size_t>(scores.elements() + scores.room()) * sizeof(f32)),
+        step_(step),
+        scores_(scores) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto number = static_cast<std::int64_t>(piece.number);
+    const std::int64_t head = number / step_.rows;
+    const QueryPlace place{.batch = head / step_.heads,
+                           .head = head % step_.heads,
+                           .first = step_.first + number % step_.rows,
+                           .count = 1};
+    auto* const own = reinterpret_cast<f32*>(piece.scratch);
+    const auto bytes = static_cast<std::size_t>(step_.keys) * sizeof(f32);
+    std::memcpy(own, operands[0] + piece.number * bytes, bytes);
+    std::fill(own + step_.keys, own + scores_.elements(), 0.0F);
+    alignas(64) f32 totals[kScorePeriod];
+    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own,
+                  own + scores_.elements(), totals);
+    std::memcpy(operands[4] + piece.number * bytes, own, bytes);
+    std::memcpy(operands[5] + piece.number * sizeof(f32), totals, sizeof(f32));
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override { std::snprintf(text, capacity, "rows"); }
+
+ private:
+  AttentionStep step_;
+  Scores scores_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  AttentionStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const ProductKernels* const products = product_kernels(machine.target);
+  const VectorKernels* const vectors = products != nullptr ? vector_kernels(machine.target) : nullptr;
+  switch (step.kind) {
+    case AttentionKind::attend:
+      return prepare_attend(step, machine);
+    case AttentionKind::append:
+      return std::make_unique<AppendRun>(step);
+    case AttentionKind::pack: {
+      const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
+      return std::make_unique<PackRun>(step, products, vectors, std::max<std::int64_t>(1, kLeastOfPiece / elements));
+    }
+    case AttentionKind::rows:
+      break;
+  }
+  return std::make_unique<RowsRun>(step, Scores(step, 1, products, vectors, *generic_score_kernels()));
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family attention_family;
+const Family attention_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

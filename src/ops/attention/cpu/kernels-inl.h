@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
+// has widen_halves and narrow_halves already.
+
+#define ANYDML_FLATTEN __attribute__((flatten, noinline))
+
+ANYDML_FLATTEN void scale(f32* scores, std::int64_t count, f32 factor) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    for (std::int64_t i = first; i < first + kScoresTogether; ++i) {
+      scores[i] *= factor;
+    }
+  }
+}
+
+ANYDML_FLATTEN void add(f32* __restrict scores, std::int64_t count, const f32* __restrict others) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    for (std::int64_t i = first; i < first + kScoresTogether; ++i) {
+      scores[i] += others[i];
+    }
+  }
+}
+
+ANYDML_FLATTEN void add_one(f32* scores, std::int64_t count, f32 other) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    for (std::int64_t i = first; i < first + kScoresTogether; ++i) {
+      scores[i] += other;
+    }
+  }
+}
+
+ANYDML_FLATTEN void add_where(f32* __restrict scores, std::int64_t count, const i32* __restrict mask,
+                              f32 other) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    for (std::int64_t i = first; i < first + kScoresTogether; ++i) {
+      const f32 added = scores[i] + other;
+      scores[i] = mask[i] == 0 ? added : scores[i];
+    }
+  }
+}
+
+ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
+  std::int64_t first = 0;
+  for (; first + kScorePeriod <= count; first += kScorePeriod) {
+    for (std::int64_t i = 0; i < kScorePeriod; ++i) {
+      greatest[i] = greater_score(greatest[i], scores[first + i]);
+    }
+  }
+  for (std::int64_t i = 0; first + i < count; ++i) {
+    greatest[i] = greater_score(greatest[i], scores[first + i]);
+  }
+}
+
+ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, const f32* __restrict greatest) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    const f32* const of_these = greatest + first % kScorePeriod;
+    for (std::int64_t i = 0; i < kScoresTogether; ++i) {
+      scores[first + i] = power_of_score(scores[first + i] - of_these[i]);
+    }
+  }
+}
+
+ANYDML_FLATTEN void add_lanes(f32* __restrict sums, const f32* __restrict powers, std::int64_t count) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    sums[i] += powers[i];
+  }
+}
+
+ANYDML_FLATTEN void divide(f32* __restrict values, std::int64_t count, const f32* __restrict divisors) noexcept {
+  for (std::int64_t first = 0; first < count; first += kScoresTogether) {
+    const f32* const of_these = divisors + first % kScorePeriod;
+    for (std::int64_t i = 0; i < kScoresTogether; ++i) {
+      values[first + i] = values[first + i] / of_these[i];
+    }
+  }
+}
+
+void narrow_row(const f32* from, std::int64_t count, std::byte* to) noexcept { narrow_halves(from, count, to); }
+void widen_row(const std::byte* from, std::int64_t count, f32* to) noexcept { widen_halves(from, count, to); }
+
+constexpr ScoreKernels kScoreKernels = {.scale = scale,
+                                        .add = add,
+                                        .add_one = add_one,
+                                        .add_where = add_where,
+                                        .find_greatest = find_greatest,
+                                        .raise = raise,
+                                        .add_lanes = add_lanes,
+                                        .divide = divide,
+                                        .narrow = narrow_row,
+                                        .widen = widen_row};
+
+#undef ANYDML_FLATTEN

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What happens to scores between the two products, by target. The scores of some queries lie beside each other: those
+// of one key for all of these queries, then those of the next. There are 1, 16 or 32 such queries, so that numbers for
+// each of them repeat in kPeriod elements. All counts are multiples of kScoresTogether, and what comes after the last
+// score is written too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/target.h"
+#include "base/element.h"
+
+namespace anydml {
+
+inline constexpr std::int64_t kScorePeriod = 64;
+inline constexpr std::int64_t kScoresTogether = 16;
+
+struct ScoreKernels {
+  void (*scale)(f32* scores, std::int64_t count, f32 factor) noexcept;
+  void (*add)(f32* scores, std::int64_t count, const f32* others) noexcept;
+  void (*add_one)(f32* scores, std::int64_t count, f32 other) noexcept;
+  // Where a mask, whose elements are INT32, is 0.
+  void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
+  // greatest[i] becomes the greater of itself and the scores i, i + kScorePeriod, and so on.
+  void (*find_greatest)(const f32* scores, std::int64_t count, f32* greatest) noexcept;
+  // EXP(score - greatest[i modulo kScorePeriod]) in place of each score.
+  void (*raise)(f32* scores, std::int64_t count, const f32* greatest) noexcept;
+  // sums[i] += powers[i]; the counts need not be multiples here.
+  void (*add_lanes)(f32* sums, const f32* powers, std::int64_t count) noexcept;
+  // values[i] /= divisors[i modulo kScorePeriod]
+  void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;
+  void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;  // to FLOAT16
+  void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
+};
+
+[[nodiscard]] const ScoreKernels* vector_score_kernels(cpu::Target target);  // null: none for this target
+[[nodiscard]] const ScoreKernels* generic_score_kernels();
+
+}  // namespace anydml

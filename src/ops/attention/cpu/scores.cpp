@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "ops/attention/cpu/scores.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/attention/scalar/masks.h"
+#include "ops/attention/scalar/scores.h"
+#include "ops/product/cpu/pack.h"
+#include "ops/scalar/fold_order.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kBlockElements = 1024;  // in the first-level cache, with others of as many
+
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+// The numbers of `beside` queries from those of a period.
+template <class Combine>
+void fold_period(f32* period, std::int64_t beside, Combine combine) {
+  for (std::int64_t half = kScorePeriod / 2; half >= beside; half /= 2) {
+    for (std::int64_t i = 0; i < half; ++i) {
+      period[i] = combine(period[i], period[i + half]);
+    }
+  }
+}
+
+void repeat(f32* period, std::int64_t beside) {
+  for (std::int64_t i = beside; i < kScorePeriod; ++i) {
+    period[i] = period[i - beside];
+  }
+}
+
+}  // namespace
+
+std::int64_t Scores::block() const { return std::max(kReduceLanes, kBlockElements / beside_); }
+
+std::int64_t Scores::elements() const { return rounded_up(step_.keys * beside_, kScoresTogether); }
+
+std::int64_t Scores::room() const { return kReduceLanes * beside_ + block() * beside_; }
+
+void Scores::gather(const QueryPlace& place, const HeadStrides& strides, const std::byte* from, DataType type,
+                    std::int64_t first, std::int64_t count, f32* to) const {
+  const std::byte* const start = from + strides.at(place.batch, place.head, place.first, first);
+  if (type == DataType::FLOAT16) {
+    pack_halves(products_, vectors_, start, strides.column, strides.row, count, place.count, beside_, to);
+  } else {
+    pack_panel(products_, start, strides.column, strides.row, count, place.count, beside_, to);
+  }
+}
+
+void Scores::add_filter(const QueryPlace& place, const std::byte* mask, std::int64_t first, std::int64_t count,
+                        f32* scores, f32* room) const {
+  const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
+  if (step_.mask_kind == MaskKind::boolean) {
+    gather(place, step_.mask, mask, DataType::INT32, first, count, room);
+    kernels_.add_where(scores, elements, reinterpret_cast<const i32*>(room), step_.filter);
+    return;
+  }
+  if (step_.mask_kind == MaskKind::key_query_starts) {
+    for (std::int64_t query = 0; query < place.count; ++query) {
+      const KeyRange range = unmasked_keys(step_, mask, place.batch, place.first + query);
+      for (std::int64_t key = first; key < first + count; ++key) {
+        if (key < range.first || key >= range.end) {
+          scores[(key - first) * beside_ + query] += step_.filter;
+        }
+      }
+    }
+    return;
+  }
+  // The same keys for all queries.
+  const KeyRange range = unmasked_keys(step_, mask, place.batch, place.first);
+  const std::int64_t before = std::clamp<std::int64_t>(range.first - first, 0, count) * beside_;
+  const std::int64_t after = std::clamp<std::int64_t>(range.end - first, 0, count) * beside_;
+  const auto add = [&](std::int64_t from, std::int64_t end) {
+    for (; from < end && from % kScoresTogether != 0; ++from) {
+      scores[from] += step_.filter;
+    }
+    const std::int64_t whole = end == count * beside_ ? rounded_up(end, kScoresTogether) : end;
+    const std::int64_t vectors = std::max<std::int64_t>(0, (whole - from) / kScoresTogether * kScoresTogether);
+    kernels_.add_one(scores + from, vectors, step_.filter);
+    for (from += vectors; from < end; ++from) {
+      scores[from] += step_.filter;
+    }
+  };
+  add(0, before);
+  add(std::max(before, after), count * beside_);
+}
+
+void Scores::hide(const QueryPlace& place, const std::byte* lengths, std::int64_t first, std::int64_t count,
+                  f32* scores) const {
+  const std::int64_t past = past_length(step_, lengths, place.batch);
+  for (std::int64_t query = 0; query < place.count; ++query) {
+    const std::int64_t end = seen_keys(step_, past, place.first + query);
+    for (std::int64_t key = std::max(first, end); key < first + count; ++key) {
+      scores[(key - first) * beside_ + query] = kLeastScore;
+    }
+  }
+}
+
+void Scores::set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
+                 f32* room) const {
+  const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
+  if (step_.kind == AttentionKind::attend) {
+    kernels_.scale(scores, elements, step_.scale);
+  }
+  if (masks.bias != nullptr) {
+    gather(place, step_.bias, masks.bias, step_.type, first, count, room);
+    kernels_.add(scores, elements, room);
+  }
+  if (masks.mask != nullptr) {
+    add_filter(place, masks.mask, first, count, scores, room);
+  }
+  if (masks.lengths != nullptr) {
+    hide(place, masks.lengths, first, count, scores);
+  }
+}
+
+void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* room, f32* totals) const noexcept {
+  f32* const lanes = room;
+  f32* const others = room + kReduceLanes * beside_;
+  alignas(64) f32 greatest[kScorePeriod];
+  std::fill_n(greatest, kScorePeriod, kLeastScore);
+  for (std::int64_t first = 0; first < step_.keys; first += block()) {
+    const std::int64_t count = std::min(block(), step_.keys - first);
+    set(place, masks, first, count, scores + first * beside_, others);
+    kernels_.find_greatest(scores + first * beside_, count * beside_, greatest);
+  }
+  fold_period(greatest, beside_, greater_score);
+  repeat(greatest, beside_);
+  BlockTree<f32> trees[kMostQueriesBeside];
+  for (std::int64_t first = 0; first < step_.keys; first += kReduceBlock) {
+    const std::int64_t end = std::min(step_.keys, first + kReduceBlock);
+    const std::int64_t all = kReduceLanes * beside_;
+    std::fill_n(lanes, all, kNothing<f32>);
+    for (std::int64_t key = first; key < end; key += block()) {
+      f32* const own = scores + key * beside_;
+      const std::int64_t count = std::min(block(), end - key) * beside_;
+      kernels_.raise(own, rounded_up(count, kScoresTogether), greatest);
+      for (std::int64_t i = 0; i < count; i += all) {
+        kernels_.add_lanes(lanes, own + i, std::min(all, count - i));
+      }
+    }
+    for (std::int64_t half = all / 2; half >= beside_; half /= 2) {
+      kernels_.add_lanes(lanes, lanes + half, half);
+    }
+    for (std::int64_t i = 0; i < beside_; ++i) {
+      trees[i].add(lanes[i], added_powers);
+    }
+  }
+  for (std::int64_t i = 0; i < beside_; ++i) {
+    totals[i] = trees[i].total(added_powers);
+  }
+  repeat(totals, beside_);
+}
+
+}  // namespace anydml

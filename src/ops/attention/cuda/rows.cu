@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// From scores to exponentials and their sums on a GPU. A block of threads has a row. Everything but the sum may be
+// shared in any way; the order of the sum leaves one chain of additions to each of 64 threads.
+#include "backend/cuda/kernels/device.cuh"
+#include "base/float_bits.h"
+#include "ops/attention/cuda/launch.h"
+#include "ops/attention/scalar/masks.h"
+#include "ops/attention/scalar/scores.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
+constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
+
+// The score of a key with bias and mask.
+template <class T>
+[[nodiscard]] __device__ f32 finished_score(const RowsLaunch& launch, f32 score, const std::byte* bias,
+                                            const std::byte* mask, KeyRange range, i64 seen, i64 key) {
+  const AttentionStep& step = launch.step;
+  if (bias != nullptr) {
+    score += widen(__builtin_bit_cast(T, load_element<T>(bias + key * step.bias.column, launch.bias_is_aligned)));
+  }
+  bool is_masked = key < range.first || key >= range.end;
+  if (mask != nullptr) {
+    is_masked = load_element<u32>(mask + key * step.mask.column, launch.mask_is_aligned) == 0;
+  }
+  if (is_masked) {
+    score += step.filter;
+  }
+  return key < seen ? score : kLeastScore;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_constant__ RowsLaunch launch) {
+  __shared__ f32 of_warps[kMostRowThreads / 32];
+  __shared__ f32 some[kBlock];
+  __shared__ f32 lanes[kLanes];
+  const AttentionStep& step = launch.step;
+  const i64 head_number = blockIdx.x / static_cast<u32>(step.rows);
+  const i64 query = step.first + blockIdx.x % static_cast<u32>(step.rows);
+  const i64 batch = head_number / step.heads;
+  const i64 head = head_number % step.heads;
+  const f32* const scores = launch.scores + blockIdx.x * step.keys;
+  f32* const powers = launch.powers + blockIdx.x * step.keys;
+  const bool is_boolean = step.mask_kind == MaskKind::boolean;
+  const std::byte* const bias = launch.bias == nullptr ? nullptr : launch.bias + step.bias.at(batch, head, query, 0);
+  const std::byte* const mask = is_boolean ? launch.mask + step.mask.at(batch, head, query, 0) : nullptr;
+  KeyRange range{0, step.keys};
+  if (launch.mask != nullptr && !is_boolean) {
+    range = unmasked_keys(step, launch.mask, batch, query);
+  }
+  const i64 seen =
+      launch.lengths == nullptr ? step.keys : seen_keys(step, past_length(step, launch.lengths, batch), query);
+
+  f32 greatest = kLeastScore;
+  for (i64 key = threadIdx.x; key < step.keys; key += blockDim.x) {
+    const f32 score = finished_score<T>(launch, scores[key], bias, mask, range, seen, key);
+    powers[key] = score;  // each thread reads its own again
+    greatest = greater_score(greatest, score);
+  }
+  for (u32 distance = 16; distance > 0; distance /= 2) {
+    greatest = greater_score(greatest, __shfl_xor_sync(0xffffffff, greatest, distance));
+  }
+  if (threadIdx.x % 32 == 0) {
+    of_warps[threadIdx.x / 32] = greatest;
+  }
+  __syncthreads();
+  for (u32 warp = 0; warp < blockDim.x / 32; ++warp) {
+    greatest = greater_score(greatest, of_warps[warp]);
+  }
+
+  BlockTree<f32> tree;  // of the first thread
+  for (i64 first = 0; first < step.keys; first += kBlock) {
+    const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
+    // The number of threads divides a block, so that these are the keys whose scores the thread has written.
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+      const f32 power = power_of_score(powers[first + i] - greatest);
+      powers[first + i] = power;
+      some[i] = power;
+    }
+    __syncthreads();
+    if (threadIdx.x < kLanes) {
+      f32 sum = kNothing<f32>;
+      for (u32 i = threadIdx.x; i < count; i += kLanes) {
+        sum = added_powers(sum, some[i]);
+      }
+      lanes[threadIdx.x] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+      f32 sum = added_powers(lanes[threadIdx.x], lanes[threadIdx.x + 32]);
+      for (u32 distance = 16; distance > 0; distance /= 2) {
+        sum = added_powers(sum, __shfl_down_sync(0xffffffff, sum, distance));
+      }
+      if (threadIdx.x == 0) {
+        tree.add(sum, added_powers);
+      }
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    launch.totals[blockIdx.x] = tree.total(added_powers);
+  }
+}
+
+// A thread has some elements of the result.
+template <class Bits>
+__global__ void __launch_bounds__(kAppendThreads)
+    append_rows(const __grid_constant__ AppendLaunch launch, const u64 elements) {
+  const AttentionStep& step = launch.step;
+  const u64 all_threads = u64{gridDim.x} * kAppendThreads;
+  for (u64 number = u64{blockIdx.x} * kAppendThreads + threadIdx.x; number < elements; number += all_threads) {
+    const i64 column = static_cast<i64>(number % static_cast<u64>(step.width));
+    const u64 row_number = number / static_cast<u64>(step.width);
+    const i64 row = static_cast<i64>(row_number % static_cast<u64>(step.rows));
+    const i64 head_number = static_cast<i64>(row_number / static_cast<u64>(step.rows));
+    const i64 batch = head_number / step.heads;
+    const i64 head = head_number % step.heads;
+    const i64 past = past_length(step, launch.lengths, batch);
+    Bits bits = 0;
+    if (row < past) {
+      bits = load_element<Bits>(launch.past + step.q.at(batch, head, row, column), launch.is_aligned);
+    } else if (row - past < step.new_keys) {
+      bits = load_element<Bits>(launch.fresh + step.k.at(batch, head, row - past, column), launch.is_aligned);
+    }
+    store_element<Bits>(launch.all + step.output.at(batch, head, row, column), bits, launch.is_aligned);
+  }
+}
+
+}  // namespace
+
+cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStream_t stream) {
+  if (launch.step.type == DataType::FLOAT16) {
+    raise_rows<f16><<<rows, threads, 0, stream>>>(launch);
+  } else {
+    raise_rows<f32><<<rows, threads, 0, stream>>>(launch);
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream) {
+  constexpr u64 kMostBlocks = 1 << 16;
+  const u64 blocks = (elements - 1) / kAppendThreads + 1;
+  const auto grid = static_cast<u32>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  if (launch.step.type == DataType::FLOAT16) {
+    append_rows<u16><<<grid, kAppendThreads, 0, stream>>>(launch, elements);
+  } else {
+    append_rows<u32><<<grid, kAppendThreads, 0, stream>>>(launch, elements);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace anydml::cuda

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: MIT
+// The family of attention. Bias, stacked tensors, and the past are operators before it, most of which cost nothing in a
+// graph: slices that are views, element-wise sums, a JOIN that makes the present keys and values. The core is an
+// operator that only this family knows: on the CPU one step, which keeps the scores of some queries in the caches; on
+// GPUs two products with a step between them.
+#include "ops/family.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/arguments.h"
+#include "ops/attention/geometry.h"
+#include "ops/attention/step.h"
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+using attentions::Geometry;
+using attentions::geometry_of;
+using attentions::has_tensor;
+using attentions::size_from_end;
+
+constexpr std::string_view kNames[] = {
+#define ANYDML_ATTENTION_ENTRY(op) #op,
+#include "ops/attention/attention.def"
+};
+
+constexpr facts::Operator internal_operator(std::string_view name) {
+  facts::Operator op{};
+  op.name = name;
+  return op;
+}
+constexpr facts::Operator kAttend = internal_operator("ATTENTION");
+constexpr facts::Operator kRows = internal_operator("ATTENTION_ROWS");
+constexpr facts::Operator kAppend = internal_operator("ATTENTION_APPEND");
+constexpr facts::Operator kPackKeys = internal_operator("ATTENTION_PACK_KEYS");
+constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES");
+
+// With so few queries it takes longer to pack keys and values than to multiply.
+constexpr std::int64_t kFewQueries = 4;
+// GPUs have the scores of so many bytes in memory at once, unless those of one query need more.
+constexpr std::int64_t kMostScoreBytes = std::int64_t{256} << 20;
+
+// What the internal operators know of the whole; the steps of the tensors are missing.
+AttentionStep parameters_of(const OpDesc& internal) {
+  AttentionStep step;
+  std::memcpy(&step, internal.internal.data(), sizeof(step));
+  return step;
+}
+
+std::span<const std::byte> bytes_of(const AttentionStep& step) { return std::as_bytes(std::span(&step, 1)); }
+
+// ---- Tensors seen in other ways -------------------------------------------------------------------------------------
+
+using Sizes = std::vector<std::int64_t>;
+
+TensorDesc made_tensor(DataType type, const Sizes& sizes, const Sizes& strides = {}) {
+  TensorDesc made;
+  made.type = type;
+  made.rank = static_cast<std::uint32_t>(sizes.size());
+  std::ranges::copy(sizes, made.sizes);
+  std::ranges::copy(strides, made.strides);
+  return made;
+}
+
+// For sizes that were found to fit.
+TensorDesc packed_tensor(DataType type, const Sizes& sizes) {
+  TensorDesc made = made_tensor(type, sizes);
+  static_cast<void>(set_packed_strides(made));
+  return made;
+}
+
+bool fits(const Sizes& sizes) {
+  TensorDesc made = made_tensor(DataType::FLOAT32, sizes);
+  std::int64_t bytes = sizeof(f32);
+  for (const std::int64_t size : sizes) {
+    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, size), &bytes)) {
+      return false;
+    }
+  }
+  return set_packed_strides(made);
+}
+
+std::int64_t stride_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
+  return from_end <= tensor.rank && tensor.sizes[tensor.rank - from_end] != 1 ? tensor.strides[tensor.rank - from_end]
+                                                                              : 0;
+}
+
+// {batch, row, heads * elements} as {batch, head, row, element}.
+TensorDesc heads_of_tokens(const TensorDesc& tokens, std::int64_t heads) {
+  const std::int64_t elements = size_from_end(tokens, 1) / heads;
+  const std::int64_t column = stride_from_end(tokens, 1);
+  return made_tensor(tokens.type, {size_from_end(tokens, 3), heads, size_from_end(tokens, 2), elements},
+                     {stride_from_end(tokens, 3), elements * column, stride_from_end(tokens, 2), column});
+}
+
+// {batch, row, head, 1, element} as {batch, head, row, element}.
+TensorDesc heads_of_stacked(const TensorDesc& stacked) {
+  const auto size = [&](std::uint32_t from_end) { return size_from_end(stacked, from_end); };
+  const auto stride = [&](std::uint32_t from_end) { return stride_from_end(stacked, from_end); };
+  return made_tensor(stacked.type, {size(5), size(3), size(4), size(1)}, {stride(5), stride(3), stride(4), stride(1)});
+}
+
+// The last dimensions, of which those that are missing have one element; to these sizes, by repetition.
+TensorDesc repeated(const TensorDesc& tensor, const Sizes& sizes) {
+  Sizes strides;
+  for (auto from_end = static_cast<std::uint32_t>(sizes.size()); from_end > 0; --from_end) {
+    strides.push_back(stride_from_end(tensor, from_end));
+  }
+  return made_tensor(tensor.type, sizes, strides);
+}
+
+TensorDesc last_four(const TensorDesc& tensor) {
+  return repeated(
+      tensor, {size_from_end(tensor, 4), size_from_end(tensor, 3), size_from_end(tensor, 2), size_from_end(tensor, 1)});
+}
+
+// {batch, head, row, element} with the heads in groups; where each group has one head, that is repeated.
+TensorDesc grouped(const TensorDesc& heads, std::int64_t group, bool is_shared) {
+  const std::int64_t count = is_shared ? heads.sizes[1] : heads.sizes[1] / group;
+  return made_tensor(heads.type, {heads.sizes[0], count, group, heads.sizes[2], heads.sizes[3]},
+                     {heads.strides[0], is_shared ? heads.strides[1] : group * heads.strides[1],
+                      is_shared ? 0 : heads.strides[1], heads.strides[2], heads.strides[3]});
+}
+
+HeadStrides bytes_of_heads(const TensorDesc& tensor) {
+  const auto bytes = static_cast<std::int64_t>(element_size(tensor.type));
+  const auto stride = [&](std::uint32_t dimension) {
+    return tensor.sizes[dimension] == 1 ? 0 : tensor.strides[dimension] * bytes;
+  };
+  return {.batch = stride(0), .head = stride(1), .row = stride(2), .column = stride(3)};
+}
+
+// ---- Steps ----------------------------------------------------------------------------------------------------------
+
+// Bias, mask and lengths, which two kinds of steps take.
+void set_masks(std::span<const PlacedTensor> masks, AttentionStep& step) {
+  const auto is_given = [&](std::size_t i) { return masks[i].slot != kAbsentSlot; };
+  if (is_given(0)) {
+    step.bias = bytes_of_heads(masks[0].tensor);
+  }
+  if (is_given(1) && step.mask_kind == MaskKind::boolean) {
+    step.mask = bytes_of_heads(masks[1].tensor);
+  } else if (is_given(1)) {
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(i32));
+    step.mask = {.batch = 0,
+                 .head = 0,
+                 .row = stride_from_end(masks[1].tensor, 2) * kBytes,
+                 .column = stride_from_end(masks[1].tensor, 1) * kBytes};
+  }
+  if (is_given(2)) {
+    step.length_type = masks[2].tensor.type;
+    step.length_stride =
+        stride_from_end(masks[2].tensor, 1) * static_cast<std::int64_t>(element_size(step.length_type));
+  }
+}
+
+AttentionStep step_of(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+  AttentionStep step = parameters_of(desc);
+  if (desc.op == &kAttend) {
+    step.q = bytes_of_heads(tensors[0].tensor);
+    if (step.is_packed == 0) {
+      step.k = bytes_of_heads(tensors[1].tensor);
+      step.v = bytes_of_heads(tensors[2].tensor);
+    }
+    set_masks(tensors.subspan(3), step);
+    step.output = bytes_of_heads(heads_of_tokens(tensors[6].tensor, step.heads));
+  } else if (desc.op == &kRows) {
+    set_masks(tensors.subspan(1), step);
+  } else if (desc.op == &kAppend) {
+    step.q = tensors[0].slot != kAbsentSlot ? bytes_of_heads(tensors[0].tensor) : HeadStrides{};
+    step.k = tensors[1].slot != kAbsentSlot ? bytes_of_heads(tensors[1].tensor) : HeadStrides{};
+    step.length_type = tensors[2].tensor.type;
+    step.length_stride =
+        stride_from_end(tensors[2].tensor, 1) * static_cast<std::int64_t>(element_size(step.length_type));
+    step.output = bytes_of_heads(tensors[3].tensor);
+  } else {
+    step.k = bytes_of_heads(tensors[0].tensor);
+    if (desc.op == &kPackValues) {
+      std::swap(step.k.row, step.k.column);
+    }
+  }
+  return step;
+}
+
+void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const AttentionStep step = step_of(desc, tensors);
+  std::vector<Operand> operands;
+  for (const PlacedTensor& tensor : tensors) {
+    operands.push_back(tensor.operand());
+  }
+  plan.add(static_cast<std::uint32_t>(FamilyId::attention), operands, bytes_of(step));
+}
+
+// ---- Parts ----------------------------------------------------------------------------------------------------------
+
+class Composition {
+ public:
+  Composition(const OpDesc& desc, const DeviceTraits& device, const Geometry& geometry)
+      : desc_(desc), device_(device), sizes_(geometry), list_(desc), type_(desc.output().tensor.type) {
+    step_.mask_kind = sizes_.mask;
+    step_.type = type_;
+    step_.has_lengths = has(attentions::kLengths) ? 1 : 0;
+    step_.scale = number_of(desc, "Scale").as<f32>();
+    step_.filter = number_of(desc, "MaskFilterValue").as<f32>();
+    step_.batches = sizes_.batches;
+    step_.heads = sizes_.heads;
+    step_.group = sizes_.heads / sizes_.shared_heads;
+    step_.queries = sizes_.queries;
+    step_.rows = sizes_.queries;
+    step_.keys = sizes_.keys;
+    step_.depth = sizes_.depth;
+    step_.width = sizes_.width;
+    step_.past_keys = sizes_.past_keys;
+    step_.new_keys = sizes_.new_keys;
+  }
+
+  Result<OpParts> make() {
+    for (const std::int64_t elements : {sizes_.depth, sizes_.width}) {
+      if (!fits({sizes_.batches, sizes_.heads, sizes_.keys, elements}) ||
+          !fits({sizes_.batches, sizes_.heads, sizes_.keys})) {
+        return Error{ErrorKind::out_of_memory,
+                     format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
+      }
+    }
+    const std::int64_t of_queries = sizes_.heads * sizes_.depth;
+    const std::int64_t of_keys = sizes_.shared_heads * sizes_.depth;
+    const std::uint32_t q = rows_of(sizes_.query, sizes_.heads, 0);
+    const std::uint32_t k =
+        with_past(rows_of(sizes_.key, sizes_.shared_heads, of_queries), attentions::kPastKey, 1, sizes_.depth);
+    const std::uint32_t v = with_past(rows_of(sizes_.value, sizes_.shared_heads, of_queries + of_keys),
+                                      attentions::kPastValue, 2, sizes_.width);
+    const Sizes all = {sizes_.batches, sizes_.heads, sizes_.queries, sizes_.keys};
+    if (has(attentions::kRelativeBias)) {
+      list_.see(attentions::kRelativeBias, repeated(list_.tensor(attentions::kRelativeBias), all));
+    }
+    if (sizes_.mask == MaskKind::boolean) {
+      list_.see(attentions::kMask, repeated(list_.tensor(attentions::kMask), all));
+    }
+    if (sizes_.keys == 0 || element_count(desc_.output().tensor) == 0) {
+      list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // a sum over no keys, divided by a sum of none
+                       {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(type_))}},
+                        {.field = "Value", .numbers = {Scalar(std::numeric_limits<f64>::quiet_NaN())}}});
+    } else if (device_.is_gpu) {
+      add_products(q, k, v);
+    } else {
+      add_step(q, k, v);
+    }
+    return list_.finish();
+  }
+
+ private:
+  [[nodiscard]] bool has(attentions::Position position) const { return has_tensor(desc_, position); }
+  [[nodiscard]] std::uint32_t given(attentions::Position position) const {
+    return has(position) ? static_cast<std::uint32_t>(position) : kNoValue;
+  }
+  [[nodiscard]] std::uint32_t mask() const {
+    return sizes_.mask == MaskKind::none ? kNoValue : given(attentions::kMask);
+  }
+
+  // A window of a tensor along one dimension.
+  std::uint32_t slice(std::uint32_t value, std::uint32_t dimension, std::int64_t first, std::int64_t count) {
+    TensorDesc window = list_.tensor(value);
+    std::vector<Scalar> offsets(window.rank, Scalar(u64{0}));
+    std::vector<Scalar> strides(window.rank, Scalar(i64{1}));
+    offsets[dimension] = Scalar(static_cast<u64>(first));
+    window.sizes[dimension] = count;
+    std::vector<Scalar> counts;
+    for (std::uint32_t i = 0; i < window.rank; ++i) {
+      counts.emplace_back(static_cast<u64>(window.sizes[i]));
+    }
+    return list_.add("SLICE1", {value}, window.type, window,
+                     {{.field = "InputWindowOffsets", .numbers = offsets},
+                      {.field = "InputWindowSizes", .numbers = counts},
+                      {.field = "InputWindowStrides", .numbers = strides}});
+  }
+
+  // Queries, keys or values as {batch, head, row, element}, with their part of the bias added. kNoValue: there are
+  // none.
+  std::uint32_t rows_of(const attentions::Source& source, std::int64_t heads, std::int64_t first_bias) {
+    if (!source.is_given) {
+      return kNoValue;
+    }
+    std::uint32_t value = source.tensor;
+    if (source.stacked == 0) {
+      list_.see(value, heads_of_tokens(list_.tensor(value), heads));
+    } else {
+      value = slice(value, list_.tensor(value).rank - 2, source.place, 1);
+      list_.see(value, heads_of_stacked(list_.tensor(value)));
+    }
+    if (!has(attentions::kBias)) {
+      return value;
+    }
+    const TensorDesc rows = list_.tensor(value);
+    const TensorDesc bias = desc_.tensors[attentions::kBias].tensor;
+    list_.see(attentions::kBias, made_tensor(bias.type, {size_from_end(bias, 1)}, {stride_from_end(bias, 1)}));
+    const std::uint32_t added = slice(attentions::kBias, 0, first_bias, heads * rows.sizes[3]);
+    list_.see(added, made_tensor(bias.type, {heads, 1, rows.sizes[3]}, {rows.sizes[3], 0, 1}));
+    return list_.add("ELEMENT_WISE_ADD", {value, added}, type_, rows);
+  }
+
+  // The rows of the past and then the new ones; and the output that has the present ones, if it was asked for.
+  std::uint32_t with_past(std::uint32_t fresh, attentions::Position past, std::uint32_t output, std::int64_t elements) {
+    const bool is_wanted = desc_.outputs()[output].present;
+    const TensorDesc present = last_four(desc_.outputs()[output].tensor);
+    const auto finish = [&](std::uint32_t value) {
+      list_.set_output(output, value);
+      return value;
+    };
+    if (has(past)) {
+      list_.see(past, last_four(list_.tensor(past)));
+    }
+    const TensorDesc all = packed_tensor(type_, {sizes_.batches, sizes_.shared_heads, sizes_.keys, elements});
+    if (has(attentions::kLengths)) {
+      AttentionStep step = step_;
+      step.kind = AttentionKind::append;
+      step.heads = sizes_.shared_heads;
+      step.rows = sizes_.keys;
+      step.width = elements;
+      const TensorDesc& made = is_wanted ? present : all;
+      const std::uint32_t value =
+          list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths}, std::span(&made, 1), bytes_of(step));
+      return is_wanted ? finish(value) : value;
+    }
+    const bool has_past = has(past) && sizes_.past_keys != 0;
+    const bool has_fresh = fresh != kNoValue && sizes_.new_keys != 0;
+    const bool is_new_alone = is_wanted && present.sizes[2] != sizes_.keys;
+    std::uint32_t value = has_past ? static_cast<std::uint32_t>(past) : fresh;
+    if (has_past && has_fresh) {
+      const std::vector<PartAttribute> axis = {{.field = "Axis", .numbers = {Scalar(u64{2})}}};
+      const std::vector<std::uint32_t> both = {static_cast<std::uint32_t>(past), fresh};
+      if (is_wanted && !is_new_alone) {
+        return finish(list_.add_as("JOIN", both, present, axis));
+      }
+      value = list_.add("JOIN", both, type_, all, axis);
+    }
+    if (is_wanted) {
+      finish(list_.add_as("ELEMENT_WISE_IDENTITY", {is_new_alone ? fresh : value}, present, {}));
+    }
+    return value;
+  }
+
+  // The core as a step of its own.
+  void add_step(std::uint32_t q, std::uint32_t k, std::uint32_t v) {
+    AttentionStep step = step_;
+    step.kind = AttentionKind::attend;
+    const auto is_along = [&](std::uint32_t value) {
+      const TensorDesc& rows = list_.tensor(value);
+      return rows.sizes[3] == 1 || rows.strides[3] == 1;
+    };
+    const bool has_few = sizes_.queries <= kFewQueries && is_along(k) && is_along(v);
+    if (device_.vector_bytes != 0 && !has_few) {
+      step.is_packed = 1;
+      k = add_pack(kPackKeys, k, sizes_.keys, sizes_.depth);
+      v = add_pack(kPackValues, v, sizes_.width, sizes_.keys);
+    }
+    const TensorDesc& output = desc_.output().tensor;
+    const std::uint32_t value =
+        list_.add_internal(kAttend, {q, k, v, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
+                           std::span(&output, 1), bytes_of(step));
+    list_.set_output(0, value);
+  }
+
+  std::uint32_t add_pack(const facts::Operator& op, std::uint32_t value, std::int64_t rows, std::int64_t depth) {
+    AttentionStep step = step_;
+    step.kind = AttentionKind::pack;
+    step.heads = sizes_.shared_heads;
+    step.rows = rows;
+    step.depth = depth;
+    const TensorDesc packed = packed_tensor(DataType::FLOAT32, {sizes_.batches, sizes_.shared_heads, rows, depth});
+    return list_.add_internal(op, {value}, std::span(&packed, 1), bytes_of(step), true);
+  }
+
+  std::uint32_t wide(std::uint32_t value) {
+    return type_ == DataType::FLOAT32 ? value : list_.add("CAST", {value}, DataType::FLOAT32, list_.tensor(value));
+  }
+
+  // The core as products, and a step between them, for some queries at a time.
+  void add_products(std::uint32_t q, std::uint32_t k, std::uint32_t v) {
+    q = wide(q);
+    k = wide(k);
+    v = wide(v);
+    list_.see(k, grouped(list_.tensor(k), step_.group, true));
+    list_.see(v, grouped(list_.tensor(v), step_.group, true));
+    const std::int64_t bytes_of_query = sizes_.batches * sizes_.heads * sizes_.keys * 4;
+    const std::int64_t most = std::max<std::int64_t>(1, kMostScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
+    if (most >= sizes_.queries) {
+      const std::uint32_t value =
+          add_queries(q, k, v, 0, sizes_.queries, heads_of_tokens(desc_.output().tensor, sizes_.heads));
+      list_.set_output(0, value);
+      return;
+    }
+    std::vector<std::uint32_t> made;
+    for (std::int64_t first = 0; first < sizes_.queries; first += most) {
+      const std::int64_t count = std::min(most, sizes_.queries - first);
+      const TensorDesc tokens = packed_tensor(type_, {sizes_.batches, count, sizes_.heads * sizes_.width});
+      made.push_back(add_queries(slice(q, 2, first, count), k, v, first, count, heads_of_tokens(tokens, sizes_.heads)));
+      list_.see(made.back(), tokens);
+    }
+    const TensorDesc& output = desc_.output().tensor;
+    const TensorDesc joined =
+        repeated(output, {size_from_end(output, 3), size_from_end(output, 2), size_from_end(output, 1)});
+    list_.set_output(0, list_.add_as("JOIN", made, joined, {{.field = "Axis", .numbers = {Scalar(u64{1})}}}));
+  }
+
+  std::uint32_t add_queries(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::int64_t first, std::int64_t count,
+                            const TensorDesc& result) {
+    list_.see(q, grouped(list_.tensor(q), step_.group, false));
+    const Sizes rows = {sizes_.batches, sizes_.shared_heads, step_.group, count};
+    const auto like = [&](std::int64_t columns) {
+      Sizes sizes = rows;
+      sizes.push_back(columns);
+      return packed_tensor(DataType::FLOAT32, sizes);
+    };
+    const auto multiply = [&](std::uint32_t a, std::uint32_t b, bool is_transposed, f64 alpha, std::int64_t columns) {
+      return list_.add("GEMM", {a, b, kNoValue}, DataType::FLOAT32, like(columns),
+                       {{.field = "TransA", .numbers = {Scalar(u64{0})}},
+                        {.field = "TransB", .numbers = {Scalar(u64{is_transposed ? 1U : 0U})}},
+                        {.field = "Alpha", .numbers = {Scalar(alpha)}},
+                        {.field = "Beta", .numbers = {Scalar(f64{0})}}});
+    };
+    const std::uint32_t scores = multiply(q, k, true, step_.scale, sizes_.keys);
+    AttentionStep step = step_;
+    step.kind = AttentionKind::rows;
+    step.first = first;
+    step.rows = count;
+    const TensorDesc results[] = {like(sizes_.keys), like(1)};
+    const std::uint32_t powers =
+        list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
+                           results, bytes_of(step));
+    const std::uint32_t sums = multiply(powers, v, false, 1, sizes_.width);
+    const TensorDesc made = grouped(result, step_.group, false);
+    if (type_ == DataType::FLOAT32) {
+      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, made, {});
+    }
+    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, DataType::FLOAT32, made)}, made,
+                        {});
+  }
+
+  const OpDesc& desc_;
+  const DeviceTraits& device_;
+  const Geometry& sizes_;
+  PartList list_;
+  DataType type_;
+  AttentionStep step_{};
+};
+
+TypeSet types(const facts::Operator& op, std::size_t position) {
+  constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+  const bool has_lengths = op.name == "MULTIHEAD_ATTENTION1";
+  return position == attentions::kMask                     ? type_bit(DataType::INT32)
+         : has_lengths && position == attentions::kLengths ? kFloats | type_bit(DataType::INT32)
+                                                           : kFloats;
+}
+
+}  // namespace
+
+extern const Family attention_family;
+const Family attention_family = {
+    .id = FamilyId::attention,
+    .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
+    .types = types,
+    .by_element = false,
+    .check = [](const OpDesc& desc) -> Status {
+      ANYDML_TRY(geometry_of(desc));
+      return {};
+    },
+    .lower = lower,
+    .lower_together = nullptr,
+    .joins = nullptr,
+    .parts = [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) -> Result<OpParts> {
+      if (!desc.internal.empty()) {
+        return OpParts();
+      }
+      const auto geometry = geometry_of(desc);
+      ANYDML_TRY(geometry);
+      return Composition(desc, device, geometry.value()).make();
+    },
+};
+
+}  // namespace anydml

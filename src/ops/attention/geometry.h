@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The sizes of an operator of attention, and where its queries, keys and values come from.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/attention/step.h"
+#include "ops/op_desc.h"
+
+namespace anydml::attentions {
+
+// The inputs, in the order of the fields.
+enum Position : std::uint32_t {
+  kQuery,
+  kKey,
+  kValue,
+  kQueryKey,
+  kKeyValue,
+  kQueryKeyValue,
+  kBias,
+  kMask,
+  kRelativeBias,
+  kPastKey,
+  kPastValue,
+  kLengths,  // of the newer operator alone
+};
+
+// A tensor with the rows of all heads beside each other, or stacked with others.
+struct Source {
+  bool is_given = false;
+  std::uint32_t tensor = 0;
+  std::int64_t stacked = 0;  // how many are stacked; 0: it is alone
+  std::int64_t place = 0;    // among the stacked ones
+};
+
+struct Geometry {
+  Source query;
+  Source key;    // not given: those of the past are all
+  Source value;  // likewise
+  std::int64_t batches = 0;
+  std::int64_t heads = 0;
+  std::int64_t shared_heads = 0;  // of keys and values
+  std::int64_t queries = 0;
+  std::int64_t new_keys = 0;
+  std::int64_t past_keys = 0;
+  std::int64_t keys = 0;  // that a query meets: the past, the new ones, and with lengths those that are empty
+  std::int64_t depth = 0;
+  std::int64_t width = 0;
+  MaskKind mask = MaskKind::none;
+};
+
+[[nodiscard]] bool has_tensor(const OpDesc& desc, Position position);
+
+// Refuses sizes and combinations that have no meaning, with a message.
+[[nodiscard]] Result<Geometry> geometry_of(const OpDesc& desc);
+
+// The sizes of the last dimensions, and 1 for those that are missing before them.
+[[nodiscard]] inline std::int64_t size_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
+  return from_end <= tensor.rank ? tensor.sizes[tensor.rank - from_end] : 1;
+}
+
+}  // namespace anydml::attentions

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Which keys a query sees, for kernels on every device. Nothing that data says becomes an address here.
+#pragma once
+
+#include <cstring>
+
+#include "base/float_bits.h"
+#include "base/scalar.h"
+#include "ops/attention/step.h"
+
+namespace anydml {
+
+// The keys [first, end) get no filter value.
+struct KeyRange {
+  i64 first;
+  i64 end;
+};
+
+template <class T>
+[[nodiscard]] ANYDML_HOST_DEVICE inline T load_at(const std::byte* from) {
+  T value;
+  memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+// Of a mask that is a list of numbers. Where it has the starts of sequences, keys and queries are counted over all
+// batches.
+[[nodiscard]] ANYDML_HOST_DEVICE inline KeyRange unmasked_keys(const AttentionStep& step, const std::byte* mask,
+                                                               i64 batch, i64 query) {
+  const auto number = [&](i64 row, i64 column) {
+    return static_cast<i64>(load_at<i32>(mask + row * step.mask.row + column * step.mask.column));
+  };
+  KeyRange range{0, step.keys};
+  if (step.mask_kind == MaskKind::key_length) {
+    range.end = number(0, batch);
+  } else if (step.mask_kind == MaskKind::key_end_start) {
+    range = {number(1, batch), number(0, batch)};
+  } else if (step.mask_kind == MaskKind::key_query_starts) {
+    const i64 length = number(0, batch);
+    const i64 query_place = batch * step.queries + query;
+    const i64 first = number(0, 2 * step.batches + 1 + batch);
+    const i64 next = number(0, 2 * step.batches + 2 + batch);
+    const bool has_query =
+        query_place >= number(0, step.batches + batch) && query_place < number(0, step.batches + 1 + batch);
+    range.first = first - batch * step.keys;
+    range.end = has_query ? (next < first + length ? next : first + length) - batch * step.keys : range.first;
+  }
+  range.first = range.first < 0 ? 0 : range.first > step.keys ? step.keys : range.first;
+  range.end = range.end < range.first ? range.first : range.end > step.keys ? step.keys : range.end;
+  return range;
+}
+
+// How many rows of the past a batch has. A number beyond the rows that there are counts as all of them.
+[[nodiscard]] ANYDML_HOST_DEVICE inline i64 past_length(const AttentionStep& step, const std::byte* lengths,
+                                                        i64 batch) {
+  const std::byte* const from = lengths + batch * step.length_stride;
+  i64 length = 0;
+  if (step.length_type == DataType::INT32) {
+    length = load_at<i32>(from);
+  } else {
+    const f32 given = step.length_type == DataType::FLOAT16 ? widen(load_at<f16>(from)) : load_at<f32>(from);
+    length = Scalar(static_cast<f64>(given)).as<i64>();
+  }
+  return length < 0 ? 0 : length > step.past_keys ? step.past_keys : length;
+}
+
+// With lengths a query sees the keys up to its own place: the last of the new keys belongs to the last query. The end
+// of those keys.
+[[nodiscard]] ANYDML_HOST_DEVICE inline i64 seen_keys(const AttentionStep& step, i64 past, i64 query) {
+  const i64 end = past + step.new_keys - step.queries + query + 1;
+  return end < 0 ? 0 : end > step.keys ? step.keys : end;
+}
+
+}  // namespace anydml

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The exponentials of scores, for kernels on every device: those of ACTIVATION_SOFTMAX. A score that is NaN, or an
+// infinite greatest one, makes the sum NaN and so the whole output: the greatest itself need not be NaN then.
+#pragma once
+
+#include "ops/scalar/fold_order.h"
+#include "ops/scalar/functions/exponential.h"
+
+namespace anydml {
+
+inline constexpr f32 kLeastScore = from_bits<f32>(0xff800000);  // -infinity
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_score(f32 a, f32 b) { return select(b > a, b, a); }
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of_score(f32 difference) {
+  return static_cast<f32>(ExpOf{}.ordinary(difference));
+}
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 added_powers(f32 a, f32 b) { return a + b; }
+
+}  // namespace anydml

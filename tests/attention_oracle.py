@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 against the NumPy program of docs/numerics.md, bit for bit, against
+attention in FLOAT64 with a bound, and where they are installed against ONNX's reference and, with --torch, PyTorch.
+
+usage: attention_oracle.py LIBANYDML [--cases N] [--torch]
+"""
+import sys
+
+import numpy as np
+
+from attention_reference import multihead_attention
+from move_oracle import lay_out, same_place
+from numpy_oracle import SEED, Library, count_different
+
+try:
+    from onnx.helper import make_node
+    from onnx.reference import ReferenceEvaluator
+except ImportError:
+    ReferenceEvaluator = None
+
+CASES = 130  # of each type
+FIELDS = ("Query", "Key", "Value", "StackedQueryKey", "StackedKeyValue", "StackedQueryKeyValue", "Bias", "Mask",
+          "RelativePositionBias", "PastKey", "PastValue")
+FORMS = (("Query", "Key", "Value"), ("Query", "Key", "Value"), ("StackedQueryKey", "Value"), ("Query", "StackedKeyValue"),
+         ("StackedQueryKeyValue",), ("Query",))
+MASKS = ("NONE", "KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START", "KEY_QUERY_SEQUENCE_LENGTH_START_END", "BOOLEAN")
+# Batch, heads, queries, keys, elements of a key, elements of a value: around the edges of strips, panels and blocks.
+LARGE = [(1, 1, 17, 257, 64, 64), (1, 2, 33, 70, 5, 3), (2, 1, 5, 300, 7, 20), (1, 1, 3, 4100, 2, 2), (1, 3, 16, 64, 16, 33),
+         (1, 1, 40, 65, 300, 9), (1, 1, 6, 4097, 3, 1), (3, 1, 65, 6, 1, 6)]
+
+
+def numbers(random, shape, dtype, special):
+    x = (random.standard_normal(shape) * 10.0 ** random.uniform(-1.5, 0.7)).astype(dtype)
+    if special and x.size:
+        some = random.choice(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 6e-8, np.finfo(dtype).max], dtype), 1 + x.size // 60)
+        x.reshape(-1)[random.integers(0, x.size, len(some))] = some
+    return x
+
+
+class Checks:
+    def __init__(self, library, random, dtype):
+        self.library, self.random, self.dtype = library, random, np.dtype(dtype)
+        self.cases = self.elements = 0
+        self.worst = 0.0
+
+    def some(self, low, high):
+        return int(self.random.integers(low, high + 1))
+
+    def chance(self, part):
+        return self.random.random() < part
+
+    def leading(self, array, most):
+        """The same with dimensions of size 1 before the others."""
+        return array.reshape((1,) * self.some(0, max(0, most - array.ndim)) + array.shape) if self.chance(0.3) else array
+
+    def placed(self, array, repeats=False):
+        """The same numbers in another layout."""
+        if self.chance(0.4):
+            return array
+        made, _ = lay_out(self.random, array.shape, np.dtype(f"u{array.itemsize}"), False)
+        made = made.view(array.dtype)
+        made[...] = array
+        return made
+
+    def draw_mask(self, kind, batches, heads, queries, keys):
+        random = self.random
+        def any_number(low, high):
+            return self.some(-3, 3 * high + 5) if self.chance(0.1) else self.some(low, high)
+        if kind == "BOOLEAN":
+            shape = tuple(1 if self.chance(0.4) else size for size in (batches, heads, queries, keys))
+            shape = shape[self.some(0, 3) if self.chance(0.3) else 0:]
+            return random.choice(np.array([0, 0, 1, 1, 7, -1, -2**31], np.int32), shape)
+        if kind == "KEY_SEQUENCE_LENGTH":
+            return np.array([[any_number(0, keys) for _ in range(batches)]], np.int32)
+        if kind == "KEY_SEQUENCE_END_START":
+            ends = [any_number(0, keys) for _ in range(batches)]
+            return np.array([ends, [any_number(0, max(0, end)) for end in ends]], np.int32)
+        starts = [[b * size + any_number(0, size) * (b > 0 and self.chance(0.3)) for b in range(batches + 1)]
+                  for size in (queries, keys)]
+        return np.array([any_number(0, keys) for _ in range(batches)] + starts[0] + starts[1], np.int32)
+
+    def draw(self, sizes=None, special=False):
+        """Arrays by their names, and what goes with them."""
+        random, dtype = self.random, self.dtype
+        newer = self.chance(0.4)
+        batches, shared, queries, new_keys, depth, width = sizes or (
+            self.some(1, 3), self.some(1, 3), self.some(1, 9), self.some(1, 12), self.some(1, 8), self.some(1, 8))
+        form = FORMS[self.some(0, len(FORMS) - 1)]
+        is_stacked = any(name.startswith("Stacked") for name in form)
+        group = self.some(1, 3) if newer and not is_stacked else 1
+        group = 1 if newer and "StackedQueryKey" in form else group
+        heads = shared * group
+        if any(name in ("StackedQueryKey", "StackedQueryKeyValue") for name in form):
+            new_keys = queries
+        width = depth if any(name in ("StackedKeyValue", "StackedQueryKeyValue") for name in form) else width
+        past_alone = form == ("Query",)
+        lengths = newer and self.chance(0.5) and not past_alone
+        past_keys = self.some(0, 9) if past_alone or self.chance(0.4) else None
+        if past_alone:
+            past_keys, new_keys = max(1, past_keys), 0
+        given = {}
+        shapes = {"Query": (batches, queries, heads * depth), "Key": (batches, new_keys, shared * depth),
+                  "Value": (batches, new_keys, shared * width), "StackedQueryKey": (batches, queries, heads, 2, depth),
+                  "StackedKeyValue": (batches, new_keys, shared, 2, depth),
+                  "StackedQueryKeyValue": (batches, queries, heads, 3, depth)}
+        for name in form:
+            array = numbers(random, shapes[name], dtype, special)
+            given[name] = array if name.startswith("Stacked") else self.leading(array, 5)
+        if past_keys is not None:
+            for name, elements in (("PastKey", depth), ("PastValue", width)):
+                given[name] = self.leading(numbers(random, (batches, shared, past_keys, elements), dtype, special), 5)
+        if self.chance(0.4):
+            given["Bias"] = self.leading(numbers(random, heads * depth + shared * (depth + width), dtype, special), 5)
+        keys = new_keys + (past_keys or 0)
+        presents = {"key": self.chance(0.5), "value": self.chance(0.5)}
+        present_rows = None
+        if lengths:
+            kind = (np.int32, dtype)[self.some(0, 1)]
+            given["PastSequenceLengths"] = self.leading(
+                np.array([self.some(-2, (past_keys or 0) + 2) for _ in range(batches)]).astype(kind), 5)
+            if presents["key"]:
+                present_rows = keys = self.some(max(1, keys - 2), keys + 3)
+        mask_kind = MASKS[self.some(0, 4)] if self.chance(0.7) else "NONE"
+        if mask_kind != "NONE":
+            given["Mask"] = self.leading(self.draw_mask(mask_kind, batches, heads, queries, keys), 5)
+        if self.chance(0.4):
+            shape = tuple(1 if self.chance(0.2) else size for size in (batches, heads, queries, keys))
+            given["RelativePositionBias"] = self.leading(numbers(random, shape, dtype, special), 5)
+        numbers_of = {"scale": float(np.float32(random.choice([1.0, depth ** -0.5, -0.7, 0.0]))),
+                      "filter": float(random.choice([-10000.0, -2.5, 3.0, -np.inf]))}
+        return newer, heads, shared, given, mask_kind, numbers_of, presents, present_rows
+
+    def compare(self, sizes=None, special=False):
+        newer, heads, shared, given, mask_kind, attributes, presents, present_rows = self.draw(sizes, special)
+        made, k, v, fresh = multihead_attention(given, heads, shared, attributes["scale"], mask_kind, attributes["filter"],
+                                                present_rows)
+        placed = {name: self.placed(array) for name, array in given.items()}
+        fields = FIELDS + (("PastSequenceLengths",) if newer else ())
+        expected = [self.leading(made, 5)]
+        new_alone = not newer and fresh[0] is not None and self.chance(0.3)
+        for name, all_rows, new in (("key", k, fresh[0]), ("value", v, fresh[1])):
+            expected.append(self.leading(new if new_alone else all_rows, 5) if presents[name] else None)
+        outputs, twins = [], []
+        for one in expected:
+            if one is None:
+                outputs.append(None)
+                continue
+            out, memory = lay_out(self.random, one.shape, np.dtype(f"u{self.dtype.itemsize}"), False)
+            twin, wanted = same_place(out, memory)
+            outputs.append(out.view(self.dtype))
+            twins.append((out.view(self.dtype), memory, twin, wanted, one))
+        names = [("QueryHeadCount", heads), ("KeyValueHeadCount", shared)] if newer else [("HeadCount", heads)]
+        self.library.run("MULTIHEAD_ATTENTION1" if newer else "MULTIHEAD_ATTENTION",
+                         [placed.get(name) for name in fields], outputs,
+                         (("Scale", attributes["scale"]), ("MaskFilterValue", attributes["filter"]), *names,
+                          ("MaskType", mask_kind)))
+        for out, memory, twin, wanted, one in twins:
+            different = count_different(np.ascontiguousarray(out), np.ascontiguousarray(one))
+            if different.any():
+                where = tuple(np.argwhere(different)[0])
+                sys.exit(f"attention of {self.dtype}, {dict((name, x.shape) for name, x in given.items())}, {heads} heads, "
+                         f"{shared} of keys, {mask_kind}, {attributes}, present rows {present_rows}, output {one.shape}: "
+                         f"{different.sum()} of {one.size} differ; first {where}: {out[where]!r}, expected {one[where]!r}")
+            twin.view(self.dtype)[...] = out
+            if (memory != wanted).any():
+                sys.exit(f"attention of {self.dtype} wrote outside of its output")
+            self.elements += out.size
+        self.cases += 1
+
+    def beside_float64(self, sizes, scale=None):
+        """Attention in FLOAT64, which is as good as exact here. The bound: errors of the scores times the values'
+        magnitudes, which the sum of the weights turns into a mean, and the errors of both sums."""
+        batches, heads, queries, keys, depth, width = sizes
+        q, k, v = (self.random.standard_normal((batches, rows, heads * elements)).astype(self.dtype)
+                   for rows, elements in ((queries, depth), (keys, depth), (keys, width)))
+        scale = float(np.float32(depth ** -0.5 if scale is None else scale))
+        out = np.empty((batches, queries, heads * width), self.dtype)
+        self.library.run("MULTIHEAD_ATTENTION", [q, k, v] + [None] * 8, [out, None, None],
+                         (("Scale", scale), ("MaskFilterValue", 0.0), ("HeadCount", heads), ("MaskType", "NONE")))
+        wide = [x.astype(np.float64).reshape(batches, -1, heads, x.shape[-1] // heads).transpose(0, 2, 1, 3) for x in (q, k, v)]
+        scores = wide[0] @ wide[1].swapaxes(-1, -2) * scale
+        of_scores = (depth + 4) * 2.0**-24 * (np.abs(wide[0]) @ np.abs(wide[1]).swapaxes(-1, -2)) * abs(scale)
+        differences = scores.max(axis=-1, keepdims=True) - scores
+        weights = np.exp(-differences)
+        total = weights.sum(axis=-1, keepdims=True)
+        exact = weights @ wide[2] / total
+        magnitudes = weights @ np.abs(wide[2]) / total
+        of_weights = 2 * of_scores.max(axis=-1, keepdims=True) + 2.0**-24 * (differences.max(axis=-1, keepdims=True) + 1)
+        sums = (min(keys, 256) + keys // 256 + 3 + keys // 64 + 20) * 2.0**-24
+        bound = 1.01 * (2 * of_weights + sums) * magnitudes
+        if self.dtype == np.float16:
+            bound = bound + np.abs(exact) * 2.0**-11 + 2.0**-25
+        made = out.astype(np.float64).reshape(batches, queries, heads, width).transpose(0, 2, 1, 3)
+        worst = float(np.max(np.abs(made - exact) / bound))
+        self.worst = max(self.worst, worst)
+        if not worst <= 1:
+            sys.exit(f"attention of {self.dtype} {sizes}: {worst} times the bound from FLOAT64")
+        self.elements += out.size
+        self.cases += 1
+        return q, k, v, scale, out
+
+    def beside_others(self, torch):
+        """ONNX's reference of Attention, and PyTorch in FLOAT64."""
+        for sizes in ((2, 3, 7, 9, 8, 5), (1, 4, 20, 33, 16, 16)):
+            q, k, v, scale, out = self.beside_float64(sizes)
+            heads = sizes[1]
+            answers = []
+            if ReferenceEvaluator is not None:
+                from onnx.helper import make_graph, make_model, make_opsetid, make_tensor_value_info
+                names = ["q", "k", "v"]
+                node = make_node("Attention", names, ["y"], q_num_heads=heads, kv_num_heads=heads, scale=scale)
+                graph = make_graph([node], "g", [make_tensor_value_info(name, 1, None) for name in names],
+                                   [make_tensor_value_info("y", 1, None)])
+                model = make_model(graph, opset_imports=[make_opsetid("", 23)])
+                wide = dict(zip(names, (x.astype(np.float32) for x in (q, k, v))))
+                answers.append(ReferenceEvaluator(model).run(None, wide)[0])
+            if torch is not None:
+                of = [torch.tensor(x.astype(np.float64)).reshape(x.shape[0], x.shape[1], heads, -1).transpose(1, 2)
+                      for x in (q, k, v)]
+                made = torch.nn.functional.scaled_dot_product_attention(*of, scale=scale)
+                answers.append(made.transpose(1, 2).reshape(out.shape).numpy())
+            for answer in answers:
+                tolerance = 2e-3 if self.dtype == np.float16 else 2e-6
+                if not np.allclose(out.astype(np.float64), answer, rtol=tolerance, atol=tolerance):
+                    sys.exit(f"attention of {self.dtype} {sizes} differs from another library's")
+                self.elements += out.size
+
+
+def main():
+    library = Library(sys.argv[1])
+    cases = int(sys.argv[sys.argv.index("--cases") + 1]) if "--cases" in sys.argv else CASES
+    torch = None
+    if "--torch" in sys.argv:
+        import torch
+    for dtype in (np.float32, np.float16):
+        checks = Checks(library, np.random.default_rng(SEED), dtype)
+        with np.errstate(all="ignore"):
+            for number in range(cases):
+                checks.compare(special=number % 5 == 4)
+            for sizes in LARGE:
+                checks.compare(sizes)
+            for sizes in ((1, 2, 50, 300, 64, 64), (1, 1, 9, 5000, 16, 8), (2, 2, 100, 100, 32, 16)):
+                checks.beside_float64(sizes)
+                checks.beside_float64(sizes, 2.0)
+            checks.beside_others(torch)
+        print(f"{np.dtype(dtype).name}: {checks.cases} cases, {checks.elements} elements; at most {checks.worst:.2f} of the "
+              f"bound from FLOAT64")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Attention by the C API against its definition, written down once more for each output, at sizes that the oracle in
+// Python is too slow for; refusals; and the plans that it becomes.
+#include <anydml/anydml.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/float_bits.h"
+#include "graph/compile.h"
+#include "ops/attention/scalar/scores.h"
+#include "plan/device_traits.h"
+#include "support/graph_text.h"
+#include "support/sanitizers.h"
+
+namespace anydml::test {
+namespace {
+
+struct Sizes {
+  std::int64_t batches;
+  std::int64_t heads;
+  std::int64_t shared;
+  std::int64_t queries;
+  std::int64_t keys;
+  std::int64_t depth;
+  std::int64_t width;
+};
+
+f32 product_of(const std::vector<f32>& a, const std::vector<f32>& b) {
+  f32 total = 0;
+  for (std::size_t first = 0; first < a.size(); first += 256) {
+    f32 sum = 0;
+    for (std::size_t k = first; k < std::min(a.size(), first + 256); ++k) {
+      sum = __builtin_fmaf(a[k], b[k], sum);
+    }
+    total = first == 0 ? sum : total + sum;
+  }
+  return total;
+}
+
+f32 sum_of(const std::vector<f32>& powers) {
+  BlockTree<f32> tree;
+  for (std::size_t first = 0; first < powers.size(); first += 4096) {
+    f32 lanes[64];
+    std::fill_n(lanes, 64, -0.0F);
+    for (std::size_t i = first; i < std::min(powers.size(), first + 4096); ++i) {
+      lanes[i % 64] += powers[i];
+    }
+    for (std::size_t half = 32; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) {
+        lanes[i] += lanes[i + half];
+      }
+    }
+    tree.add(lanes[0], added_powers);
+  }
+  return tree.total(added_powers);
+}
+
+// Tokens of FLOAT32 or FLOAT16, packed.
+template <class T>
+struct Tokens {
+  std::int64_t rows;
+  std::int64_t heads;
+  std::int64_t elements;
+  std::vector<T> values;
+
+  Tokens(std::mt19937& random, std::int64_t batches, std::int64_t of_rows, std::int64_t of_heads,
+         std::int64_t of_elements)
+      : rows(of_rows), heads(of_heads), elements(of_elements) {
+    std::normal_distribution<float> normal;
+    for (std::int64_t i = 0; i < batches * rows * heads * elements; ++i) {
+      values.push_back(narrow<T>(normal(random)));
+    }
+  }
+  [[nodiscard]] f32 at(std::int64_t batch, std::int64_t row, std::int64_t head, std::int64_t element) const {
+    return widen(values[static_cast<std::size_t>(((batch * rows + row) * heads + head) * elements + element)]);
+  }
+};
+
+anydml_attribute number(const char* name, double value) {
+  anydml_attribute made{name, ANYDML_FLOAT64, 0, {}};
+  made.value.f64 = value;
+  return made;
+}
+anydml_attribute count(const char* name, std::int64_t value) {
+  anydml_attribute made{name, ANYDML_INT64, 0, {}};
+  made.value.i64 = value;
+  return made;
+}
+anydml_attribute word(const char* name, const char* value) {
+  anydml_attribute made{name, ANYDML_TEXT, 0, {}};
+  made.value.text = value;
+  return made;
+}
+
+template <class T>
+constexpr anydml_type kType = std::is_same_v<T, f16> ? ANYDML_FLOAT16 : ANYDML_FLOAT32;
+
+constexpr f32 kScale = 0.3F;
+constexpr f32 kFilter = -7.5F;
+
+// Everything that may come between the products, at sizes that fill panels, strips and blocks, and that do not.
+template <class T>
+void check(const Sizes& sizes, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const Tokens<T> q(random, sizes.batches, sizes.queries, sizes.heads, sizes.depth);
+  const Tokens<T> k(random, sizes.batches, sizes.keys, sizes.shared, sizes.depth);
+  const Tokens<T> v(random, sizes.batches, sizes.keys, sizes.shared, sizes.width);
+  const Tokens<T> bias(random, sizes.heads, sizes.queries, 1, sizes.keys);
+  std::vector<i32> lengths;
+  for (std::int64_t b = 0; b < sizes.batches; ++b) {
+    lengths.push_back(static_cast<i32>(sizes.keys - 3 * b - 1));
+  }
+  std::vector<T> made(static_cast<std::size_t>(sizes.batches * sizes.queries * sizes.heads * sizes.width));
+  const std::int64_t of_q[] = {sizes.batches, sizes.queries, sizes.heads * sizes.depth};
+  const std::int64_t of_k[] = {sizes.batches, sizes.keys, sizes.shared * sizes.depth};
+  const std::int64_t of_v[] = {sizes.batches, sizes.keys, sizes.shared * sizes.width};
+  const std::int64_t of_bias[] = {1, sizes.heads, sizes.queries, sizes.keys};
+  const std::int64_t of_mask[] = {1, sizes.batches};
+  const std::int64_t of_made[] = {sizes.batches, sizes.queries, sizes.heads * sizes.width};
+  anydml_tensor inputs[12] = {};
+  inputs[0] = anydml_const_tensor(kType<T>, 3, of_q, nullptr, q.values.data());
+  inputs[1] = anydml_const_tensor(kType<T>, 3, of_k, nullptr, k.values.data());
+  inputs[2] = anydml_const_tensor(kType<T>, 3, of_v, nullptr, v.values.data());
+  inputs[7] = anydml_const_tensor(ANYDML_INT32, 2, of_mask, nullptr, lengths.data());
+  inputs[8] = anydml_const_tensor(kType<T>, 4, of_bias, nullptr, bias.values.data());
+  anydml_tensor outputs[3] = {{kType<T>, 3, of_made, nullptr, made.data()}, {}, {}};
+  const anydml_attribute attributes[] = {number("Scale", kScale), number("MaskFilterValue", kFilter),
+                                         count("QueryHeadCount", sizes.heads), count("KeyValueHeadCount", sizes.shared),
+                                         word("MaskType", "KEY_SEQUENCE_LENGTH")};
+  ASSERT_EQ(anydml_run(nullptr, "MULTIHEAD_ATTENTION1", inputs, 12, outputs, 3, attributes, std::size(attributes)),
+            ANYDML_OK)
+      << anydml_last_error();
+  std::size_t different = 0;
+  for (std::int64_t b = 0; b < sizes.batches; ++b) {
+    for (std::int64_t h = 0; h < sizes.heads; ++h) {
+      const std::int64_t shared = h / (sizes.heads / sizes.shared);
+      for (std::int64_t i = 0; i < sizes.queries; ++i) {
+        std::vector<f32> query;
+        for (std::int64_t d = 0; d < sizes.depth; ++d) {
+          query.push_back(q.at(b, i, h, d));
+        }
+        std::vector<f32> scores;
+        f32 greatest = -std::numeric_limits<f32>::infinity();
+        for (std::int64_t j = 0; j < sizes.keys; ++j) {
+          std::vector<f32> key;
+          for (std::int64_t d = 0; d < sizes.depth; ++d) {
+            key.push_back(k.at(b, j, shared, d));
+          }
+          f32 score = product_of(query, key) * kScale;
+          score += bias.at(h, i, 0, j);
+          score = j < lengths[static_cast<std::size_t>(b)] ? score : score + kFilter;
+          greatest = std::max(greatest, score);
+          scores.push_back(score);
+        }
+        for (f32& score : scores) {
+          score = power_of_score(score - greatest);
+        }
+        const f32 total = sum_of(scores);
+        for (std::int64_t c = 0; c < sizes.width; ++c) {
+          std::vector<f32> values;
+          for (std::int64_t j = 0; j < sizes.keys; ++j) {
+            values.push_back(v.at(b, j, shared, c));
+          }
+          const T expected = narrow<T>(product_of(scores, values) / total);
+          const std::int64_t place = ((b * sizes.queries + i) * sizes.heads + h) * sizes.width + c;
+          different += to_bits(expected) != to_bits(made[static_cast<std::size_t>(place)]) ? 1U : 0U;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(different, 0U) << sizes.queries << " queries, " << sizes.keys << " keys of " << sizes.depth
+                           << ", values of " << sizes.width;
+}
+
+TEST(Attention, IsItsDefinition) {
+  std::uint32_t seed = 1;
+  for (const Sizes& sizes : std::vector<Sizes>{{1, 1, 1, 130, 200, 64, 64},
+                                               {2, 4, 2, 33, 97, 40, 24},
+                                               {1, 2, 2, 17, 1030, 8, 10},
+                                               {1, 2, 1, 4, 700, 33, 20},
+                                               {2, 1, 1, 1, 5000, 16, 5},
+                                               {1, 1, 1, 20, 4200, 3, 2},
+                                               {1, 1, 1, 70, 20, 600, 7},
+                                               {1, 3, 3, 5, 1, 1, 1}}) {
+    check<f32>(sizes, seed++);
+    check<f16>(sizes, seed++);
+  }
+}
+
+// ---- What data says -------------------------------------------------------------------------------------------------
+
+// Lengths of the past that no tensor has read and write nothing outside of the tensors, and count as the nearest.
+TEST(Attention, LengthsOutsideOfThePastCountAsTheNearest) {
+  const std::int64_t tokens[] = {1, 2, 4};
+  const std::int64_t rows[] = {1, 1, 3, 4};
+  const std::int64_t one[] = {1};
+  const std::int64_t all[] = {1, 1, 5, 4};
+  std::vector<f32> x(8, 1.0F);
+  std::vector<f32> past(12, 2.0F);
+  for (const auto& [length, expected] : std::map<i32, i32>{
+           {std::numeric_limits<i32>::min(), 0}, {-1, 0}, {2, 2}, {4, 3}, {std::numeric_limits<i32>::max(), 3}}) {
+    std::vector<f32> out(8);
+    std::vector<f32> keys(20);
+    anydml_tensor inputs[12] = {};
+    for (int i = 0; i < 3; ++i) {
+      inputs[i] = anydml_const_tensor(ANYDML_FLOAT32, 3, tokens, nullptr, x.data());
+    }
+    inputs[9] = inputs[10] = anydml_const_tensor(ANYDML_FLOAT32, 4, rows, nullptr, past.data());
+    inputs[11] = anydml_const_tensor(ANYDML_INT32, 1, one, nullptr, &length);
+    anydml_tensor outputs[3] = {
+        {ANYDML_FLOAT32, 3, tokens, nullptr, out.data()}, {ANYDML_FLOAT32, 4, all, nullptr, keys.data()}, {}};
+    const anydml_attribute attributes[] = {number("Scale", 1), number("MaskFilterValue", 0), count("QueryHeadCount", 1),
+                                           count("KeyValueHeadCount", 1), word("MaskType", "NONE")};
+    ASSERT_EQ(anydml_run(nullptr, "MULTIHEAD_ATTENTION1", inputs, 12, outputs, 3, attributes, std::size(attributes)),
+              ANYDML_OK)
+        << anydml_last_error();
+    for (std::size_t row = 0; row < 5; ++row) {
+      const auto place = static_cast<i32>(row);
+      EXPECT_EQ(keys[row * 4], place < expected ? 2.0F : place < expected + 2 ? 1.0F : 0.0F) << length << ", " << row;
+    }
+  }
+}
+
+// ---- Errors ---------------------------------------------------------------------------------------------------------
+
+std::string error_of(const std::string& operator_text) {
+  try {
+    static_cast<void>(parse_graph("a = input 65536\nx = " + operator_text + "\nout x\n"));
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Attention, RefusesWhatHasNoMeaning) {
+  const std::string rest = " - - - - - - - - -> ";
+  const std::string numbers = " -> - -> - Scale=1 MaskFilterValue=0 ";
+  EXPECT_EQ(error_of("MULTIHEAD_ATTENTION a:f32[1,2,6] a:f32[1,3,6] a:f32[1,3,4]" + rest + "f32[1,2,4]" + numbers +
+                     "HeadCount=0"),
+            "MULTIHEAD_ATTENTION: HeadCount: is 0; expected at least one head");
+  EXPECT_EQ(
+      error_of("MULTIHEAD_ATTENTION a:f32[1,2,6] a:f32[1,3,6] a:f32[1,3,4]" + rest + "f32[1,2,4]" + numbers +
+               "HeadCount=4"),
+      "MULTIHEAD_ATTENTION: QueryTensor: sizes are [1, 2, 6]; expected a multiple of 4 elements at the end, one row "
+      "for each head");
+  EXPECT_EQ(error_of("MULTIHEAD_ATTENTION a:f32[1,2,6] a:f32[1,3,6] a:f32[1,3,4]" + rest + "f32[1,2,4]" + numbers +
+                     "HeadCount=2 MaskType=BOOLEAN"),
+            "MULTIHEAD_ATTENTION: MaskTensor: is absent; expected a mask, because MaskType is not NONE");
+  EXPECT_EQ(error_of("MULTIHEAD_ATTENTION a:f32[1,2,6] a:f32[1,3,6] a:f32[1,3,4] - - - - a:i32[3,2,3] - - - -> "
+                     "f32[1,2,4]" +
+                     numbers + "HeadCount=2 MaskType=BOOLEAN"),
+            "MULTIHEAD_ATTENTION: MaskTensor: sizes are [3, 2, 3]; expected [1, 2, 2, 3], or 1 instead of any of them");
+  EXPECT_EQ(error_of("MULTIHEAD_ATTENTION1 a:f32[1,2,6] a:f32[1,3,4] a:f32[1,3,4]" + rest.substr(0, rest.size() - 4) +
+                     " - -> f32[1,2,6]" + numbers + "QueryHeadCount=3 KeyValueHeadCount=2"),
+            "MULTIHEAD_ATTENTION1: KeyValueHeadCount: is 2; expected a divisor of QueryHeadCount, which is 3");
+}
+
+// ---- Plans ----------------------------------------------------------------------------------------------------------
+
+std::string run_of(const DeviceTraits& traits, const std::string& nodes) {
+  std::string shown;
+  const auto plans = compile_graph(parse_graph(nodes), traits, &shown);
+  return plans.ok() ? shown.substr(shown.find("run: ")) : plans.error().message;
+}
+
+constexpr const char* kStacked =
+    "x = input 4608\ny = MULTIHEAD_ATTENTION - - - - - x:f32[2,8,3,3,8] - - - - - -> f32[2,8,24] -> - -> - Scale=1 "
+    "MaskFilterValue=0 HeadCount=3 MaskType=NONE\nout y\n";
+
+// Stacked tensors are read where they are.
+TEST(AttentionPlan, PacksAndAttends) {
+  EXPECT_EQ(run_of({.joins_from = 1, .vector_bytes = 16}, kStacked).find("SLICE"), std::string::npos);
+  EXPECT_NE(run_of({.joins_from = 1, .vector_bytes = 16}, kStacked).find("run: 3 steps"), std::string::npos)
+      << run_of({.joins_from = 1, .vector_bytes = 16}, kStacked);
+}
+
+// Outputs that are absent stay so where the parts of an operator have parts themselves.
+TEST(AttentionPlan, IsTwoProductsOnGpus) {
+  const std::string plan = run_of({.joins_from = 1, .is_gpu = true}, kStacked);
+  EXPECT_NE(plan.find("ATTENTION_ROWS"), std::string::npos) << plan;
+  EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("IDENTITY"), std::string::npos) << plan;
+  // With outputs that nobody asked for, as an operator alone has them.
+  const std::string alone = run_of({.joins_from = 1, .is_gpu = true}, std::string(kStacked) + "out y.1\nout y.2\n");
+  EXPECT_NE(alone.find("run: 3 steps"), std::string::npos) << alone;
+}
+
+// The scores of all queries would take more memory than GPUs are asked for: some queries at a time.
+TEST(AttentionPlan, TakesSomeQueriesAtATimeOnGpus) {
+  const std::string plan = run_of({.joins_from = 1, .is_gpu = true},
+                                  "x = input 1\ny = MULTIHEAD_ATTENTION x:f32[1,16384,96] x:f32[1,16384,96] "
+                                  "x:f32[1,16384,96] - - - - - - - - -> f32[1,16384,96] -> - -> - Scale=1 "
+                                  "MaskFilterValue=0 HeadCount=12 MaskType=NONE\nout y\n");
+  EXPECT_NE(plan.find("ATTENTION_ROWS"), plan.rfind("ATTENTION_ROWS")) << plan;
+}
+
+}  // namespace
+}  // namespace anydml::test
