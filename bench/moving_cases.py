@@ -17,6 +17,7 @@ class Made:
     torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx: the node, its attributes and its constant inputs,
     which follow the others; None among them is an input that is left out. bytes: that have to be read and written.
     unsigned: DirectML's operator takes and gives INT64 as UINT64. order: that of the inputs for ONNX, where it is another.
+    absent: how many inputs and outputs of DirectML's operator are left out at the end.
     """
     operator: str
     inputs: list
@@ -29,6 +30,7 @@ class Made:
     views: list | None = None
     unsigned: bool = False
     order: list | None = None
+    absent: tuple = (0, 0)
 
 
 def size_of(shape, itemsize=4):
