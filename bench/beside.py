@@ -80,6 +80,8 @@ class OfAnydml(Anydml):
         from numpy_oracle import VALUES, Attribute, Tensor, to_attribute
 
         def describe(array, sizes, strides):
+            if array is None:  # an optional tensor that is left out
+                return Tensor()
             sizes = tuple(array.shape) if sizes is None else sizes
             counts = (ctypes.c_int64 * len(sizes))(*sizes)
             steps = None if strides is None else (ctypes.c_int64 * len(sizes))(*strides)
@@ -174,7 +176,8 @@ class OfOnnxRuntime:
         names = ["" if name in constants and constants[name] is None else name for name in names]
         graph = helper.make_graph([helper.make_node(node, names, [f"y{i}" for i in range(len(outputs))], **attributes)],
                                   node, infos[0], infos[1], initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18),
+                                                                 helper.make_opsetid("com.microsoft", 1)])
         model.ir_version = 9
         options = self.runtime.SessionOptions()
         options.intra_op_num_threads = self.threads

@@ -317,6 +317,22 @@ def of_normalization(rows, *others):
     return cases
 
 
+def of_attention(dtype, since):
+    """Tokens and heads, groups of heads, masks of bool and of numbers, the past; a row that sees no key. The values are
+    above 0, so that nothing cancels in their means."""
+    q, k, v = (numbers(dtype, (2, rows, 4 * size), i + 5, False) for i, (rows, size) in enumerate(((3, 2), (5, 1), (5, 1))))
+    groups = {"q_num_heads": 4, "kv_num_heads": 2}
+    by_heads = [numbers(dtype, (2, 2, rows, 3), i + 5, False) for i, rows in enumerate((3, 5, 5))]
+    past = [numbers(dtype, (2, 2, 2, 2), i, False) for i in range(2)]
+    v, by_heads[2], past[1] = (np.abs(one) + np.dtype(dtype).type(1) for one in (v, by_heads[2], past[1]))
+    mask = numbers(bool, (3, 5), 1)
+    mask[1] = False
+    return [([q, k, v], groups), ([q, k, v, mask], groups), ([q, k, v, numbers(dtype, (2, 1, 3, 5), 8, False)], groups),
+            ([q, k, v], {**groups, "is_causal": 1, "scale": 0.25}), (by_heads, {}), ([*by_heads, mask], {"is_causal": 1}),
+            ([q, k, v, numbers(bool, (3, 7), 2), *past], {**groups, "is_causal": 1}),
+            ([q, k, v, mask[:, :4]], groups)]
+
+
 def of_pool(dtype, since):
     return [([numbers(dtype, (2, 3, 2, 4), 5, False)], {})]
 
@@ -575,6 +591,7 @@ CASES = {
     "Hardmax": along_rows, "LogSoftmax": along_rows, "Softmax": along_rows,
     "IsInf": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], {"detect_positive": p, "detect_negative": n})
                                    for p in (0, 1) for n in (0, 1)],
+    "Attention": of_attention,
     "LRN": lambda dtype, since: [([numbers(dtype, (4, 4, 2, 3), 5, False)], {"size": size, "alpha": 0.5, "bias": 1.5})
                                  for size in (1, 2, 3)],  # the reference takes the batch for the channels
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),

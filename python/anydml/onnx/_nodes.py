@@ -4,7 +4,11 @@ import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
+<<<<<<< HEAD
 from . import _recurrent as recurrent, _reductions as reductions, _shapes as shapes
+=======
+from . import _attention as attention, _reductions as reductions, _shapes as shapes
+>>>>>>> w-attention
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -137,6 +141,8 @@ _NODES = {
     "QLinearMatMul": Row(products.quantized_matmul, "QUANTIZED_LINEAR_MATRIX_MULTIPLY", kinds=("int8", "uint8")),
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
     # layers of networks
+    "Attention": Row(attention.attention, "MULTIHEAD_ATTENTION1 ADD CAST FILL_VALUE_SEQUENCE IDENTITY IF "
+                     "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
     "BatchNormalization": Row(normalizations.batch_normalization,
                               "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),

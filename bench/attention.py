@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Attention of 12 heads over 128, 512 and 2,048 tokens beside PyTorch and ONNX Runtime, in one run.
+
+usage: attention.py [LIBANYDML] [options]   python3 bench/attention.py --no-venv --json build/attention.json
+                                            python3 bench/attention.py --device cuda
+
+The options and the report are those of moving.py. Attention multiplies more than it moves, so the fraction of the pass
+means little here; the ratio to the faster peer is what counts.
+"""
+from attention_cases import CASES
+from beside import run_program
+
+if __name__ == "__main__":
+    run_program("attention.py", __doc__, CASES)
