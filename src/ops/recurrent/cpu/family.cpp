@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = 2 * std::int64_t{threads};
+  const std::int64_t wanted = std::int64_t{threads};  // so that a thread mostly finds its factors in its own cache
   std::int64_t most = kMostRows;
   RecurrentCut cut{};
   while (true) {
@@ -67,9 +67,12 @@ class RecurrentRun final : public cpu::Prepared {
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
-    const std::int64_t end = cut_.tiles * (number + 1) / cut_.pieces;
-    for (std::int64_t i = cut_.tiles * number / cut_.pieces; i < end; ++i) {
-      const Tile tile = tile_of(i, operands, piece);
+    const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
+    const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
+    // Forwards and backwards by turns: the factors that were read last are those that a cache still has.
+    const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
+    for (std::int64_t i = begin_tile; i < end_tile; ++i) {
+      const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
       if (piece.phase == 0) {
         begin(tile);
       } else if (step_.kind == RecurrentKind::rnn) {
@@ -123,11 +126,14 @@ class RecurrentRun final : public cpu::Prepared {
     tile.panel = number % panels;
     tile.size = {.rows = std::min(cut_.rows, step_.rows - tile.row), .panel = step_.panel};
     tile.columns = std::min(tile.size.panel, step_.units - tile.panel * tile.size.panel);
-    const std::int64_t phases = step_.has_two_products() ? 2 : 1;
-    const std::int64_t phase = std::int64_t{piece.phase} - 1;
-    tile.step = phase / phases;
-    tile.is_second = phase % phases != 0;
+    tile.step = time_of_phase(piece.phase);
+    tile.is_second = step_.has_two_products() && piece.phase % 2 == 0;
     return tile;
+  }
+
+  // The first phase comes before all time steps.
+  [[nodiscard]] std::int64_t time_of_phase(std::uint32_t phase) const {
+    return (std::int64_t{phase} - 1) / (step_.has_two_products() ? 2 : 1);
   }
 
   // ---- Tensors ------------------------------------------------------------------------------------------------------

@@ -31,30 +31,40 @@ namespace hn = hwy::HWY_NAMESPACE;
 #include "backend/cpu/halves-inl.h"
 #include "ops/recurrent/cpu/kernels-inl.h"
 
-// The chains of all gates at once, since those of one are too few to hide the time of a multiply-add.
+// One block of factors. The chains of all gates are computed at once, since those of one are too few to hide the time
+// of a multiply-add. The sums are put to the totals if this is the first block, and added to them otherwise.
 template <std::size_t kGates>
-void multiply_gates(const f32* HWY_RESTRICT hidden, const f32* HWY_RESTRICT panels, std::int64_t gate_step,
-                    std::int64_t depth, f32* HWY_RESTRICT totals, std::int64_t totals_step) {
+void multiply_block(const f32* HWY_RESTRICT hidden, const f32* HWY_RESTRICT panels, std::int64_t gate_step,
+                    std::int64_t depth, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {
   constexpr std::size_t kSums = kGates * kVectors;
   const Tag d;
+  Vector sums[kSums];
+  for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
+  for (std::int64_t k = 0; k < depth; ++k, panels += kPanel) {
+    const Vector factor = hn::Set(d, hidden[k]);
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      const f32* const from =
+          panels + static_cast<std::int64_t>(kSum / kVectors) * gate_step + kSum % kVectors * kLanes;
+      sums[kSum] = hn::MulAdd(factor, hn::LoadU(d, from), sums[kSum]);
+    });
+  }
   const auto place = [&](std::size_t sum) HWY_ATTR {
     return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
   };
+  if (is_first) {
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
+  } else {
+    for_each_index<kSums>([&]<std::size_t kSum>()
+                              HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
+  }
+}
+
+template <std::size_t kGates>
+void multiply_gates(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t depth, f32* totals,
+                    std::int64_t totals_step) {
   for (std::int64_t first = 0; first < depth; first += kProductBlock) {
-    const std::int64_t end = std::min(depth, first + kProductBlock);
-    Vector sums[kSums];
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
-    const f32* from = panels + first * static_cast<std::int64_t>(kPanel);
-    for (std::int64_t k = first; k < end; ++k, from += kPanel) {
-      const Vector factor = hn::Set(d, hidden[k]);
-      for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-        const f32* const at = from + static_cast<std::int64_t>(kSum / kVectors) * gate_step + kSum % kVectors * kLanes;
-        sums[kSum] = hn::MulAdd(factor, hn::LoadU(d, at), sums[kSum]);
-      });
-    }
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      hn::StoreU(first == 0 ? sums[kSum] : hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum));
-    });
+    multiply_block<kGates>(hidden + first, panels + first * static_cast<std::int64_t>(kPanel), gate_step,
+                           std::min(kProductBlock, depth - first), totals, totals_step, first == 0);
   }
 }
 
