@@ -4,11 +4,7 @@ import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
-<<<<<<< HEAD
-from . import _recurrent as recurrent, _reductions as reductions, _shapes as shapes
-=======
-from . import _attention as attention, _reductions as reductions, _shapes as shapes
->>>>>>> w-attention
+from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _shapes as shapes
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
