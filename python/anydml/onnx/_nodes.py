@@ -200,8 +200,15 @@ _NODES = {
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table
+    "AffineGrid": Row(None, kinds=("float16", "float")),
+    "BlackmanWindow": Row(None),
     "CenterCropPad": Row(None, check=layers.crop_checks),
+    "HammingWindow": Row(None),
+    "HannWindow": Row(None),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
+    "NegativeLogLikelihoodLoss": Row(None),
+    "SoftmaxCrossEntropyLoss": Row(None),
+    "SwiGLU": Row(None, kinds=functions.ROUNDED),
 }
 # What needs an operator that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: MIT
+"""How the steps of a model run: in pieces that are compiled graphs, and between them steps on the host.
+
+A piece begins at a step, and is recorded for the types and shapes that the values have there. It goes on until a step needs
+the elements of a value: for a shape, a condition, a number of turns. If those elements follow from small values that the
+piece begins with, the piece is recorded for exactly these elements, so that shape arithmetic costs nothing when it runs.
+Otherwise the piece ends there. A step that no graph can hold runs on the host, and the next piece begins behind it.
+"""
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+
+from .._graphs import Recording, regular
+from .._symbols import ElementsNeeded, Symbol
+
+# compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
+# on_host: why it never is part of a graph, or "".
+Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host", defaults=("", ""))
+
+_MOST_KEPT = 16  # forms that a piece stays compiled for
+_MOST_BYTES = 512  # of a value whose elements a piece is recorded for
+_MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of a Resize
+_MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
+_FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
+
+
+def _is_small(value):
+    return value.size * value.dtype.itemsize <= _MOST_BYTES
+
+
+def _may_be_pinned(value):
+    """Whether it looks like a number, a list of sizes or the like, and not like data."""
+    return value.ndim <= 1 and _is_small(value) and (value.dtype.kind in "iu" or value.size <= _MOST_OTHERS)
+
+
+class _Nothing(Exception):
+    """The first step of a piece cannot be recorded."""
+
+
+class _AllKnown(Exception):
+    """Everything that the piece gives follows from the forms."""
+
+
+class _Again(Exception):
+    """The piece must be recorded with the elements of more values."""
+
+
+def perform(step, arrays):
+    """The results of a step, as a tuple; an error names its node."""
+    try:
+        results = step.compute(*arrays)
+    except ElementsNeeded:
+        raise
+    except (ArithmeticError, IndexError, TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{step.label}: {error}") from error
+    results = results if isinstance(results, tuple) else () if results is None else (results,)
+    return [result.view(bool) if kind == "bool" and result.dtype != bool else result
+            for result, kind in zip(results, step.kinds)]
+
+
+class _Point:
+    """A step at which a piece begins."""
+
+    def __init__(self, live):
+        self.live = live  # the values that are made before it and used from it on
+        self.pinned = set()  # those of them whose elements a piece is recorded for
+        self.may_pin = True
+        self.seen = set()
+        self.varying = set()  # those of them whose shapes keep changing: steps that take them run on the host
+        self.pieces = OrderedDict()
+        self.made = 0
+
+
+class _Piece:
+    """Steps as one compiled graph: the names that it takes and gives, and values that follow from the forms alone."""
+
+    def __init__(self, recording, inputs, outputs, aliases, known, end, why):
+        self.recording, self.inputs, self.outputs, self.aliases = recording, inputs, outputs, aliases
+        self.known, self.end, self.why = known, end, why
+
+    def run(self, state):
+        values = state.values
+        if self.outputs:
+            results = self.recording.run([state.regular[name] for name in self.inputs], self.recording.no_outs)
+            values.update(zip(self.outputs, results))
+            state.fresh.update(self.outputs)
+        for name, other in self.aliases:
+            values[name] = values[other]
+        values.update(self.known)
+        state.known.update(self.known)
+        return self.end
+
+
+class _OnHost:
+    """One step, or several, node by node."""
+
+    def __init__(self, program, begin, end, why):
+        self.program, self.begin, self.end, self.why = program, begin, end, why
+
+    def run(self, state):
+        for place in range(self.begin, self.end):
+            self.program.step_on_host(place, state)
+        return self.end
+
+
+class _State:
+    """The values of a run, and of these the ones that nothing else holds, and the ones that follow from forms."""
+
+    __slots__ = ("values", "fresh", "known", "regular")
+
+    def __init__(self, values):
+        self.values, self.fresh, self.known, self.regular = values, set(), set(), {}
+
+
+class Program:
+    """Steps in their order, the constants that they take, and the names of the outputs."""
+
+    def __init__(self, steps, outputs, constants, inputs):
+        self.steps, self.outputs, self.inputs = steps, outputs, inputs
+        used = {name for step in steps for name in step.inputs} | set(outputs)
+        self.constants = {name: value for name, value in constants.items() if name in used}
+        self._points = {}
+        self._live = self._lives()
+        self._live_sets = [set(one) for one in self._live]
+
+    def _lives(self):
+        """For each place, the values that a run must have there; after the last, the outputs."""
+        wanted = {name for name in self.outputs if name not in self.constants}
+        lives = [wanted]
+        for step in reversed(self.steps):
+            wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
+            lives.append(wanted)
+        return [sorted(one) for one in reversed(lives)]
+
+    def wanted(self):
+        """The names that a run must give."""
+        return self._live[0]
+
+    # ---- Running --------------------------------------------------------------------------------------------------
+
+    def run(self, given):
+        """The outputs, and of those the names that nothing but the result holds."""
+        state = _State(dict(given))
+        place, count = 0, len(self.steps)
+        with np.errstate(all="ignore"):
+            while place < count:
+                if self.steps[place].on_host:
+                    self.step_on_host(place, state)
+                    place += 1
+                else:
+                    place = self._piece(place, state).run(state)
+                live = self._live_sets[place]
+                for name in [name for name in state.values if name not in live]:
+                    del state.values[name]
+        return [self._value(name, state.values) for name in self.outputs], state.fresh
+
+    def node_by_node(self, given, timed=None):
+        """The outputs without any graph; timed: a function that runs a step and measures it."""
+        state = _State(dict(given))
+        with np.errstate(all="ignore"):
+            for place in range(len(self.steps)):
+                if timed is None:
+                    self.step_on_host(place, state)
+                else:
+                    timed(self.steps[place], lambda: self.step_on_host(place, state))
+        return [self._value(name, state.values) for name in self.outputs]
+
+    def step_on_host(self, place, state):
+        step, values = self.steps[place], state.values
+        results = perform(step, [self._value(name, values) for name in step.inputs])
+        follows = all(name in state.known or name in self.constants for name in step.inputs if name)
+        for name, result in zip(step.outputs, results):
+            if name:
+                values[name] = np.asarray(result)
+                if follows:
+                    state.known.add(name)
+
+    def _value(self, name, values):
+        if not name:
+            return None
+        found = values.get(name)
+        return self.constants[name] if found is None else found
+
+    def _piece(self, place, state):
+        point = self._points.get(place)
+        if point is None:
+            point = self._points[place] = _Point(self._live[place])
+        state.regular = {name: regular(state.values[name]) for name in point.live if name not in point.varying}
+        key = self._key(point, state)
+        piece = point.pieces.get(key)
+        if piece is not None:
+            return piece
+        if point.may_pin and point.pinned:
+            point.seen.add(key)
+            if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
+                point.may_pin, point.pinned = False, set()
+                point.pieces.clear()
+        self._note_varying(point)
+        state.regular = {name: array for name, array in state.regular.items() if name not in point.varying}
+        piece = self._recorded(place, point, state)
+        point.pieces[self._key(point, state)] = piece  # what is pinned may be more now
+        while len(point.pieces) > _MOST_KEPT:
+            point.pieces.popitem(last=False)
+        return piece
+
+    def _key(self, point, state):
+        key = []
+        for name, array in state.regular.items():
+            if (name in point.pinned or name in state.known) and _is_small(array):
+                key.append((array.dtype, array.shape, array.tobytes()))
+            else:
+                key.append((array.dtype, array.shape, array.strides))
+        return tuple(key)
+
+    @staticmethod
+    def _only_elements_differ(point):
+        return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
+
+    @staticmethod
+    def _note_varying(point):
+        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out."""
+        point.made += 1
+        if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+            return
+        names = [name for name in point.live if name not in point.varying]
+        for name, *parts in zip(names, *point.pieces):
+            if len({part[:2] for part in parts}) > _MOST_KEPT // 2:
+                point.varying.add(name)
+        point.pieces.clear()
+        point.made = 0
+
+    # ---- Recording ------------------------------------------------------------------------------------------------
+
+    def _recorded(self, place, point, state):
+        """The piece that begins here, for values like these."""
+        while True:
+            pins = {name: array for name, array in state.regular.items()
+                    if (name in point.pinned or name in state.known) and _is_small(array)}
+            names = [name for name in state.regular if name not in pins]
+            attempt = _Attempt(self, place, point, names, pins)
+            try:
+                recording = Recording(attempt.follow, [state.regular[name] for name in names], None,
+                                      self.constants.values())
+            except _Again:
+                continue
+            except _AllKnown:
+                return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
+            except _Nothing:
+                return _OnHost(self, place, place + 1, attempt.why)
+            except _FAULTS as error:
+                # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
+                return _OnHost(self, place, max(attempt.end, place + 1), str(error))
+            return _Piece(recording, names, attempt.outputs, attempt.aliases, attempt.known, attempt.end, attempt.why)
+
+    def trace(self, given):
+        """The outputs, where some of the values are symbols of a graph that is being recorded."""
+        values = dict(given)
+        for step in self.steps:
+            results = perform(step, [self._value(name, values) for name in step.inputs])
+            values.update(zip(step.outputs, results))
+        return [self._value(name, values) for name in self.outputs]
+
+
+class _Attempt:
+    """One recording of a piece."""
+
+    def __init__(self, program, place, point, names, pins):
+        self.program, self.place, self.point, self.names, self.pins = program, place, point, names, pins
+        self.end, self.why = place, ""
+        self.outputs, self.aliases, self.known = [], [], {}
+
+    def follow(self, *symbols):
+        program, values = self.program, {**self.pins, **dict(zip(self.names, symbols))}
+        # The values that a piece begins with, from which each symbol follows; None where one of them is too large.
+        self.origins = {name: frozenset([name]) if _may_be_pinned(symbol) else None
+                        for name, symbol in zip(self.names, symbols)}
+        for self.end in range(self.place, len(program.steps)):
+            step = program.steps[self.end]
+            if not self._takes(step, values):
+                break
+            self._note_origins(step, values)
+        else:
+            self.end = len(program.steps)
+        if self.end == self.place:
+            raise _Nothing
+        return self._results(values)
+
+    def _takes(self, step, values):
+        """Records a step; False where the piece ends before it."""
+        program, point = self.program, self.point
+        if step.on_host or any(name in point.varying for name in step.inputs):
+            self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
+            return False
+        arrays = [program._value(name, values) for name in step.inputs]
+        try:
+            results = perform(step, arrays)
+        except ElementsNeeded as error:
+            needed = self._needed(step, arrays, getattr(error, "symbol", None))
+            if point.may_pin and needed - point.pinned:
+                point.pinned |= needed
+                raise _Again from error
+            self.why = f"{step.label} needs the elements of a value"
+            return False
+        except _FAULTS as error:
+            self.why = str(error)  # if the node is wrong, it says so when it runs by itself
+            return False
+        for name, result in zip(step.outputs, results):
+            values[name] = result
+        return True
+
+    def _needed(self, step, arrays, symbol):
+        """The small values from which those follow whose elements a step asks for."""
+        named = [(name, array) for name, array in zip(step.inputs, arrays) if isinstance(array, Symbol)]
+        exact = [name for name, array in named if symbol is not None and array._source == symbol._source]
+        asked = exact or [name for name, _ in named]
+        if len(exact) > 1:  # one of several views of a value
+            asked = [name for name in asked if self.origins.get(name)] or asked
+        origins = [self.origins.get(name) for name in asked]
+        return frozenset().union(*(one for one in origins if one)) if any(origins) else frozenset()
+
+    def _note_origins(self, step, values):
+        """Shape arithmetic is small all the way; what comes out of a large value is data, and not worth a graph of its own."""
+        origins, found = self.origins, frozenset()
+        for name in step.inputs:
+            if name in origins:
+                if origins[name] is None:
+                    found = None
+                    break
+                found |= origins[name]
+        for name in step.outputs:
+            if found is None or found:
+                origins[name] = found if found and _is_small(values[name]) else None
+
+    def _results(self, values):
+        """The symbols that are used afterwards. A value that is known already, or another name of one, is no result."""
+        symbols, names = [], {}
+        for name in self.program._live[self.end]:
+            if name not in values or name in self.names:
+                continue
+            value = values[name]
+            if not isinstance(value, Symbol):
+                if name not in self.pins:
+                    self.known[name] = np.asarray(value)
+            elif id(value) in names:
+                self.aliases.append((name, names[id(value)]))
+            else:
+                names[id(value)] = name
+                self.outputs.append(name)
+                symbols.append(value)
+        if not symbols:
+            raise _AllKnown
+        return tuple(symbols)
