@@ -474,4 +474,4 @@ def test_a_model_is_one_graph_where_its_nodes_allow_it():
 
 def pieces_of(prepared):
     """Where the pieces of a model begin and end."""
-    return [(begin, piece.end) for begin, point in sorted(prepared.program._points.items()) for piece in point.pieces.values()]
+    return [piece[:2] for piece in prepared.program.pieces()]

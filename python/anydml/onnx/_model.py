@@ -46,13 +46,13 @@ class Prepared(BackendRep):
         graph = model.graph
         self._graph, self._opset, self._folder = graph, opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
-        self._declared = {value.name: value.type for value in graph.input}
-        self._required = [name for name in self._declared if name not in initialised]
+        self.declared = {value.name: value.type for value in graph.input}
+        self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
         self._programs = {}  # by the initializers that a run replaces
         self._program(frozenset())
-        if not set(self._declared) & initialised:
+        if not set(self.declared) & initialised:
             self._graph = None  # its weights are not kept twice
 
     def _program(self, replaced):
@@ -72,7 +72,7 @@ class Prepared(BackendRep):
         replace initializers that the graph lists as inputs.
         """
         given = self.taken(inputs)
-        program = self._program(frozenset(given) - frozenset(self._required))
+        program = self._program(frozenset(given) - frozenset(self.required))
         results, fresh = program.run(given)
         return self._outputs(*self._owned(results, fresh))
 
@@ -88,18 +88,18 @@ class Prepared(BackendRep):
         """The inputs by name, checked."""
         if isinstance(inputs, Mapping):
             given = dict(inputs)
-            unknown = [name for name in given if name not in self._declared]
-            missing = [name for name in self._required if name not in given]
+            unknown = [name for name in given if name not in self.declared]
+            missing = [name for name in self.required if name not in given]
             if unknown or missing:
                 raise ValueError(f"the model has no input {unknown[0]!r}" if unknown else
                                  f"input {missing[0]!r} is missing")
         else:
             arrays = listed(inputs, " or a dict by name")
-            names = list(self._declared) if len(arrays) == len(self._declared) else self._required
+            names = list(self.declared) if len(arrays) == len(self.declared) else self.required
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
             given = dict(zip(names, arrays))
-        return {name: regular(_checked_input(name, value, self._declared[name])) for name, value in given.items()}
+        return {name: regular(_checked_input(name, value, self.declared[name])) for name, value in given.items()}
 
 
 def listed(inputs, or_what=""):

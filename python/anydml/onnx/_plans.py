@@ -230,6 +230,11 @@ class Program:
         point.pieces.clear()
         point.made = 0
 
+    def pieces(self):
+        """(begin, end, whether it is a graph, why it ends) of each piece that was made, for every form."""
+        return [(begin, piece.end, isinstance(piece, _Piece), piece.why) for begin, point in sorted(self._points.items())
+                for piece in point.pieces.values()]
+
     # ---- Recording ------------------------------------------------------------------------------------------------
 
     def _recorded(self, place, point, state):
