@@ -24,15 +24,17 @@ class Builder:
         self.opset, self.kinds, self.constants = opset, dict(kinds), dict(constants)
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
 
-    def program(self, graph, replaced=(), given=()):
-        """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare."""
+    def program(self, graph, replaced=(), given=(), is_repeated=False, fixed=()):
+        """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare;
+        is_repeated: of a loop; fixed: inputs that are among the constants."""
         for tensor in graph.initializer:
             self.kinds[tensor.name] = tensor_type(tensor.data_type)
             if tensor.name not in replaced:
                 self.constants[tensor.name] = array_of(tensor, self.folder)
+        initialised = {tensor.name for tensor in graph.initializer}
         for place, value in enumerate(graph.input):
             self.kinds[value.name] = given[place] if place < len(given) else kind_of(value.type)
-            if value.name in replaced or not any(tensor.name == value.name for tensor in graph.initializer):
+            if value.name in replaced or not (value.name in fixed or value.name in initialised):
                 self.constants.pop(value.name, None)
         for node in graph.node:
             try:
@@ -44,7 +46,7 @@ class Builder:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
-                       [value.name for value in graph.input])
+                       [value.name for value in graph.input], is_repeated)
         made.kinds = [self.kinds.get(value.name) for value in graph.output]
         made.folded = self.folded
         return made
@@ -110,9 +112,11 @@ class Builder:
                 return
         self.steps.append(step)
 
-    def inner(self, graph, given=()):
-        """The Program of a body, and the names of the values around it that it takes when it runs."""
-        made = Builder(self.opset, self.kinds, self.constants, self.folder).program(graph, given=given)
+    def inner(self, graph, given=(), is_repeated=False, fixed=()):
+        """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
+        constants."""
+        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder).program(
+            graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
         return made, [name for name in made.wanted() if name not in own]
 

@@ -56,28 +56,46 @@ def choice(node, builder):
     return Step(label(node), "If", compute, [node.input[0], *around], list(node.output), kinds[0], "a graph for each branch")
 
 
+def _unchanged(graph):
+    """For each state of a loop's body, whether every turn gives it back as it came."""
+    same = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Identity"}
+    names = [value.name for value in graph.output[1:]]
+    return [same.get(after, after) == before.name for before, after in zip(graph.input[2:], names)]
+
+
 def loop(node, builder):
-    kinds = [builder.kinds[name] for name in node.input[2:]]
-    body, around = builder.inner(_attribute(node, "body"), ["int64", "bool", *kinds])
+    """A state that stays as it is, such as weights, is no state; and steps of the body that depend on no turn run once."""
+    graph = _attribute(node, "body")
     count = len(node.input) - 2
-    if len(body.inputs) != count + 2 or len(body.outputs) != len(node.output) + 1:
-        raise ValueError(f"{label(node)}: its body has {len(body.inputs)} inputs and {len(body.outputs)} outputs; expected "
+    if len(graph.input) != count + 2 or len(graph.output) != len(node.output) + 1:
+        raise ValueError(f"{label(node)}: its body has {len(graph.input)} inputs and {len(graph.output)} outputs; expected "
                          f"{count + 2} and {len(node.output) + 1}")
-    kinds = body.kinds[1:]
-    declared = [_sizes(value) for value in _attribute(node, "body").output]
+    kinds = [builder.kinds[name] for name in node.input[2:]]
+    stays = _unchanged(graph)
+    names = [value.name for value in graph.input[2:]]
+    fixed = {name: builder.constants[given] for name, given, is_same in zip(names, node.input[2:], stays)
+             if is_same and given in builder.constants}
+    body, around = builder.inner(graph, ["int64", "bool", *kinds], True, fixed)
+    before, body = body.split([*around, *(name for name, is_same in zip(names, stays) if is_same)])
+    kinds, declared = body.kinds[1:], [_sizes(value) for value in graph.output]
+    changing = [place for place, is_same in enumerate(stays) if not is_same]
 
     def compute(trips, condition, *values):
         states, seen = list(values[:count]), dict(zip(around, values[count:]))
+        seen.update((names[place], states[place]) for place in range(count) if stays[place] and names[place] not in fixed)
+        seen.update(zip(before.outputs, before.run(seen)[0]))
+        seen = {name: value for name, value in seen.items() if name in body.wanted()}
         most = None if trips is None else int(trips.reshape(()).item())
         goes_on = condition is None or _condition(condition)
         scanned = [[] for _ in kinds[count:]]
         turn = 0
         while goes_on and (most is None or turn < most):
             given = {**seen, body.inputs[0]: np.array(turn, np.int64), body.inputs[1]: np.array(True),
-                     **dict(zip(body.inputs[2:], states))}
+                     **{names[place]: states[place] for place in changing}}
             (goes_on, *results), _ = body.run(given)
             goes_on = _condition(goes_on)
-            states = results[:count]
+            for place in changing:
+                states[place] = results[place]
             for kept, result in zip(scanned, results[count:]):
                 kept.append(result)
             turn += 1
@@ -85,9 +103,9 @@ def loop(node, builder):
                    for kept, sizes, kind in zip(scanned, declared[1 + count:], kinds[count:])]
         return (*states, *stacked)
 
-    return Step(label(node), "Loop", on_host(compute), [*node.input[:2], *([""] * (2 - len(node.input[:2]))),
-                                                         *node.input[2:], *around], list(node.output), kinds,
-                "a graph of the body", "a loop runs on the host")
+    inputs = [*node.input[:2], *[""] * (2 - len(node.input)), *node.input[2:], *around]
+    return Step(label(node), "Loop", on_host(compute), inputs, list(node.output), kinds, "a graph of the body",
+                "a loop runs on the host")
 
 
 def _sizes(value):
@@ -99,7 +117,7 @@ def scan(node, builder):
     if builder.opset < 9:
         what = "Scan before opset 9"
         raise Unsupported(f"{label(node)}: anydml has no {what}: it scans batches", [what])
-    body, around = builder.inner(_attribute(node, "body"), [builder.kinds[name] for name in node.input])
+    body, around = builder.inner(_attribute(node, "body"), [builder.kinds[name] for name in node.input], True)
     scans = _attribute(node, "num_scan_inputs")
     count = len(node.input) - scans
     outputs = len(node.output) - count

@@ -10,8 +10,7 @@ from onnx.backend.base import BackendRep, namedtupledict
 
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
-from ._rows import dtype_of
-from ._types import kind_of, label
+from ._types import label
 
 __all__ = ["Prepared", "as_array", "label", "listed", "loaded"]
 
@@ -47,6 +46,8 @@ class Prepared(BackendRep):
         self._graph, self._opset, self._folder = graph, opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
+        self._forms = {name: _form_of(declared) for name, declared in self.declared.items()
+                       if declared.HasField("tensor_type")}
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
@@ -99,7 +100,18 @@ class Prepared(BackendRep):
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
             given = dict(zip(names, arrays))
-        return {name: regular(_checked_input(name, value, self.declared[name])) for name, value in given.items()}
+        return {name: regular(self._checked(name, value)) for name, value in given.items()}
+
+    def _checked(self, name, value):
+        array = value if type(value) is np.ndarray else as_array(repr(name), value)
+        dtype, sizes = self._forms[name]
+        if array.dtype != dtype:
+            raise TypeError(f"input {name!r} is {array.dtype}, and the model declares {dtype}")
+        if sizes is not None and (len(sizes) != array.ndim or any(
+                size is not None and size != given for size, given in zip(sizes, array.shape))):
+            shape = ", ".join("?" if size is None else str(size) for size in sizes)
+            raise ValueError(f"input {name!r} has the shape {list(array.shape)}, and the model declares [{shape}]")
+        return array
 
 
 def listed(inputs, or_what=""):
@@ -119,14 +131,9 @@ def as_array(name, value):
         raise kind(f"input {name} is no array: {error}") from error
 
 
-def _checked_input(name, value, declared):
-    array = as_array(repr(name), value)
-    kind = kind_of(declared)
-    if array.dtype != onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type):
-        raise TypeError(f"input {name!r} is {array.dtype}, and the model declares {dtype_of(kind)}")
-    if declared.tensor_type.HasField("shape"):
-        sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.tensor_type.shape.dim]
-        if len(sizes) != array.ndim or any(size not in (None, given) for size, given in zip(sizes, array.shape)):
-            shape = ", ".join("?" if size is None else str(size) for size in sizes)
-            raise ValueError(f"input {name!r} has the shape {list(array.shape)}, and the model declares [{shape}]")
-    return array
+def _form_of(declared):
+    """The type and the sizes that an input must have; None is any size, or any shape."""
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type)
+    if not declared.tensor_type.HasField("shape"):
+        return dtype, None
+    return dtype, [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.tensor_type.shape.dim]

@@ -11,7 +11,7 @@ from collections import OrderedDict, namedtuple
 import numpy as np
 
 from .._graphs import Recording, regular
-from .._symbols import ElementsNeeded, Symbol
+from .._symbols import ElementsNeeded, Recorder, Symbol
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
 # on_host: why it never is part of a graph, or "".
@@ -62,14 +62,19 @@ def perform(step, arrays):
 class _Point:
     """A step at which a piece begins."""
 
-    def __init__(self, live):
+    def __init__(self, live, may_pin):
         self.live = live  # the values that are made before it and used from it on
         self.pinned = set()  # those of them whose elements a piece is recorded for
-        self.may_pin = True
+        self.may_pin = may_pin
         self.seen = set()
-        self.varying = set()  # those of them whose shapes keep changing: steps that take them run on the host
+        self.early = []  # small steps that run on the host before the piece, since others need the elements of their results
+        self.made_early = []  # the values that they make
+        self.varying = set()  # values whose shapes keep changing: steps that take them run on the host
         self.pieces = OrderedDict()
         self.made = 0
+
+    def names(self):
+        return [name for name in (*self.live, *self.made_early) if name not in self.varying]
 
 
 class _Piece:
@@ -80,14 +85,16 @@ class _Piece:
         self.known, self.end, self.why = known, end, why
 
     def run(self, state):
-        values = state.values
         if self.outputs:
-            results = self.recording.run([state.regular[name] for name in self.inputs], self.recording.no_outs)
-            values.update(zip(self.outputs, results))
+            values = state.values
+            results = self.recording.run([values[name] for name in self.inputs], self.recording.no_outs)
+            for name, result in zip(self.outputs, results):
+                state.set(name, result)
             state.fresh.update(self.outputs)
         for name, other in self.aliases:
-            values[name] = values[other]
-        values.update(self.known)
+            state.set(name, state.values[other])
+        for name, value in self.known.items():
+            state.set(name, value)
         state.known.update(self.known)
         return self.end
 
@@ -105,19 +112,32 @@ class _OnHost:
 
 
 class _State:
-    """The values of a run, and of these the ones that nothing else holds, and the ones that follow from forms."""
+    """The values of a run. fresh: the names of values that nothing else holds; known: of those that follow from forms."""
 
-    __slots__ = ("values", "fresh", "known", "regular")
+    __slots__ = ("values", "fresh", "known", "_forms")
 
     def __init__(self, values):
-        self.values, self.fresh, self.known, self.regular = values, set(), set(), {}
+        self.values, self.fresh, self.known, self._forms = values, set(), set(), {}
+
+    def set(self, name, value):
+        self.values[name] = value
+        self._forms.pop(name, None)
+
+    def form(self, name):
+        """Type, shape and strides, of a value that can be an input of a graph as it lies."""
+        form = self._forms.get(name)
+        if form is None:
+            array = self.values[name] = regular(self.values[name])
+            form = self._forms[name] = (array.dtype.num, array.shape, array.strides)
+        return form
 
 
 class Program:
     """Steps in their order, the constants that they take, and the names of the outputs."""
 
-    def __init__(self, steps, outputs, constants, inputs):
-        self.steps, self.outputs, self.inputs = steps, outputs, inputs
+    def __init__(self, steps, outputs, constants, inputs, is_repeated=False):
+        """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time."""
+        self.steps, self.outputs, self.inputs, self._is_repeated = steps, outputs, inputs, is_repeated
         used = {name for step in steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
         self._points = {}
@@ -136,6 +156,20 @@ class Program:
     def wanted(self):
         """The names that a run must give."""
         return self._live[0]
+
+    def split(self, fixed):
+        """Two Programs: the steps that follow from these values alone, and the others, which take their results."""
+        fixed, first, others = {*fixed, *self.constants}, [], []
+        for step in self.steps:
+            if step.outputs and all(name in fixed for name in step.inputs if name):
+                first.append(step)
+                fixed.update(step.outputs)
+            else:
+                others.append(step)
+        rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated)
+        rest.kinds, rest.folded = self.kinds, self.folded
+        made = {name for step in first for name in step.outputs}
+        return Program(first, [name for name in rest.wanted() if name in made], self.constants, []), rest
 
     # ---- Running --------------------------------------------------------------------------------------------------
 
@@ -172,7 +206,7 @@ class Program:
         follows = all(name in state.known or name in self.constants for name in step.inputs if name)
         for name, result in zip(step.outputs, results):
             if name:
-                values[name] = np.asarray(result)
+                state.set(name, np.asarray(result))
                 if follows:
                     state.known.add(name)
 
@@ -185,8 +219,8 @@ class Program:
     def _piece(self, place, state):
         point = self._points.get(place)
         if point is None:
-            point = self._points[place] = _Point(self._live[place])
-        state.regular = {name: regular(state.values[name]) for name in point.live if name not in point.varying}
+            point = self._points[place] = _Point(self._live[place], not self._is_repeated)
+        self._run_early(point, state)
         key = self._key(point, state)
         piece = point.pieces.get(key)
         if piece is not None:
@@ -197,21 +231,23 @@ class Program:
                 point.may_pin, point.pinned = False, set()
                 point.pieces.clear()
         self._note_varying(point)
-        state.regular = {name: array for name, array in state.regular.items() if name not in point.varying}
         piece = self._recorded(place, point, state)
-        point.pieces[self._key(point, state)] = piece  # what is pinned may be more now
+        point.pieces[self._key(point, state)] = piece  # what is pinned or early may be more now
         while len(point.pieces) > _MOST_KEPT:
             point.pieces.popitem(last=False)
         return piece
 
+    def _run_early(self, point, state):
+        for place in point.early:
+            self.step_on_host(place, state)
+
+    @staticmethod
+    def _is_pinned(name, point, state):
+        return (name in point.pinned or name in state.known) and _is_small(state.values[name])
+
     def _key(self, point, state):
-        key = []
-        for name, array in state.regular.items():
-            if (name in point.pinned or name in state.known) and _is_small(array):
-                key.append((array.dtype, array.shape, array.tobytes()))
-            else:
-                key.append((array.dtype, array.shape, array.strides))
-        return tuple(key)
+        return tuple((*state.form(name)[:2], state.values[name].tobytes()) if self._is_pinned(name, point, state) else
+                     state.form(name) for name in point.names())
 
     @staticmethod
     def _only_elements_differ(point):
@@ -223,8 +259,7 @@ class Program:
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
             return
-        names = [name for name in point.live if name not in point.varying]
-        for name, *parts in zip(names, *point.pieces):
+        for name, *parts in zip(point.names(), *point.pieces):
             if len({part[:2] for part in parts}) > _MOST_KEPT // 2:
                 point.varying.add(name)
         point.pieces.clear()
@@ -240,14 +275,12 @@ class Program:
     def _recorded(self, place, point, state):
         """The piece that begins here, for values like these."""
         while True:
-            pins = {name: array for name, array in state.regular.items()
-                    if (name in point.pinned or name in state.known) and _is_small(array)}
-            names = [name for name in state.regular if name not in pins]
-            attempt = _Attempt(self, place, point, names, pins)
+            attempt = _Attempt(self, place, point, state)
             try:
-                recording = Recording(attempt.follow, [state.regular[name] for name in names], None,
-                                      self.constants.values())
+                results = attempt.follow()
+                recording = Recording.of(attempt.recorder, attempt.likes, results)
             except _Again:
+                self._run_early(point, state)
                 continue
             except _AllKnown:
                 return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
@@ -256,7 +289,8 @@ class Program:
             except _FAULTS as error:
                 # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
-            return _Piece(recording, names, attempt.outputs, attempt.aliases, attempt.known, attempt.end, attempt.why)
+            return _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
+                          attempt.why)
 
     def trace(self, given):
         """The outputs, where some of the values are symbols of a graph that is being recorded."""
@@ -267,64 +301,127 @@ class Program:
         return [self._value(name, values) for name in self.outputs]
 
 
+class _Values(dict):
+    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it."""
+
+    def __init__(self, begin):
+        super().__init__()
+        self._begin = begin
+
+    def get(self, name, default=None):
+        found = super().get(name)
+        return self._begin(name) if found is None else found
+
+
 class _Attempt:
     """One recording of a piece."""
 
-    def __init__(self, program, place, point, names, pins):
-        self.program, self.place, self.point, self.names, self.pins = program, place, point, names, pins
+    def __init__(self, program, place, point, state):
+        self.program, self.place, self.point, self.state = program, place, point, state
+        self.given = set(point.names())
+        self.recorder, self.likes, self.inputs = Recorder(program.constants.values()), [], []
         self.end, self.why = place, ""
         self.outputs, self.aliases, self.known = [], [], {}
+        # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
+        self.origins = {}
+        self.values = _Values(self._begin)
 
-    def follow(self, *symbols):
-        program, values = self.program, {**self.pins, **dict(zip(self.names, symbols))}
-        # The values that a piece begins with, from which each symbol follows; None where one of them is too large.
-        self.origins = {name: frozenset([name]) if _may_be_pinned(symbol) else None
-                        for name, symbol in zip(self.names, symbols)}
-        for self.end in range(self.place, len(program.steps)):
-            step = program.steps[self.end]
-            if not self._takes(step, values):
+    def _begin(self, name):
+        """A value that the piece begins with: its elements where they are pinned, and otherwise an input of the graph."""
+        if name not in self.given:
+            return None
+        array = self.state.values[name]
+        if not Program._is_pinned(name, self.point, self.state):
+            self.state.form(name)
+            array = self.state.values[name]
+            self.origins[name] = frozenset([name]) if _may_be_pinned(array) else None
+            array, like = self.recorder.input(array)
+            self.likes.append(like)
+            self.inputs.append(name)
+        self.values[name] = array
+        return array
+
+    def follow(self):
+        """Records the steps; the results that are used afterwards."""
+        steps, early = self.program.steps, set(self.point.early)
+        for self.end in range(self.place, len(steps)):
+            step = steps[self.end]
+            if self.end in early:
+                continue
+            if not self._takes(step):
                 break
-            self._note_origins(step, values)
+            self._note_origins(step)
         else:
-            self.end = len(program.steps)
+            self.end = len(steps)
         if self.end == self.place:
             raise _Nothing
-        return self._results(values)
+        return self._results()
 
-    def _takes(self, step, values):
+    def _takes(self, step):
         """Records a step; False where the piece ends before it."""
-        program, point = self.program, self.point
+        point = self.point
         if step.on_host or any(name in point.varying for name in step.inputs):
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
             return False
-        arrays = [program._value(name, values) for name in step.inputs]
+        arrays = [self.program._value(name, self.values) for name in step.inputs]
         try:
             results = perform(step, arrays)
         except ElementsNeeded as error:
-            needed = self._needed(step, arrays, getattr(error, "symbol", None))
-            if point.may_pin and needed - point.pinned:
-                point.pinned |= needed
-                raise _Again from error
+            self._pin_or_hoist(self._asked(step, arrays, error.symbol))
             self.why = f"{step.label} needs the elements of a value"
             return False
         except _FAULTS as error:
             self.why = str(error)  # if the node is wrong, it says so when it runs by itself
             return False
-        for name, result in zip(step.outputs, results):
-            values[name] = result
+        self.values.update(zip(step.outputs, results))
         return True
 
-    def _needed(self, step, arrays, symbol):
-        """The small values from which those follow whose elements a step asks for."""
+    def _asked(self, step, arrays, symbol):
+        """The inputs whose elements a step asks for, as far as that is known."""
         named = [(name, array) for name, array in zip(step.inputs, arrays) if isinstance(array, Symbol)]
         exact = [name for name, array in named if symbol is not None and array._source == symbol._source]
-        asked = exact or [name for name, _ in named]
-        if len(exact) > 1:  # one of several views of a value
-            asked = [name for name in asked if self.origins.get(name)] or asked
-        origins = [self.origins.get(name) for name in asked]
-        return frozenset().union(*(one for one in origins if one)) if any(origins) else frozenset()
+        return exact or [name for name, _ in named]
 
-    def _note_origins(self, step, values):
+    def _pin_or_hoist(self, asked):
+        """Where the elements follow from small values, the piece is recorded again: for these elements, or with the steps
+        that compute them on the host before it."""
+        point, origins = self.point, [self.origins.get(name) for name in asked]
+        needed = frozenset().union(*(one for one in origins if one)) - point.pinned
+        if not needed:
+            return
+        are_truths = all(self.state.values[name].dtype == bool and self.state.values[name].size == 1 for name in needed)
+        if point.may_pin or are_truths:
+            point.pinned |= needed
+            raise _Again
+        hoisted = self._steps_before(asked)
+        if hoisted is not None and not hoisted <= set(point.early):
+            point.early = sorted(hoisted | set(point.early))
+            point.made_early = [name for place in point.early for name in self.program.steps[place].outputs if name]
+            raise _Again
+
+    def _steps_before(self, asked):
+        """The steps that compute these values and the one that asks for them, if all that they make is small and all that
+        they take is there when the piece begins."""
+        steps, makers = self.program.steps, {}
+        for place in range(self.place, self.end):
+            makers.update((name, place) for name in steps[place].outputs)
+        found, left = set(), list(asked)
+        for name in steps[self.end].inputs:
+            if name and name in makers:
+                left.append(name)
+        while left:
+            name = left.pop()
+            place = makers.get(name)
+            if place is None or place in found:
+                continue
+            if steps[place].on_host or not all(_is_small(self.values[one]) for one in steps[place].outputs
+                                               if one in self.values):
+                return None
+            found.add(place)
+            left += [one for one in steps[place].inputs if one]
+        return found | {self.end}
+
+    def _note_origins(self, step):
         """Shape arithmetic is small all the way; what comes out of a large value is data, and not worth a graph of its own."""
         origins, found = self.origins, frozenset()
         for name in step.inputs:
@@ -335,18 +432,17 @@ class _Attempt:
                 found |= origins[name]
         for name in step.outputs:
             if found is None or found:
-                origins[name] = found if found and _is_small(values[name]) else None
+                origins[name] = found if found and _is_small(self.values[name]) else None
 
-    def _results(self, values):
+    def _results(self):
         """The symbols that are used afterwards. A value that is known already, or another name of one, is no result."""
         symbols, names = [], {}
         for name in self.program._live[self.end]:
-            if name not in values or name in self.names:
+            if name in self.given or name not in self.values:
                 continue
-            value = values[name]
+            value = self.values[name]
             if not isinstance(value, Symbol):
-                if name not in self.pins:
-                    self.known[name] = np.asarray(value)
+                self.known[name] = np.asarray(value)
             elif id(value) in names:
                 self.aliases.append((name, names[id(value)]))
             else:
