@@ -272,3 +272,33 @@ def test_contributed_operators_of_bytes(op, arrays, attributes):
     (actual,), (expected,) = contrib(op, *map(np.asarray, arrays), kind=np.uint8, **attributes)
     assert actual.dtype == expected.dtype
     assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
+
+
+def test_states_that_stay_and_steps_that_depend_on_no_turn():
+    """Weights that a loop hands on are constants of its body, and their product with a value around it is computed once."""
+    model = parsed("""m (int64 trips, bool go, float[2, 2] x, float[2] v) => (float[2] last, float[2, 2] same) {
+        w = Constant<value = float[2, 2] {1.0, 0.5, 0.25, -1.0}>()
+        last, same = Loop (trips, go, v, w) <body = b (int64 i, bool c, float[2] s, float[2, 2] u) =>
+            (bool d, float[2] t, float[2, 2] u) { d = Identity(c) p = MatMul(x, u) q = MatMul(p, s) t = Tanh(q) }>
+    }""")
+    prepared = check(model, {"trips": np.array(5), "go": np.array(True), "x": floats(2, 2), "v": floats(2)},
+                     {"trips": np.array(0), "go": np.array(True), "x": floats(2, 2), "v": floats(2)})
+    (loop,) = (step for step in prepared.program.steps if step.op == "Loop")
+    inner = loop.compute.__closure__[0].cell_contents.__closure__
+    programs = {tuple(step.op for step in cell.cell_contents.steps) for cell in inner
+                if type(cell.cell_contents).__name__ == "Program"}
+    assert programs == {("MatMul",), ("Identity", "MatMul", "Tanh")}
+
+
+def test_a_counter_that_slices_does_not_recompile():
+    model = parsed("""m (int64 trips, bool go, float[N, 4] x, float[4] v) => (float[4] last) {
+        last = Loop (trips, go, v) <body = b (int64 i, bool c, float[4] s) => (bool d, float[4] t) {
+            d = Identity(c) one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>()
+            from = Reshape(i, one) to = Add(from, one) row = Slice(x, from, to, zero) flat = Squeeze(row, zero)
+            sum = Add(s, flat) t = Tanh(sum) }>
+    }""")
+    prepared = check(model, {"trips": np.array(30), "go": np.array(True), "x": floats(30, 4), "v": floats(4)})
+    (loop,) = (step for step in prepared.program.steps if step.op == "Loop")
+    inner = loop.compute.__closure__[0].cell_contents.__closure__
+    bodies = [cell.cell_contents for cell in inner if type(cell.cell_contents).__name__ == "Program"]
+    assert max(len(body.pieces()) for body in bodies) == 1

@@ -248,7 +248,6 @@ HOST = {
                            result=lambda attributes, kinds: [attributes.get("output_datatype") or "float"]),
     "NonMaxSuppression": Row(_non_max_suppression, "a choice of boxes"),
     "STFT": Row(stft, "a Fourier transform of frames", kinds=FLOATS),
-    "Scatter": Row(scatter_elements, "a scatter with a reduction", kinds=_NUMBERS),
     "ScatterElements": Row(scatter_elements, "a scatter with a reduction", kinds=_NUMBERS),
     "ScatterND": Row(scatter_nd, "a scatter with a reduction", kinds=_NUMBERS),
     "Unique": Row(_unique, "a set of elements", kinds=_NUMBERS),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx.backend.base import BackendRep, namedtupledict
 
 from .._graphs import regular
@@ -19,13 +20,20 @@ def loaded(model):
     """The message of a path, of bytes or of a message, and the folder in which its tensors may lie."""
     if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
-        return onnx.load(path, load_external_data=False), path.parent
+        return _parsed(path.read_bytes(), path), path.parent
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return onnx.load_from_string(bytes(model)), None
+        return _parsed(bytes(model), "the bytes"), None
     if not isinstance(model, onnx.ModelProto):
         raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as onnx.load gives it, and not a "
                         f"{type(model)}")
     return model, None
+
+
+def _parsed(text, where):
+    try:
+        return onnx.load_model_from_string(text)
+    except DecodeError as error:
+        raise ValueError(f"{where} holds no ONNX model: {error}") from error
 
 
 class Prepared(BackendRep):
