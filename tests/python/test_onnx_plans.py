@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How models run in pieces: shape arithmetic, data that becomes a shape, branches, loops, constants, other domains."""
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -204,6 +206,50 @@ def test_outputs_are_apart():
             output[...] = 7
         assert x.tolist() == [-1, 2]
     assert prepared.run([x])["n"].tolist() == [2]
+
+
+def test_threads_share_a_model():
+    model = parsed("m (float[N, 3] x) => (float[N, 3] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
+    prepared = backend.prepare(model)
+    with ThreadPoolExecutor(4) as pool:
+        arrays = [floats(n % 7 + 1, 3) for n in range(60)]
+        for x, y in zip(arrays, pool.map(lambda x: prepared.run([x])[0], arrays)):
+            np.testing.assert_allclose(y, np.tanh(x * 0.5), rtol=1e-6)
+
+
+def test_steps_that_nobody_needs_are_left_out():
+    prepared = backend.prepare(parsed("m (float[N] x) => (float[N] y) { y = Abs(x) z = Neg(x) w = Exp(z) }"))
+    assert [step.op for step in prepared.program.steps] == ["Abs"]
+
+
+QUANTISED = """m (float[N, 2, 5] x) => (float[N, 3, 5] y) {
+    s = Constant<value_float = 0.05>() z = Constant<value = uint8 {120}>() q = QuantizeLinear(x, s, z)
+    f = DequantizeLinear(q, s, z) g = DequantizeLinear%s(w, t) bias = Constant<value_floats = [1.0, 2.0, -3.0]>()
+    c = Conv<pads = [1, 1], kernel_shape = [3]>(f, g, bias) h = Transpose<perm = [0, 2, 1]>(c)
+    hq = QuantizeLinear(h, s, z) hf = DequantizeLinear(hq, s, z) v = DequantizeLinear%s(m, u) p = MatMul(hf, v)
+    y = Transpose<perm = [0, 2, 1]>(p)
+}"""
+
+
+@pytest.mark.parametrize("axes", [("", ""), ("<axis = 0>", "<axis = 1>"), ("<axis = 1>", "<axis = 0>")])
+def test_products_of_integers_are_an_option(axes):
+    """Where the scales allow it; literally otherwise, and without the option."""
+    model = parsed(QUANTISED % axes)
+    counts = {"": (), "<axis = 0>": (3,), "<axis = 1>": (3,)} if axes[0] != "<axis = 1>" else {"<axis = 1>": (2,), "<axis = 0>": (3,)}
+    scales = [np.abs(floats(*counts[axis])) * 0.02 + np.float32(0.01) for axis in axes]
+    weights = [RANDOM.integers(-127, 127, shape).astype(np.int8) for shape in ((3, 2, 3), (3, 3))]
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for array, name in zip(
+        (*weights, *scales), ("w", "m", "t", "u")))
+    x = floats(2, 2, 5)
+    literal, exact = backend.prepare(model), backend.prepare(model, integers=True)
+    expected = literal.run([x])[0]
+    np.testing.assert_allclose(exact.run([x])[0], expected, rtol=1e-4, atol=1e-4)
+    ops = {step.op for step in exact.program.steps}
+    if axes[0] == "<axis = 1>":
+        assert "ConvInteger" not in ops and "MatMulInteger" not in ops
+    else:
+        assert {"ConvInteger", "MatMulInteger"} <= ops and "DequantizeLinear" not in ops
+    assert not {"ConvInteger", "MatMulInteger"} & {step.op for step in literal.program.steps}
 
 
 # ---- com.microsoft --------------------------------------------------------------------------------------------------

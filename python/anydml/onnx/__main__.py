@@ -26,6 +26,7 @@ def _parser():
     parser.add_argument("--size", metavar="NAME=N", type=_size, action="append", default=[],
                         help="the size of a symbolic dimension; 1 without it")
     parser.add_argument("--outputs", metavar="FILE", help="writes the outputs to an .npz")
+    parser.add_argument("--integers", action="store_true", help="multiply integers where dequantised floats are multiplied")
     parser.add_argument("--explain", action="store_true", help="say how each node runs, and name those on the host")
     parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="the median time of so many runs (20)")
     parser.add_argument("--profile", action="store_true", help="the time of each node, run by itself")
@@ -37,7 +38,7 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     try:
         begin = time.perf_counter()
-        prepared = prepare(options.model)
+        prepared = prepare(options.model, integers=options.integers)
         prepared_in = time.perf_counter() - begin
         with_names = dict(np.load(options.inputs)) if options.inputs else _report.inputs_of(prepared, options.size)
         begin = time.perf_counter()

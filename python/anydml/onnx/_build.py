@@ -7,6 +7,7 @@ from ._bodies import body_of
 from ._contrib import CONTRIB, DOMAIN as CONTRIB_DOMAIN
 from ._control import CONTROL
 from ._host import HOST, on_host
+from ._integers import noted, product_of
 from ._nodes import NODES
 from ._plans import Program, Step, perform
 from ._rows import Unsupported
@@ -18,11 +19,13 @@ _MOST_NAMED = 4  # nodes of one operator that a message names
 
 
 class Builder:
-    """Makes the Program of a graph. kinds and constants: of the values that a body sees around it."""
+    """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
+    products of dequantised floats become products of integers."""
 
-    def __init__(self, opset, kinds=(), constants=(), folder=None):
-        self.opset, self.kinds, self.constants = opset, dict(kinds), dict(constants)
+    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False):
+        self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
+        self.quantised = {}
 
     def program(self, graph, replaced=(), given=(), is_repeated=False, fixed=()):
         """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare;
@@ -65,6 +68,15 @@ class Builder:
         if node.op_type in CONTROL:
             self._keep(CONTROL[node.op_type](node, self))
             return
+        if self.integers and node.domain in DEFAULT_DOMAIN:
+            if node.op_type == "DequantizeLinear":
+                self.quantised[node.output[0]] = noted(node, [self.kinds[name] for name in node.input], self.constants)
+                self.quantised = {name: one for name, one in self.quantised.items() if one is not None}
+            nodes = product_of(node, self.quantised, self.constants)
+            if nodes is not None:
+                for inner in nodes:
+                    self.add(inner, max(opset, 13))
+                return
         self._add_by_row(node, opset)
 
     def _add_by_row(self, node, opset):
@@ -115,7 +127,7 @@ class Builder:
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
         """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
         constants."""
-        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder).program(
+        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers).program(
             graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
         return made, [name for name in made.wanted() if name not in own]

@@ -40,11 +40,13 @@ class Prepared(BackendRep):
     """A model that was checked, to be run many times.
 
     For inputs of new types and shapes its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
+    integers: products of dequantised floats are products of integers.
     """
 
-    def __init__(self, model, folder=None):
+    def __init__(self, model, folder=None, integers=False):
         model, beside = loaded(model)
         folder = beside or folder
+        self._integers = bool(integers)
         if model.functions:
             from onnx import inliner  # since onnx 1.15
 
@@ -66,7 +68,8 @@ class Prepared(BackendRep):
 
     def _program(self, replaced):
         if replaced not in self._programs:
-            self._programs[replaced] = Builder(self._opset, folder=self._folder).program(self._graph, replaced)
+            self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers).program(
+                self._graph, replaced)
         return self._programs[replaced]
 
     @property

@@ -6,6 +6,7 @@ the elements of a value: for a shape, a condition, a number of turns. If those e
 piece begins with, the piece is recorded for exactly these elements, so that shape arithmetic costs nothing when it runs.
 Otherwise the piece ends there. A step that no graph can hold runs on the host, and the next piece begins behind it.
 """
+import threading
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -72,9 +73,19 @@ class _Point:
         self.varying = set()  # values whose shapes keep changing: steps that take them run on the host
         self.pieces = OrderedDict()
         self.made = 0
+        self._names = None
 
     def names(self):
-        return [name for name in (*self.live, *self.made_early) if name not in self.varying]
+        if self._names is None:
+            self._names = [name for name in (*self.live, *self.made_early) if name not in self.varying]
+        return self._names
+
+    def hoist(self, places, made):
+        self.early, self.made_early, self._names = places, made, None
+
+    def leave_out(self, names):
+        self.varying |= names
+        self._names = None
 
 
 class _Piece:
@@ -132,15 +143,25 @@ class _State:
         return form
 
 
+def _used(steps, outputs):
+    """Without those whose results nobody takes; a check has none, and stays."""
+    wanted, kept = set(outputs), []
+    for step in reversed(steps):
+        if not step.outputs or wanted.intersection(step.outputs):
+            kept.append(step)
+            wanted.update(step.inputs)
+    return kept[::-1]
+
+
 class Program:
     """Steps in their order, the constants that they take, and the names of the outputs."""
 
     def __init__(self, steps, outputs, constants, inputs, is_repeated=False):
         """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time."""
-        self.steps, self.outputs, self.inputs, self._is_repeated = steps, outputs, inputs, is_repeated
-        used = {name for step in steps for name in step.inputs} | set(outputs)
+        self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
+        used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
-        self._points = {}
+        self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
 
@@ -217,6 +238,10 @@ class Program:
         return self.constants[name] if found is None else found
 
     def _piece(self, place, state):
+        with self._lock:  # several threads may run a model at once
+            return self._found_piece(place, state)
+
+    def _found_piece(self, place, state):
         point = self._points.get(place)
         if point is None:
             point = self._points[place] = _Point(self._live[place], not self._is_repeated)
@@ -259,9 +284,8 @@ class Program:
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
             return
-        for name, *parts in zip(point.names(), *point.pieces):
-            if len({part[:2] for part in parts}) > _MOST_KEPT // 2:
-                point.varying.add(name)
+        point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
+                         if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
         point.pieces.clear()
         point.made = 0
 
@@ -395,8 +419,8 @@ class _Attempt:
             raise _Again
         hoisted = self._steps_before(asked)
         if hoisted is not None and not hoisted <= set(point.early):
-            point.early = sorted(hoisted | set(point.early))
-            point.made_early = [name for place in point.early for name in self.program.steps[place].outputs if name]
+            places = sorted(hoisted | set(point.early))
+            point.hoist(places, [name for place in places for name in self.program.steps[place].outputs if name])
             raise _Again
 
     def _steps_before(self, asked):
