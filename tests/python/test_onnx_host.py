@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that run on the host, beside ONNX's reference evaluator."""
+"""Nodes that run on the host, and cubic Resize, beside ONNX's reference evaluator."""
 import numpy as np
 import pytest
 
@@ -102,6 +102,25 @@ def test_grid_sample(mode, padding, aligned):
     if mode != "cubic":
         check("GridSample", doubles(1, 2, 3, 4, 5), doubles(1, 2, 2, 2, 3), mode=mode, padding_mode=padding,
               align_corners=aligned, tolerance=2e-5)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"antialias": 1}, {"exclude_outside": 1}, {"antialias": 1, "exclude_outside": 1}, {"cubic_coeff_a": -0.5},
+    {"coordinate_transformation_mode": "align_corners"}, {"coordinate_transformation_mode": "asymmetric"},
+    {"coordinate_transformation_mode": "pytorch_half_pixel"}, {"coordinate_transformation_mode": "half_pixel_symmetric"},
+    {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.0}], ids=str)
+@pytest.mark.parametrize("scales", [(1, 1, 2, 3), (1, 1, 0.5, 0.7), (1, 1, 1, 1.4)])
+def test_cubic_resize(options, scales):
+    """By products of matrices, in a graph."""
+    x, roi = doubles(1, 2, 6, 7).astype(np.float32), np.float32([0, 0, -0.1, 0.2, 1, 1, 0.9, 0.8])
+    arrays = [x, roi, np.float32(scales)]
+    model = model_of("Resize", arrays, 1, NEWEST, {"mode": "cubic", **options})
+    given = {f"x{i}": array for i, array in enumerate(arrays)}
+    prepared = backend.Prepared(model)
+    (actual,), (expected,) = prepared.run(given), ReferenceEvaluator(model).run(None, given)
+    assert actual.shape == expected.shape and actual.dtype == np.float32
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+    assert [piece[:3] for piece in prepared.program.pieces()] == [(0, 1, True)]
 
 
 def test_sets_and_boxes():

@@ -161,7 +161,7 @@ _NODES = {
                                      "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
                             check=normalizations.axis_checks),
-    "Resize": Row(images.resize, "RESAMPLE3"),
+    "Resize": Row(images.resize, "RESAMPLE3 GEMM ADD IDENTITY"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
