@@ -104,6 +104,31 @@ def test_grid_sample(mode, padding, aligned):
               align_corners=aligned, tolerance=2e-5)
 
 
+@pytest.mark.parametrize("equation, shapes", [
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("bhqd,bkhd->bhqk", [(2, 2, 3, 4), (2, 5, 2, 4)]), ("ij->ji", [(3, 4)]),
+    ("ij->i", [(3, 4)]), ("ij->", [(3, 4)]), ("i,i", [(4,), (4,)]), ("i,j->ij", [(4,), (3,)]), ("ij,jk", [(3, 4), (4, 2)]),
+    ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]), ("ijk,il,jl->kl", [(2, 3, 4), (2, 5), (3, 5)]),
+    ("ij,ij->ij", [(3, 4), (3, 4)]), ("ab , cd -> abcd", [(2, 3), (4, 5)]), ("abc,cd->ad", [(2, 3, 4), (4, 5)])])
+def test_einsum(equation, shapes):
+    """In a graph, by reductions and products of matrices."""
+    arrays = [doubles(*shape).astype(np.float32) for shape in shapes]
+    model = model_of("Einsum", arrays, 1, NEWEST, {"equation": equation})
+    prepared = backend.Prepared(model)
+    actual = prepared.run(arrays)[0]
+    expected = np.einsum(equation, *arrays)
+    assert actual.shape == expected.shape and prepared.program.pieces()[0][2]
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_einsums_that_are_wrong_or_on_the_host():
+    check("Einsum", doubles(3, 3), equation="ii->i")
+    for equation, message in (("ij,jk->ik", "2 inputs|has 1 inputs"), ("ij->k", "'k' is in no operand"), ("i->i", "dimensions"),
+                              ("i1->i", "expected letters")):
+        with pytest.raises(ValueError, match=message):
+            backend.Prepared(model_of("Einsum", [np.ones((2, 2), np.float32)], 1, NEWEST, {"equation": equation})).run(
+                [np.ones((2, 2), np.float32)])
+
+
 @pytest.mark.parametrize("options", [
     {}, {"antialias": 1}, {"exclude_outside": 1}, {"antialias": 1, "exclude_outside": 1}, {"cubic_coeff_a": -0.5},
     {"coordinate_transformation_mode": "align_corners"}, {"coordinate_transformation_mode": "asymmetric"},

@@ -208,6 +208,14 @@ def test_outputs_are_apart():
     assert prepared.run([x])["n"].tolist() == [2]
 
 
+def test_bounds_and_shapes_that_are_computed():
+    model = parsed("""m (float[N] x, int64[2] to) => (float[N] y, float[A, B] z) {
+        axis = Constant<value_ints = [0]>() low = ReduceMin<keepdims = 0>(x, axis) half = Constant<value_float = 0.5>()
+        bound = Mul(low, half) high = Neg(bound) y = Clip(x, bound, high) z = ConstantOfShape(to) }""")
+    prepared = check(model, {"x": floats(300), "to": np.array([2, 3])}, exactly=True)
+    assert pieces(prepared) == [(0, len(prepared.program.steps))]
+
+
 def test_threads_share_a_model():
     model = parsed("m (float[N, 3] x) => (float[N, 3] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
     prepared = backend.prepare(model)

@@ -5,6 +5,7 @@ import anydml
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
 from . import _reductions as reductions, _shapes as shapes
+from ._einsum import einsum
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -67,7 +68,7 @@ _NODES = {
     "BitShift": Row(elements.bit_shift, "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT BIT_XOR IF LOGICAL_LESS_THAN"),
     "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
     "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
-    "Clip": Row(elements.clip, "CLIP ADD SUBTRACT"),
+    "Clip": Row(elements.clip, "CLIP ADD SUBTRACT MAX MIN"),
     "DequantizeLinear": Row(elements.dequantize, "DEQUANTIZE_LINEAR CAST",
                             result=elements.dequantized_kind),
     "IsInf": Row(elements.is_infinite, "IS_INFINITY FILL_VALUE_CONSTANT"),
@@ -131,6 +132,7 @@ _NODES = {
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
     "TopK": Row(reductions.top_k, "TOP_K1"),
     # products of matrices
+    "Einsum": Row(einsum, "GEMM REDUCE IDENTITY", kinds=functions.ROUNDED),
     "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
     "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
     "MatMulInteger": Row(products.matmul_integer, "MATRIX_MULTIPLY_INTEGER", kinds=("int8", "uint8")),
