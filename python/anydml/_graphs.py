@@ -31,7 +31,16 @@ class Recording:
                 symbol, like = recorder.input(one)
                 likes.append(like)
             symbols.append(symbol if isinstance(one, _np.ndarray) else one)
-        results = function(*symbols)
+        self._compile(recorder, likes, function(*symbols), device)
+
+    @classmethod
+    def of(cls, recorder, likes, results, device=None):
+        """What a recorder holds already: the arrays that its inputs are like, and the results."""
+        made = cls.__new__(cls)
+        made._compile(recorder, likes, results, device)
+        return made
+
+    def _compile(self, recorder, likes, results, device):
         self._several = isinstance(results, (tuple, list))
         outputs = [recorder.output(one) for one in (results if self._several else (results,))]
         self._outs = [(like.shape, kind) for like, kind in outputs]

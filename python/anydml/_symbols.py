@@ -27,10 +27,14 @@ _NO_SELECTION = ("a graph does not select elements by arrays or masks: anydml.jo
 class ElementsNeeded(TypeError):
     """Something asked for the elements of a Symbol, which are not there before the graph runs."""
 
+    def __init__(self, message, symbol=None):
+        super().__init__(message)
+        self.symbol = symbol
+
 
 def _needs_elements(what):
     def refuse(self, *_, **__):
-        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs")
+        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs", self)
 
     return refuse
 

@@ -20,6 +20,8 @@ import onnx
 from onnx.backend.test import BackendTest
 
 import anydml.onnx
+from anydml.onnx._contrib import CONTRIB
+from anydml.onnx._host import HOST
 from anydml.onnx._nodes import NODES
 from anydml.onnx._rows import FLOATS, INTEGERS, KINDS
 
@@ -128,6 +130,20 @@ def nodes():
     return "\n".join(lines) + "\n"
 
 
+def hosted():
+    """The table of the nodes that run on the host."""
+    lines = ["| ONNX | on the host | types |", "|---|---|---|"]
+    for op, row in sorted(HOST.items()):
+        schema = onnx.defs.get_schema(op)
+        kinds = [kind for kind in KINDS if schema.inputs and f"tensor({kind})" in schema.inputs[0].types]
+        lines.append(f"| {op} | {row.uses} | {_kinds(kinds if row.kinds is None else [k for k in kinds if k in row.kinds])} |")
+    return "\n".join(lines) + "\n"
+
+
+def contributed():
+    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted(CONTRIB)))) + "\n"
+
+
 def _kinds(kinds):
     signed, unsigned = [[kind for kind in INTEGERS if kind.startswith(start)] for start in ("int", "uint")]
     left, words = list(kinds), []
@@ -151,6 +167,8 @@ def write(counts):
     page = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
     text = page.read_text()
     for table, start, paragraphs in ((nodes(), r"\| ONNX \| by \| types \|", 1),
+                                     (hosted(), r"\| ONNX \| on the host \| types \|", 1),
+                                     (contributed(), r"com\.microsoft: [^\n]*", 1),
                                      (markdown(counts), r"onnx [\d.]+, NumPy [\d.]+:", 5)):
         found = re.search(rf"^{start}\n(.*?(\n\n|\Z)){{{paragraphs}}}", text, re.MULTILINE | re.DOTALL)
         text = text[:found.start()] + table + "\n" + text[found.end():]
@@ -162,7 +180,7 @@ def main():
     if sys.argv[1:] == ["--write"]:
         write(counts)
         return 1 if any(counts.failed.values()) else 0
-    print(nodes(), markdown(counts), sep="\n", end="")
+    print(nodes(), hosted(), contributed(), markdown(counts), sep="\n", end="")
     if sys.argv[1:] == ["--names"]:
         print("", *passed(counts), sep="\n")
     for failures in counts.failed.values():

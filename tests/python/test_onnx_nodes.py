@@ -121,8 +121,13 @@ OLD = [
 ]
 
 
+# Defined by other nodes alone, and ONNX's own suite has tests of them; test_onnx_host.py has Einsum.
+BY_SUITE = {"AffineGrid", "BlackmanWindow", "Einsum", "HammingWindow", "HannWindow", "NegativeLogLikelihoodLoss",
+            "SoftmaxCrossEntropyLoss", "SwiGLU"}
+
+
 def rows():
-    for op in sorted(NODES):
+    for op in sorted(set(NODES) - BY_SUITE):
         for schema in onnx.defs.get_all_schemas_with_history():
             key = op, schema.since_version
             if schema.name == op and schema.domain == "" and REFERENCES.get(key, key):
@@ -247,7 +252,6 @@ def test_integers_where_onnx_says_little():
     ("GRU", [X[None], X[None, :, :], X[None, :, :2]], {"clip": 1.0}, "GRU with clip: DirectML's GRU does not clip"),
     ("RNN", [X[None], X[None], X[None, :, :2]], {"activations": ["Sine"]}, "RNN with the activation Sine: ONNX has no"),
     ("BatchNormalization", [X, *[X[0]] * 4], {"training_mode": 1}, "BatchNormalization in training: it normalizes"),
-    ("Exp", [X.astype(np.float64)], {}, "Exp of double"),
     ("Range", [np.float16(1)] * 3, {"stash_type": 10}, "Range with stash_type 10: it computes in float or double"),
 ])
 def test_refusals_name_the_reason(op, arrays, options, message):
@@ -408,12 +412,6 @@ def test_the_old_scatter():
     updates = [ints(1, 0, 1).reshape(1, 3), X[:1] + 1]
     for opset in (9, 10):
         assert run("Scatter", X, *updates, opset=opset).tolist() == run("ScatterElements", X, *updates).tolist()
-
-
-def test_scatters_that_reduce_are_refused():
-    for op, more in (("ScatterElements", [ints(0, 0, 0).reshape(1, 3), X[:1]]), ("ScatterND", [ints(0).reshape(1, 1), X[:1]])):
-        with pytest.raises(backend.Unsupported, match=f"anydml has no {op} with reduction add"):
-            run(op, X, *more, reduction="add")
 
 
 def test_views_are_not_the_callers_arrays():

@@ -13,7 +13,7 @@ try:
 except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
-from ._model import Prepared, as_array as _as_array, label as _label, listed as _listed
+from ._model import Prepared, as_array as _as_array, label as _label, listed as _listed, loaded as _loaded
 from ._rows import Unsupported
 
 __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
@@ -39,8 +39,11 @@ class Backend(_BackendInterface):
         return True
 
     @classmethod
-    def prepare(cls, model, device="CPU", **_):
-        """Checks a ModelProto once, types and operators included, to be run many times.
+    def prepare(cls, model, device="CPU", *, integers=False, **_):
+        """Checks a model once, types and operators included, to be run many times: a ModelProto, its bytes or its path.
+
+        With ``integers``, MatMul and Conv of floats that were dequantised multiply the integers: faster, and closer to the
+        exact result, but not the bits that the model's nodes one by one would give.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -50,9 +53,10 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         _check_device(device)
-        if isinstance(model, _onnx.ModelProto):
-            _onnx.checker.check_model(model)
-        return Prepared(model)
+        message, folder = _loaded(model)
+        # By its path where it has one: then the checker finds the tensors that lie beside it, and takes more than 2 GiB.
+        _onnx.checker.check_model(message if folder is None else str(model))
+        return Prepared(message, folder, integers)
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):

@@ -43,4 +43,18 @@ def _renamed(inner, names, prefix, given, schema):
         if found.type != onnx.AttributeProto.UNDEFINED:
             result.attribute.add().CopyFrom(found)
             result.attribute[-1].name = attribute.name
+            if found is attribute:
+                for graph in [result.attribute[-1].g] if found.HasField("g") else result.attribute[-1].graphs:
+                    _rename_graph(graph, names, prefix, given, schema)
     return result
+
+
+def _rename_graph(graph, names, prefix, given, schema):
+    """The branches and bodies of the function's own nodes see its values."""
+    for tensor in graph.initializer:
+        tensor.name = names.setdefault(tensor.name, prefix + tensor.name)
+    for value in (*graph.input, *graph.output):
+        value.name = names.setdefault(value.name, prefix + value.name)
+    nodes = [_renamed(inner, names, prefix, given, schema) for inner in graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)

@@ -4,6 +4,7 @@ from functools import partial, reduce
 
 import numpy as np
 
+from .._symbols import Symbol
 from ._rows import (FLOATS, Row, axis_of, cast, check_least, dispatch, dtype_of, fill, number, plain, refuse, short)
 
 LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
@@ -44,6 +45,9 @@ def _clip_by_inputs(x, low=None, high=None):
     for name, bound in (("min", low), ("max", high)):
         if bound is not None and bound.ndim != 0:
             raise ValueError(f"{name} must be a scalar, and has the shape {list(bound.shape)}")
+    if any(isinstance(bound, Symbol) for bound in (low, high)):  # which has no element while a graph is recorded
+        x = x if low is None else dispatch("ELEMENT_WISE_MAX", x, low)
+        return x if high is None else dispatch("ELEMENT_WISE_MIN", x, high)
     return _clip(x, *(None if bound is None else bound.item() for bound in (low, high)))
 
 

@@ -43,7 +43,7 @@ def gather(node):
     return compute
 
 
-def _check_other_axes(x, indices, axis):
+def check_other_axes(x, indices, axis):
     if indices.ndim != x.ndim or any(few > size for place, (few, size) in enumerate(zip(indices.shape, x.shape))
                                      if place != axis):
         raise ValueError(f"the indices have the shape {list(indices.shape)}, and the tensor has {list(x.shape)}; expected "
@@ -58,7 +58,7 @@ def _beside(shape, axis):
 def gather_elements(node):
     def compute(x, indices):
         axis = axis_of(node.attributes["axis"], x.ndim)
-        _check_other_axes(x, indices, axis)
+        check_other_axes(x, indices, axis)
         _check_fixed(node, 1, x.shape[axis])
         if indices.size == 0:
             return np.empty(indices.shape, x.dtype)
@@ -67,7 +67,7 @@ def gather_elements(node):
     return compute
 
 
-def _coordinates(x, indices, batch):
+def check_coordinates(x, indices, batch):
     """How many coordinates an item has."""
     if indices.ndim == 0 or not batch < min(x.ndim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
         raise ValueError(f"the indices have the shape {list(indices.shape)}, and the tensor has {list(x.shape)}; expected "
@@ -84,7 +84,7 @@ def gather_nd(node):
     batch = node.attributes.get("batch_dims") or 0
 
     def compute(x, indices):
-        count = _coordinates(x, indices, batch)
+        count = check_coordinates(x, indices, batch)
         _check_fixed(node, 1, x.shape[batch:batch + count])
         shape = (*indices.shape[:-1], *x.shape[batch + count:])
         if 0 in shape:
@@ -108,7 +108,7 @@ def scatter_elements(node):
 
     def compute(x, indices, updates):
         axis = axis_of(node.attributes["axis"], x.ndim)
-        _check_other_axes(x, indices, axis)
+        check_other_axes(x, indices, axis)
         _check_fixed(node, 1, x.shape[axis])
         if updates.shape != indices.shape:
             raise ValueError(f"the updates have the shape {list(updates.shape)}, and the indices have {list(indices.shape)}")
@@ -128,7 +128,7 @@ def scatter_nd(node):
     _refuse_reduction(node)
 
     def compute(x, indices, updates):
-        count = _coordinates(x, indices, 0)
+        count = check_coordinates(x, indices, 0)
         _check_fixed(node, 1, x.shape[:count])
         expected = (*indices.shape[:-1], *x.shape[count:])
         if tuple(updates.shape) != expected:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ._cubic import cubic
 from ._rows import axes_of, check_choice, dispatch, refuse, sizes_of
 
 _FAR = float(np.finfo(np.float32).max)  # a scale that brings every output to the first element
@@ -47,9 +48,9 @@ _COORDINATES = {
 
 def _check(node):
     mode = {"bilinear": "linear"}.get(node.attributes["mode"], node.attributes["mode"])
-    if mode == "cubic":
-        refuse(node, "with mode 'cubic'", "DirectML takes the nearest element, or means of two")
-    check_choice(node, "mode", ("nearest", "linear", "bilinear"))
+    check_choice(node, "mode", ("nearest", "linear", "bilinear", "cubic"))
+    if mode == "cubic" and node.kinds[0] not in ("float16", "float"):
+        refuse(node, f"of {node.kinds[0]} with mode 'cubic'", "it is a product of float16 or float")
     if mode == "linear" and node.kinds[0] not in _MEANS:
         refuse(node, f"of {node.kinds[0]} with mode 'linear'", "DirectML has means of float16, float, int8 and uint8")
     antialias = mode == "linear" and bool(node.attributes.get("antialias"))
@@ -116,9 +117,11 @@ def resize(node):
             if len(numbers) != 2 * len(axes):
                 raise ValueError(f"roi has {len(numbers)} numbers, and {len(axes)} axes need {2 * len(axes)}")
             regions = list(zip(numbers[:len(axes)], numbers[len(axes):]))
-            if any(not 0 <= start <= end <= 1 for start, end in regions):
+            if mode != "cubic" and any(not 0 <= start <= end <= 1 for start, end in regions):
                 refuse(node, "with a roi that is turned round or reaches beyond the tensor",
                        "DirectML repeats the elements at the edges")
+        if mode == "cubic" and x.size and 0 not in sizes:
+            return cubic(node, transformation, x, axes, sizes, scales, regions)
         shape = list(x.shape)
         dimensions = [(1.0, 0.5, -0.5)] * x.ndim
         for axis, size, scale, region in zip(axes, sizes, scales, regions):

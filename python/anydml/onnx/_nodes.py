@@ -5,6 +5,7 @@ import anydml
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
 from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _shapes as shapes
+from ._einsum import einsum
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
 
@@ -67,7 +68,7 @@ _NODES = {
     "BitShift": Row(elements.bit_shift, "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT BIT_XOR IF LOGICAL_LESS_THAN"),
     "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
     "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
-    "Clip": Row(elements.clip, "CLIP ADD SUBTRACT"),
+    "Clip": Row(elements.clip, "CLIP ADD SUBTRACT MAX MIN"),
     "DequantizeLinear": Row(elements.dequantize, "DEQUANTIZE_LINEAR CAST",
                             result=elements.dequantized_kind),
     "IsInf": Row(elements.is_infinite, "IS_INFINITY FILL_VALUE_CONSTANT"),
@@ -131,6 +132,7 @@ _NODES = {
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
     "TopK": Row(reductions.top_k, "TOP_K1"),
     # products of matrices
+    "Einsum": Row(einsum, "GEMM REDUCE IDENTITY", kinds=functions.ROUNDED),
     "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
     "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
     "MatMulInteger": Row(products.matmul_integer, "MATRIX_MULTIPLY_INTEGER", kinds=("int8", "uint8")),
@@ -166,7 +168,7 @@ _NODES = {
     "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
                             check=normalizations.axis_checks),
     "RNN": recurrent.network("RNN"),
-    "Resize": Row(images.resize, "RESAMPLE3"),
+    "Resize": Row(images.resize, "RESAMPLE3 GEMM ADD IDENTITY"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
@@ -205,8 +207,15 @@ _NODES = {
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
     # as ONNX defines them by others of this table
+    "AffineGrid": Row(None, kinds=("float16", "float")),
+    "BlackmanWindow": Row(None),
     "CenterCropPad": Row(None, check=layers.crop_checks),
+    "HammingWindow": Row(None),
+    "HannWindow": Row(None),
     "Mish": Row(None, "SOFTPLUS TANH MULTIPLY", kinds=functions.ROUNDED),
+    "NegativeLogLikelihoodLoss": Row(None),
+    "SoftmaxCrossEntropyLoss": Row(None),
+    "SwiGLU": Row(None, kinds=functions.ROUNDED),
 }
 # What needs an operator that is not built is refused as anything else that is not here.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

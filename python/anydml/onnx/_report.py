@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Words about a model: how its nodes run, how long they take, and how far the results are from ONNX Runtime's."""
+import os
+import time
+from collections import defaultdict
+
+import numpy as np
+import onnx
+
+from ._rows import dtype_of
+from ._types import kind_of
+
+
+def inputs_of(prepared, sizes=(), seed=0):
+    """Arrays for the inputs: floats from a normal distribution, zeros of other types. sizes: by the names of dimensions;
+    1 for the others."""
+    random, sizes = np.random.default_rng(seed), dict(sizes)
+    given = {}
+    for name in prepared.required:
+        declared = prepared.declared[name]
+        shape = [dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
+                 for dim in declared.tensor_type.shape.dim]
+        dtype = dtype_of(kind_of(declared))
+        given[name] = (random.standard_normal(shape).astype(dtype) if dtype.kind == "f" else np.zeros(shape, dtype))
+    return given
+
+
+def explained(prepared):
+    """Lines: the nodes by the way in which they run, those on the host by name, and the pieces after a run."""
+    program = prepared.program
+    hosted = [step for step in program.steps if step.on_host]
+    lines = [f"{len(program.steps)} steps, {len(program.folded)} nodes computed once as constants, {len(hosted)} steps on "
+             "the host"]
+    by_op = defaultdict(list)
+    for step in program.steps:
+        by_op[step.op, step.uses if not step.on_host else f"the host: {step.on_host}"].append(step.label)
+    lines += [f"  {len(labels):5} {op:28} by {uses.replace(' ', ', ') if uses.isupper() else uses or 'a view'}"
+              for (op, uses), labels in sorted(by_op.items())]
+    lines += [f"  on the host: {step.label}: {step.on_host}" for step in hosted]
+    for begin, end, is_graph, why in program.pieces():
+        what = "a graph" if is_graph else "node by node"
+        lines.append(f"  steps {begin} to {end - 1}: {what}" + (f"; it ends where {why}" if why and is_graph else
+                                                               f": {why}" if why else ""))
+    return lines
+
+
+def seconds(function, rounds):
+    """The median of so many runs."""
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return sorted(times)[len(times) // 2]
+
+
+def profile(prepared, given, rounds=3):
+    """(seconds, operator, label) of each step, the slowest first. Node by node: in a graph several nodes are one pass."""
+    total = defaultdict(float)
+
+    def timed(step, run):
+        begin = time.perf_counter()
+        run()
+        total[step.op, step.label] += time.perf_counter() - begin
+
+    prepared.program.node_by_node(given)
+    for _ in range(rounds):
+        prepared.program.node_by_node(given, timed)
+    return sorted(((spent / rounds, *names) for names, spent in total.items()), reverse=True)
+
+
+def threads():
+    """The number of threads that anydml uses."""
+    wanted = os.environ.get("ANYDML_THREADS", "")
+    return int(wanted) if wanted.isdigit() and int(wanted) else len(os.sched_getaffinity(0))
+
+
+def session_of(model, optimised=True):
+    """ONNX Runtime's session for a path or bytes, with as many threads."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads()
+    options.log_severity_level = 3
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if isinstance(model, onnx.ModelProto):
+        model = model.SerializeToString()
+    return onnxruntime.InferenceSession(model if isinstance(model, bytes) else str(model), options, ["CPUExecutionProvider"])
+
+
+def difference(actual, expected):
+    """The largest difference relative to the largest value; infinite where shapes, or places of NaN, are others."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if actual.shape != expected.shape:
+        return float("inf")
+    if not expected.size:
+        return 0.0
+    actual, expected = actual.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        apart = np.where(actual == expected, 0, np.abs(actual - expected))
+    both = np.isnan(actual) & np.isnan(expected)
+    largest = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
+    apart = float(np.max(np.where(both, 0, apart)))
+    return float("inf") if np.isnan(apart) else apart / largest if largest else apart
+
+
+def same_decision(actual, expected):
+    """Whether the largest element along the last axis is at the same place everywhere."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if actual.shape != expected.shape:
+        return False
+    if actual.ndim == 0 or not actual.size:
+        return True
+    return bool((np.argmax(actual, -1) == np.argmax(expected, -1)).all())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Types, attributes and tensors as ONNX's schemas and messages have them."""
+import pathlib
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from ._rows import KINDS, Node, Unsupported
+
+TENSOR_TYPES = {name.lower() for name in onnx.TensorProto.DataType.keys()}
+
+
+def label(node):
+    return f"{node.op_type} {node.name!r}" if node.name else f"{node.op_type} that makes {', '.join(node.output)!r}"
+
+
+def tensor_type(number):
+    """ONNX's name of an element type: float, double, int8, bfloat16, string..."""
+    return onnx.TensorProto.DataType.Name(number).lower()
+
+
+def kind_of(declared):
+    kind = declared.WhichOneof("value")
+    if kind == "tensor_type":
+        return tensor_type(declared.tensor_type.elem_type)
+    return "nothing" if kind is None else kind.replace("_type", "")
+
+
+def array_of(tensor, folder=None):
+    """A tensor's elements. Those that lie in a file beside the model are mapped, and read when they are used."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        array = _mapped(tensor, folder)
+    else:
+        array = numpy_helper.to_array(tensor)
+    array.flags.writeable = False
+    return array
+
+
+def _mapped(tensor, folder):
+    if folder is None:
+        raise ValueError(f"tensor {tensor.name!r} lies in a file that was not loaded; give the path of the model")
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    root = pathlib.Path(folder).resolve()
+    path = (root / entries["location"]).resolve()
+    if not path.is_relative_to(root):
+        raise ValueError(f"tensor {tensor.name!r} lies in {entries['location']!r}, which is outside the model's folder")
+    shape, offset = tuple(tensor.dims), int(entries.get("offset", 0))
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    if onnx.TensorProto.DataType.Name(tensor.data_type).lower() not in KINDS:
+        raise Unsupported(f"tensor {tensor.name!r} is of a type that anydml has not", ["external tensor"])
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if not path.is_file() or path.stat().st_size < offset + needed:
+        raise ValueError(f"tensor {tensor.name!r} needs {needed} bytes from {offset} on of {entries['location']!r}, which "
+                         f"has {path.stat().st_size if path.is_file() else 'not been found'}")
+    # The format is little-endian; every machine that anydml is built for is too.
+    return np.memmap(path, dtype, "r", offset, shape or (1,)).reshape(shape)
+
+
+def told(node, row, kinds, schema, opset, fixed):
+    """What a node's row is told of it, once the types of its inputs are found right."""
+    given = [kinds[name] if name else "" for name in node.input]
+    required = onnx.defs.OpSchema.FormalParameterOption.Single
+    for i, formal in enumerate(schema.inputs):
+        if formal.option == required and not (i < len(given) and given[i]):
+            raise ValueError(f"{label(node)}: input {formal.name} is missing")
+    if not schema.min_input <= len(given) <= schema.max_input:
+        raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
+    bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
+    for i, kind in enumerate(given):
+        if kind:
+            formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+            name = formal.type_str if formal.is_homogeneous else f"{formal.type_str} {i}"
+            bound.setdefault(name, []).append(kind)
+            _check_kind(node, kind, formal.types, opset)
+    if row.kinds is not None and given[0] not in row.kinds:
+        raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {given[0]}",
+                          [f"{node.op_type} of {given[0]}"])
+    for several in bound.values():
+        if len(set(several)) != 1:
+            raise TypeError(f"{label(node)}: the inputs must have one type, and have "
+                            f"{', '.join(dict.fromkeys(several))}")
+    attributes, named = _attributes(node, schema)
+    results = row.result(named, given)[:len(node.output)] if row.result else [] if row.make is None else [
+        bound[formal.type_str][0] if formal.type_str in bound else _only(formal.types)
+        for formal in _formal_outputs(node, schema)]
+    for kind, formal in zip(results, schema.outputs):
+        _check_kind(node, kind, formal.types, opset)
+    return Node(node.op_type, label(node), attributes, given, results, schema.since_version, fixed)
+
+
+def _formal_outputs(node, schema):
+    return [schema.outputs[min(i, len(schema.outputs) - 1)] for i in range(len(node.output))]
+
+
+def _only(types):
+    (one,) = types
+    return one.removeprefix("tensor(").removesuffix(")")
+
+
+def _check_kind(node, kind, allowed, opset):
+    if kind in TENSOR_TYPES and f"tensor({kind})" not in allowed:
+        raise TypeError(f"{label(node)}: ONNX has no {node.op_type} of {kind} in opset {opset}")
+    if kind not in KINDS:
+        raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {kind}", [f"{node.op_type} of {kind}"])
+
+
+def _attributes(node, schema):
+    """A node's attributes, with ONNX's defaults, and the types that some of them name."""
+    attributes, named = {}, {}
+    given = {attribute.name: attribute for attribute in node.attribute}
+    for name, formal in schema.attributes.items():
+        if formal.required and name not in given:
+            raise ValueError(f"{label(node)}: {name} is missing")
+        has_default = formal.default_value.type != onnx.AttributeProto.UNDEFINED
+        attributes[name] = _value_of(formal.default_value) if has_default else None
+    for attribute in node.attribute:
+        formal = schema.attributes.get(attribute.name)
+        if formal is None:
+            raise ValueError(f"{label(node)}: {attribute.name} is not an attribute of {node.op_type} in this opset")
+        if attribute.type != formal.type.value:
+            raise ValueError(f"{label(node)}: {attribute.name} is of type "
+                             f"{onnx.AttributeProto.AttributeType.Name(attribute.type)}; expected {formal.type.name}")
+        attributes[attribute.name] = _value_of(attribute)
+        if attribute.type == onnx.AttributeProto.TENSOR:
+            named[attribute.name] = tensor_type(attribute.t.data_type)
+        elif attribute.name in ("to", "dtype", "output_dtype"):  # the first Cast has the name itself
+            is_name = attribute.type == onnx.AttributeProto.STRING
+            named[attribute.name] = attribute.s.decode().lower() if is_name else tensor_type(attribute.i)
+    return attributes, named
+
+
+def _value_of(attribute):
+    value = onnx.helper.get_attribute_value(attribute)
+    if attribute.type == onnx.AttributeProto.TENSOR:
+        return array_of(value)
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def constant(node, folder=None):
+    """The value of a Constant and ONNX's name of its type."""
+    if len(node.attribute) != 1:
+        raise ValueError(f"{label(node)} must have one attribute, its value, and has {len(node.attribute)}")
+    attribute = node.attribute[0]
+    if attribute.name == "value":
+        return array_of(attribute.t, folder), tensor_type(attribute.t.data_type)
+    if attribute.name in ("value_float", "value_floats"):
+        return np.array(onnx.helper.get_attribute_value(attribute), np.float32), "float"
+    if attribute.name in ("value_int", "value_ints"):
+        return np.array(onnx.helper.get_attribute_value(attribute), np.int64), "int64"
+    raise Unsupported(f"{label(node)} has a {attribute.name}, and anydml has dense tensors of numbers only",
+                      [f"Constant of {attribute.name}"])

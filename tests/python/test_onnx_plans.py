@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+"""How models run in pieces: shape arithmetic, data that becomes a shape, branches, loops, constants, other domains."""
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+import anydml.onnx as backend  # noqa: E402
+
+RANDOM = np.random.default_rng(3)
+
+
+def parsed(text, opset=18):
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}, "com.microsoft": 1]> {text}')
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def pieces(prepared):
+    """(begin, end) of each compiled piece and of each step on the host."""
+    return [piece[:2] for piece in prepared.program.pieces()]
+
+
+def check(model, *runs, exactly=False):
+    """Runs by name, beside ONNX's reference evaluator; the model that was prepared."""
+    prepared, reference = backend.prepare(model), ReferenceEvaluator(model)
+    for given in runs:
+        for actual, expected in zip(prepared.run(given), reference.run(None, given)):
+            expected = np.asarray(expected)
+            assert actual.dtype == expected.dtype and actual.shape == expected.shape
+            np.testing.assert_allclose(actual, expected, rtol=0 if exactly else 1e-5, atol=0 if exactly else 1e-6)
+    return prepared
+
+
+def test_shape_arithmetic_is_no_part_of_the_graph():
+    model = parsed("""m (float[N, M] x) => (float[K] y) {
+        s = Shape(x) zero = Constant<value_ints = [0]>() n = Gather(s, zero) size = Size(x) one = Constant<value_ints = [-1]>()
+        whole = Reshape(size, one) twice = Add(n, n) left = Div(whole, n) to = Concat<axis = 0>(left, n)
+        z = Reshape(x, to) r = Relu(z) filled = ConstantOfShape(twice) sum = ReduceSum<keepdims = 0>(r) y = Add(filled, sum)
+    }""")
+    prepared = check(model, {"x": floats(2, 3)}, {"x": floats(4, 5)}, {"x": floats(2, 3)})
+    assert pieces(prepared) == [(0, len(prepared.program.steps))] * 2
+
+
+def test_elements_of_inputs_that_become_shapes():
+    """A graph for each shape that is asked for, and the whole model in it; after many, the steps run on the host."""
+    model = parsed("m (float[N] x, int64[K] to) => (float[A, B] y) { u = Abs(x) v = Reshape(u, to) y = Sqrt(v) }")
+    runs = [{"x": floats(12), "to": np.array(to)} for to in ([3, 4], [4, 3], [2, 6], [3, 4])]
+    prepared = check(model, *runs, exactly=True)
+    assert pieces(prepared) == [(0, 3)] * 3
+    check(model, *({"x": floats(2 * i), "to": np.array([2, i])} for i in range(1, 40)), exactly=True)
+
+
+def test_elements_that_are_computed_end_a_piece():
+    model = parsed("""m (float[N] x) => (float[K] y, int64[K] places) {
+        c = Constant<value_float = 0.0>() big = Greater(x, c) places = NonZero(big) flat = Squeeze(places)
+        taken = Gather(x, flat) root = Sqrt(taken) y = Neg(root)
+    }""", 13)
+    x = np.arange(-4, 16, dtype=np.float32)
+    prepared = check(model, {"x": x}, {"x": x[3:]}, {"x": -x}, exactly=True)
+    assert len({begin for begin, _ in pieces(prepared)}) == 3
+
+
+def test_a_number_of_elements_from_data():
+    """As in text to speech: lengths are computed, and a range has as many elements."""
+    model = parsed("""m (float[N] x) => (float[K] y) {
+        axis = Constant<value_ints = [0]>() rounded = Round(x) total = ReduceSum<keepdims = 0>(rounded, axis)
+        n = Cast<to = 7>(total) zero = Constant<value_int = 0>() one = Constant<value_int = 1>()
+        r = Range(zero, n, one) f = Cast<to = 1>(r) y = Sqrt(f)
+    }""")
+    check(model, {"x": np.float32([2, 3])}, {"x": np.float32([1, 1, 1])}, {"x": np.float32([2, 3])}, exactly=True)
+
+
+BRANCHES = """m (float[N] x, bool c) => (float[N] y) {
+    z = Abs(x)
+    w = If (c) <then_branch = t () => (float[N] a) { one = Constant<value_float = 1.0>() a = Add(z, one) },
+                else_branch = e () => (float[N] b) { b = Neg(z) }>
+    y = Sqrt(w)
+}"""
+
+
+def test_branches_are_part_of_the_graph():
+    runs = [{"x": np.abs(floats(5)), "c": np.array(truth)} for truth in (True, False, True)]
+    prepared = check(parsed(BRANCHES), *runs, exactly=True)
+    assert pieces(prepared) == [(0, 3)] * 2
+
+
+def test_a_branch_whose_condition_is_computed():
+    text = BRANCHES.replace("bool c) =>", "float[N] t) =>").replace(
+        "z = Abs(x)", "z = Abs(x) s = ReduceSum<keepdims = 0>(t) zero = Constant<value_float = 0.0>() c = Greater(s, zero)")
+    check(parsed(text), {"x": floats(5), "t": np.ones(3, np.float32)}, {"x": floats(5), "t": -np.ones(3, np.float32)},
+          {"x": floats(5), "t": np.ones(200, np.float32)}, exactly=True)
+
+
+def test_branches_of_other_types_are_named():
+    text = BRANCHES.replace("float[N] b) { b = Neg(z) }", "int64[1] b) { b = Shape(z) }")
+    with pytest.raises((TypeError, onnx.checker.ValidationError)):
+        backend.prepare(parsed(text))
+
+
+LOOP = """m (int64 trips, bool go, float[N] x) => (float[N] last, float[K, N] all) {{
+    half = Constant<value_float = 0.5>()
+    last, all = Loop (trips, go, x) <body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w, float[N] u) {{
+        f = Cast<to = 1>(i) scaled = Mul(v, half) w = Add(scaled, f) u = Identity(w) top = ReduceMax<keepdims = 0>(w)
+        end = Constant<value_float = {limit}>() d = Less(top, end) }}>
+}}"""
+
+
+@pytest.mark.parametrize("limit", [1000.0, 6.0])
+def test_loops(limit):
+    model = parsed(LOOP.format(limit=limit))
+    prepared = check(model, {"go": np.array(True), "trips": np.array(20), "x": floats(3)}, {"go": np.array(True), "trips": np.array(1), "x": floats(3)}, exactly=True)
+    assert [step.op for step in prepared.program.steps] == ["Loop"]
+    (last, every) = backend.prepare(model).run({"go": np.array(True), "trips": np.array(0), "x": floats(3)})
+    assert every.shape[0] == 0 and last.shape == (3,)
+
+
+def test_a_tensor_that_grows_in_a_loop():
+    """It is not compiled anew in every turn: the steps that take it run on the host."""
+    model = parsed("""m (int64 trips, bool go, float[N] x) => (float[K] y) {
+        y = Loop (trips, go, x) <body = b (int64 i, bool c, float[K] v) => (bool d, float[L] w) {
+            d = Identity(c) s = ReduceSum<keepdims = 1>(v) half = Constant<value_float = 0.25>() t = Mul(s, half)
+            e = Sin(t) w = Concat<axis = 0>(v, e) }>
+    }""")
+    check(model, {"go": np.array(True), "trips": np.array(60), "x": floats(2)})
+
+
+def test_scan():
+    model = parsed("""m (float[2] first, float[N, 2] x) => (float[2] last, float[N, 2] sums) {
+        last, sums = Scan<num_scan_inputs = 1, body = b (float[2] s, float[2] v) => (float[2] t, float[2] u) {
+            t = Add(s, v) u = Identity(t) }> (first, x)
+    }""")
+    check(model, {"first": floats(2), "x": floats(5, 2)}, {"first": floats(2), "x": floats(3, 2)})
+
+
+def test_constants_are_computed_once():
+    """Weights that are stored as integers, with a scale."""
+    weights, scale = RANDOM.integers(-128, 127, (8, 4)).astype(np.int8), floats(4)
+    model = parsed("m (float[N, 8] x) => (float[N, 4] y) { f = Cast<to = 1>(w) v = Mul(f, scale) y = MatMul(x, v) }")
+    model.graph.initializer.extend([numpy_helper.from_array(weights, "w"), numpy_helper.from_array(scale, "scale")])
+    prepared = check(model, {"x": floats(3, 8)}, {"x": floats(5, 8)})
+    assert [step.op for step in prepared.program.steps] == ["MatMul"] and set(prepared.program.constants) == {"v"}
+
+
+def test_initializers_that_a_run_replaces():
+    model = parsed("m (float[2] x, float[2] w) => (float[2] y) { v = Neg(w) y = Add(x, v) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.float32([1, 2]), "w"))
+    prepared = backend.prepare(model)
+    assert prepared.run([np.float32([5, 5])])[0].tolist() == [4, 3]
+    assert prepared.run({"x": np.float32([5, 5]), "w": np.float32([0, 1])})[0].tolist() == [5, 4]
+    assert prepared.run([np.float32([5, 5])])[0].tolist() == [4, 3]
+
+
+def test_paths_bytes_and_tensors_in_files(tmp_path):
+    model = parsed("m (float[N, 64] x) => (float[N, 32] y) { y = MatMul(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(floats(64, 32), "w"))
+    x = floats(2, 64)
+    expected = backend.prepare(model).run([x])[0].tobytes()
+    assert backend.prepare(model.SerializeToString()).run([x])[0].tobytes() == expected
+    plain, beside = tmp_path / "plain.onnx", tmp_path / "beside.onnx"
+    onnx.save(model, plain)
+    onnx.save(model, beside, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    for path in (plain, beside, str(beside)):
+        prepared = backend.prepare(path)
+        assert prepared.run([x])[0].tobytes() == expected
+    assert isinstance(prepared.program.constants["w"].base, np.memmap) or isinstance(prepared.program.constants["w"], np.memmap)
+    (tmp_path / "weights.bin").write_bytes(b"short")
+    with pytest.raises((ValueError, onnx.checker.ValidationError)):
+        backend.prepare(beside)
+    with pytest.raises(ValueError, match="'w' needs 8192 bytes from 0 on of 'weights.bin', which has 5"):
+        backend.Prepared(beside)
+
+
+def test_a_tensor_outside_the_folder_is_refused(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret.bin").write_bytes(bytes(64))
+    model = parsed("m (float[4] x) => (float[4] y) { y = Add(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(floats(4), "w"))
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "../secret.bin")
+    model.graph.initializer[0].ClearField("raw_data")
+    (folder / "m.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ValueError, match="outside the model's folder"):
+        backend.Prepared(folder / "m.onnx")
+
+
+def test_empty_tensors_and_tensors_without_dimensions():
+    model = parsed("""m (float[N, 3] x, float s) => (float[N, 3] y, float[3] z, int64[2] n) {
+        a = Mul(x, s) y = Relu(a) axis = Constant<value_ints = [0]>() z = ReduceSum<keepdims = 0>(y, axis) n = Shape(y) }""")
+    check(model, *({"x": floats(n, 3), "s": np.array(2, np.float32)} for n in (0, 2, 0, 1)))
+
+
+def test_outputs_are_apart():
+    """A value that is given twice, a known one, and an input."""
+    model = parsed("m (float[N] x) => (float[N] y, float[N] z, int64[1] n, float[N] x) { y = Abs(x) z = Identity(y) n = Shape(x) }")
+    prepared, x = backend.prepare(model), np.float32([-1, 2])
+    for _ in range(2):
+        outputs = prepared.run([x])
+        for output in outputs:
+            output[...] = 7
+        assert x.tolist() == [-1, 2]
+    assert prepared.run([x])["n"].tolist() == [2]
+
+
+def test_bounds_and_shapes_that_are_computed():
+    model = parsed("""m (float[N] x, int64[2] to) => (float[N] y, float[A, B] z) {
+        axis = Constant<value_ints = [0]>() low = ReduceMin<keepdims = 0>(x, axis) half = Constant<value_float = 0.5>()
+        bound = Mul(low, half) high = Neg(bound) y = Clip(x, bound, high) z = ConstantOfShape(to) }""")
+    prepared = check(model, {"x": floats(300), "to": np.array([2, 3])}, exactly=True)
+    assert pieces(prepared) == [(0, len(prepared.program.steps))]
+
+
+def test_threads_share_a_model():
+    model = parsed("m (float[N, 3] x) => (float[N, 3] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
+    prepared = backend.prepare(model)
+    with ThreadPoolExecutor(4) as pool:
+        arrays = [floats(n % 7 + 1, 3) for n in range(60)]
+        for x, y in zip(arrays, pool.map(lambda x: prepared.run([x])[0], arrays)):
+            np.testing.assert_allclose(y, np.tanh(x * 0.5), rtol=1e-6)
+
+
+def test_steps_that_nobody_needs_are_left_out():
+    prepared = backend.prepare(parsed("m (float[N] x) => (float[N] y) { y = Abs(x) z = Neg(x) w = Exp(z) }"))
+    assert [step.op for step in prepared.program.steps] == ["Abs"]
+
+
+QUANTISED = """m (float[N, 2, 5] x) => (float[N, 3, 5] y) {
+    s = Constant<value_float = 0.05>() z = Constant<value = uint8 {120}>() q = QuantizeLinear(x, s, z)
+    f = DequantizeLinear(q, s, z) g = DequantizeLinear%s(w, t) bias = Constant<value_floats = [1.0, 2.0, -3.0]>()
+    c = Conv<pads = [1, 1], kernel_shape = [3]>(f, g, bias) h = Transpose<perm = [0, 2, 1]>(c)
+    hq = QuantizeLinear(h, s, z) hf = DequantizeLinear(hq, s, z) v = DequantizeLinear%s(m, u) p = MatMul(hf, v)
+    y = Transpose<perm = [0, 2, 1]>(p)
+}"""
+
+
+@pytest.mark.parametrize("axes", [("", ""), ("<axis = 0>", "<axis = 1>"), ("<axis = 1>", "<axis = 0>")])
+def test_products_of_integers_are_an_option(axes):
+    """Where the scales allow it; literally otherwise, and without the option."""
+    model = parsed(QUANTISED % axes)
+    counts = {"": (), "<axis = 0>": (3,), "<axis = 1>": (3,)} if axes[0] != "<axis = 1>" else {"<axis = 1>": (2,), "<axis = 0>": (3,)}
+    scales = [np.abs(floats(*counts[axis])) * 0.02 + np.float32(0.01) for axis in axes]
+    weights = [RANDOM.integers(-127, 127, shape).astype(np.int8) for shape in ((3, 2, 3), (3, 3))]
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for array, name in zip(
+        (*weights, *scales), ("w", "m", "t", "u")))
+    x = floats(2, 2, 5)
+    literal, exact = backend.prepare(model), backend.prepare(model, integers=True)
+    expected = literal.run([x])[0]
+    np.testing.assert_allclose(exact.run([x])[0], expected, rtol=1e-4, atol=1e-4)
+    ops = {step.op for step in exact.program.steps}
+    if axes[0] == "<axis = 1>":
+        assert "ConvInteger" not in ops and "MatMulInteger" not in ops
+    else:
+        assert {"ConvInteger", "MatMulInteger"} <= ops and "DequantizeLinear" not in ops
+    assert not {"ConvInteger", "MatMulInteger"} & {step.op for step in literal.program.steps}
+
+
+# ---- com.microsoft --------------------------------------------------------------------------------------------------
+
+def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
+    """By anydml and by ONNX Runtime."""
+    runtime = pytest.importorskip("onnxruntime")
+    names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
+    given = {name: array for name, array in zip(names, arrays) if name}
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+              for name, array in given.items()]
+    made = [f"y{i}" if i in (0, outputs - 1) else "" for i in range(outputs)]
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    infos = [helper.make_tensor_value_info("y0", kind, None)]
+    if outputs == 4:  # the last is the sum; of two, the second is a mask that nobody gave
+        infos.append(helper.make_tensor_value_info("y3", kind, None))
+    graph = helper.make_graph([helper.make_node(op, names, made, domain="com.microsoft", **attributes)], "g", inputs, infos)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+                              ir_version=8)
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    expected = runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"]).run(None, given)
+    return backend.Prepared(model).run(given), expected
+
+
+SCALE, ZERO = np.float32(0.05), np.uint8(120)
+BYTES = [RANDOM.integers(0, 256, (2, 3, 4)).astype(np.uint8) for _ in range(2)]
+TRIPLES = [BYTES[0], SCALE, ZERO, BYTES[1], np.float32(0.03), np.uint8(130), np.float32(0.09), np.uint8(125)]
+WEIGHTS = RANDOM.integers(-100, 100, (4, 5)).astype(np.int8)
+
+
+@pytest.mark.parametrize("op, arrays, attributes", [
+    ("Gelu", [floats(3, 4)], {}), ("BiasGelu", [floats(3, 4), floats(4)], {}), ("FastGelu", [floats(3, 4), floats(4)], {}),
+    ("FastGelu", [floats(3, 4)], {}), ("QuickGelu", [floats(3, 4)], {"alpha": 1.5}),
+    ("FusedConv", [floats(1, 2, 5, 5), floats(3, 2, 3, 3), floats(3)], {"activation": "Relu", "pads": [1, 1, 1, 1]}),
+    ("FusedConv", [floats(1, 2, 5, 5), floats(3, 2, 3, 3), floats(3), floats(1, 3, 3, 3)],
+     {"activation": "LeakyRelu", "activation_params": [0.2]}),
+    ("FusedGemm", [floats(3, 4), floats(5, 4), floats(5)], {"activation": "Tanh", "transB": 1, "alpha": 0.5}),
+    ("FusedMatMul", [floats(2, 4, 3), floats(2, 4, 5)], {"transA": 1, "alpha": 2.0}),
+    ("FusedMatMul", [floats(2, 3, 4), floats(5, 4)], {"transB": 1}),
+    ("SkipLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), floats(8), floats(8), floats(8)], {"epsilon": 1e-5}),
+    ("SkipLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), floats(8)], {"outputs": 4}),
+    ("SkipSimplifiedLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), floats(8)], {"epsilon": 1e-5}),
+    ("EmbedLayerNormalization", [np.int32([[1, 2, 3]]), np.int32([[0, 0, 1]]), floats(9, 8), floats(5, 8), floats(2, 8),
+                                 floats(8), floats(8)], {"epsilon": 1e-5, "outputs": 2}),
+    ("DynamicQuantizeMatMul", [floats(3, 4), WEIGHTS, np.float32(0.1), np.int8(0), floats(5)], {}),
+    ("MatMulIntegerToFloat", [BYTES[0][0], WEIGHTS, SCALE, np.float32(0.1), ZERO, np.int8(3), floats(5)], {}),
+])
+def test_contributed_operators(op, arrays, attributes):
+    arrays = [None if array is None else np.asarray(array) for array in arrays]
+    for actual, expected in zip(*contrib(op, *arrays, **attributes)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op, arrays, attributes", [
+    ("QLinearAdd", TRIPLES, {}), ("QLinearMul", TRIPLES, {}),
+    ("QLinearSigmoid", [BYTES[0], SCALE, ZERO, np.float32(1 / 256), np.uint8(0)], {}),
+    ("QLinearLeakyRelu", [BYTES[0], SCALE, ZERO, np.float32(0.04), np.uint8(100)], {"alpha": 0.1}),
+    ("QLinearConcat", [np.float32(0.06), np.uint8(128), *TRIPLES[:6]], {"axis": 1}),
+    ("QLinearGlobalAveragePool", [BYTES[0][None], SCALE, ZERO, np.float32(0.02), np.uint8(128)], {"channels_last": 0}),
+    ("QGemm", [BYTES[0][0], SCALE, ZERO, WEIGHTS, np.float32(0.1), np.int8(0), RANDOM.integers(-99, 99, 5).astype(np.int32),
+               np.float32(3.0), np.uint8(128)], {}),
+])
+def test_contributed_operators_of_bytes(op, arrays, attributes):
+    """A unit of the last place: ONNX Runtime may round once more, or once less."""
+    (actual,), (expected,) = contrib(op, *map(np.asarray, arrays), kind=np.uint8, **attributes)
+    assert actual.dtype == expected.dtype
+    assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
+
+
+def test_states_that_stay_and_steps_that_depend_on_no_turn():
+    """Weights that a loop hands on are constants of its body, and their product with a value around it is computed once."""
+    model = parsed("""m (int64 trips, bool go, float[2, 2] x, float[2] v) => (float[2] last, float[2, 2] same) {
+        w = Constant<value = float[2, 2] {1.0, 0.5, 0.25, -1.0}>()
+        last, same = Loop (trips, go, v, w) <body = b (int64 i, bool c, float[2] s, float[2, 2] u) =>
+            (bool d, float[2] t, float[2, 2] u) { d = Identity(c) p = MatMul(x, u) q = MatMul(p, s) t = Tanh(q) }>
+    }""")
+    prepared = check(model, {"trips": np.array(5), "go": np.array(True), "x": floats(2, 2), "v": floats(2)},
+                     {"trips": np.array(0), "go": np.array(True), "x": floats(2, 2), "v": floats(2)})
+    (loop,) = (step for step in prepared.program.steps if step.op == "Loop")
+    inner = loop.compute.__closure__[0].cell_contents.__closure__
+    programs = {tuple(step.op for step in cell.cell_contents.steps) for cell in inner
+                if type(cell.cell_contents).__name__ == "Program"}
+    assert programs == {("MatMul",), ("Identity", "MatMul", "Tanh")}
+
+
+def test_a_counter_that_slices_does_not_recompile():
+    model = parsed("""m (int64 trips, bool go, float[N, 4] x, float[4] v) => (float[4] last) {
+        last = Loop (trips, go, v) <body = b (int64 i, bool c, float[4] s) => (bool d, float[4] t) {
+            d = Identity(c) one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>()
+            from = Reshape(i, one) to = Add(from, one) row = Slice(x, from, to, zero) flat = Squeeze(row, zero)
+            sum = Add(s, flat) t = Tanh(sum) }>
+    }""")
+    prepared = check(model, {"trips": np.array(30), "go": np.array(True), "x": floats(30, 4), "v": floats(4)})
+    (loop,) = (step for step in prepared.program.steps if step.op == "Loop")
+    inner = loop.compute.__closure__[0].cell_contents.__closure__
+    bodies = [cell.cell_contents for cell in inner if type(cell.cell_contents).__name__ == "Program"]
+    assert max(len(body.pieces()) for body in bodies) == 1
