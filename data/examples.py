@@ -8,40 +8,11 @@ import json
 import math
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import python_rule as python
-
-
-@dataclass(frozen=True)
-class Tensor:
-    type: str
-    values: tuple[float, ...]
-    sizes: tuple[int, ...]
-
-    def shaped(self, *sizes: int) -> Tensor:
-        return Tensor(self.type, self.values, sizes)
-
-
-@dataclass(frozen=True)
-class Example:
-    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out, and a
-    tuple is an array of tensors. An operator of several outputs, or of an array of them, has a tuple of results."""
-    inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]
-    output: Tensor | tuple[Tensor, ...]
-    attributes: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def outputs(self) -> tuple[Tensor, ...]:
-        return self.output if isinstance(self.output, tuple) else (self.output,)
-
-
-def of_type(name: str):
-    return lambda *values: Tensor(name, values, (len(values),))
-
-
-f32, i32, i8, u8, u32 = map(of_type, ("FLOAT32", "INT32", "INT8", "UINT8", "UINT32"))
+from example_types import Example, Tensor, f32, i8, i32, u8, u32
+from recurrent_examples import RECURRENT
 
 _X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
 _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
@@ -56,8 +27,6 @@ _PLANE = _PIXELS.shaped(1, 1, 2, 4)
 
 def _pooled(*results: float) -> Tensor:
     return f32(*results).shaped(1, 1, 1, 2)
-
-
 
 
 def _unary(*results: float, x: Tensor = _X, to=f32, **attributes: Any) -> Example:
@@ -91,15 +60,6 @@ _TWO_CHANNELS, _NORMALIZED = f32(1, 3, 1, 5).shaped(1, 2, 1, 2), f32(-1, 1, -1, 
 
 def _channels(*values: float) -> Tensor:
     return f32(*values).shaped(1, len(values), 1, 1)
-
-
-# Of recurrent networks: one number at each time step, and one unit with its gates.
-def _steps(*values: float) -> Tensor:
-    return f32(*values).shaped(1, len(values), 1, 1)
-
-
-def _gates(*values: float) -> Tensor:
-    return f32(*values).shaped(1, 1, len(values), 1)
 
 
 # Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
@@ -287,16 +247,7 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
-    "RNN": Example((_steps(1, 2), _gates(2), _gates(0.5), None, None, None), (_steps(2, 5).shaped(2, 1, 1, 1), _steps(5)),
-                   {"ActivationDescs": ["ACTIVATION_RELU"], "Direction": "FORWARD"}),
-    "LSTM": Example((_steps(1, 2), _gates(1, 2, 0.5, 1), _gates(0, 0, 0, 1), None, None, None, None, None),
-                    (_steps(2, 36).shaped(2, 1, 1, 1), _steps(36), _steps(9)),
-                    {"ActivationDescs": ["ACTIVATION_RELU", "ACTIVATION_IDENTITY", "ACTIVATION_IDENTITY"],
-                     "Direction": "FORWARD", "ClipThreshold": 0, "UseClipThreshold": False, "CoupleInputForget": False}),
-    "GRU": Example((_steps(1, 1), _gates(0.5, 1, 1), _gates(0, 0, 1), None, None, None),
-                   (_steps(0.5, 1).shaped(2, 1, 1, 1), _steps(1)),
-                   {"ActivationDescs": ["ACTIVATION_RELU", "ACTIVATION_IDENTITY"], "Direction": "FORWARD",
-                    "LinearBeforeReset": False}),
+    **RECURRENT,
     "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
                                         i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(

@@ -147,15 +147,17 @@ __device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gat
              : 0.0F;
 }
 
-// The gates of one element, from their products with the hidden state.
+// The gates of one element. Their totals become the activated gates, each by a thread of its own, before one thread
+// makes the new state of them.
 struct Gates {
   const RecurrentLaunch& launch;
   const Element& at;
   std::int64_t time;  // the index of the time step
-  const f32* totals;  // of the first gate that was multiplied; those of the next are `step` after it
+  f32* totals;        // of the first gate that was multiplied; those of the next are `step` after it
   u32 step;
 
-  __device__ f32 total(u32 gate) const { return totals[(gate - launch.first_gate) * step]; }
+  // A total, or the activated gate in its place.
+  __device__ f32& of(u32 gate) const { return totals[(gate - launch.first_gate) * step]; }
   __device__ f32 input(u32 gate) const {
     const RecurrentStep& network = launch.step;
     const std::int64_t row = (at.direction * network.steps + time) * network.rows + at.row;
@@ -165,21 +167,47 @@ struct Gates {
   __device__ f32 activated(u32 number, f32 x) const {
     return activate(launch.step.activations[at.direction][number], x);
   }
-  // peephole: its number; 3: the gate has none.
-  __device__ f32 of(u32 gate, u32 activation, u32 peephole = 3, f32 cell = 0) const {
-    const GateSum sum{.has_peephole = peephole < 3 && has(launch, kRecurrentPeephole),
+  // peephole: its number; kNoPeephole: the gate has none.
+  static constexpr u32 kNoPeephole = 3;
+  __device__ f32 finished(u32 gate, u32 activation, u32 peephole = kNoPeephole, f32 cell = 0) const {
+    const GateSum sum{.has_peephole = peephole != kNoPeephole && has(launch, kRecurrentPeephole),
                       .has_bias = has(launch, kRecurrentBias)};
     const f32 weight = sum.has_peephole
                            ? load(launch, kRecurrentPeephole, {at.direction, 0, peephole * launch.step.units + at.unit})
                            : 0.0F;
     const f32 bias = bias_of(launch, at, gate) + bias_of(launch, at, launch.step.gates + gate);
-    f32 value = sum(input(gate), total(gate), weight, cell, bias);
+    f32 value = sum(input(gate), of(gate), weight, cell, bias);
     if (launch.step.clips != 0) {
       value = Clip<f32>(clip_bounds(launch.step.clip)).compute(value);
     }
     return activated(activation, value);
   }
 };
+
+// Whether a gate needs another of the same time step, so that the new state is made with it.
+__device__ bool is_late(const RecurrentLaunch& launch, u32 gate) {
+  switch (launch.step.kind) {
+    case RecurrentKind::lstm:
+      return gate == kLstmOutput && has(launch, kRecurrentPeephole);
+    case RecurrentKind::gru:
+      return gate == kGruHidden && launch.step.linear_before_reset != 0;
+    default:
+      return false;
+  }
+}
+
+// A gate that is not late.
+__device__ void finish_gate(const Gates& gates, u32 gate) {
+  const RecurrentLaunch& launch = gates.launch;
+  if (launch.step.kind != RecurrentKind::lstm) {
+    gates.of(gate) = gates.finished(gate, launch.step.kind == RecurrentKind::gru && gate == kGruHidden ? 1 : 0);
+  } else if (gate == kLstmCell) {
+    gates.of(gate) = gates.finished(gate, 1);
+  } else if (gate != kLstmForget || launch.step.couples == 0) {
+    const u32 peephole = gate == kLstmInput ? 0 : gate == kLstmForget ? 2 : Gates::kNoPeephole;
+    gates.of(gate) = gates.finished(gate, 0, peephole, *kept(launch, launch.memory.cell, gates.at));
+  }
+}
 
 // The new state of an element that has this time step.
 struct NewState {
@@ -190,44 +218,48 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
   const RecurrentLaunch& launch = gates.launch;
   const RecurrentStep& step = launch.step;
   if (step.kind == RecurrentKind::rnn) {
-    return {rounded(launch, gates.of(0, 0)), 0.0F};
+    return {rounded(launch, gates.of(0)), 0.0F};
   }
   if (step.kind == RecurrentKind::lstm) {
-    const f32 input = gates.of(kLstmInput, 0, 0, cell);
-    const f32 forget = step.couples != 0 ? 1.0F - input : gates.of(kLstmForget, 0, 2, cell);
-    const f32 made = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell, 1)));
-    const f32 output = gates.of(kLstmOutput, 0, 1, made);
+    const f32 input = gates.of(kLstmInput);
+    const f32 forget = step.couples != 0 ? 1.0F - input : gates.of(kLstmForget);
+    const f32 made = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell)));
+    const f32 output = is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, made) : gates.of(kLstmOutput);
     return {rounded(launch, output * gates.activated(2, made)), made};
   }
-  f32 update;
-  f32 candidate;
   if (launch.phase == RecurrentPhase::hidden) {
-    update = *kept(launch, launch.memory.update, gates.at);
-    candidate = gates.of(kGruHidden, 1);
-  } else {
-    update = gates.of(kGruUpdate, 0);
-    const f32 reset = gates.of(kGruReset, 0);
-    const ResetSum sum{.has_bias = has(launch, kRecurrentBias)};
-    candidate = gates.activated(
-        1, sum(gates.input(kGruHidden), reset, gates.total(kGruHidden), bias_of(launch, gates.at, kGruHidden),
-               bias_of(launch, gates.at, step.gates + kGruHidden)));
+    const f32 update = *kept(launch, launch.memory.update, gates.at);
+    return {rounded(launch, next_hidden(update, gates.of(kGruHidden), hidden)), 0.0F};
   }
-  return {rounded(launch, next_hidden(update, candidate, hidden)), 0.0F};
+  const ResetSum sum{.has_bias = has(launch, kRecurrentBias)};
+  const f32 candidate = gates.activated(
+      1, sum(gates.input(kGruHidden), gates.of(kGruReset), gates.of(kGruHidden), bias_of(launch, gates.at, kGruHidden),
+             bias_of(launch, gates.at, step.gates + kGruHidden)));
+  return {rounded(launch, next_hidden(gates.of(kGruUpdate), candidate, hidden)), 0.0F};
 }
 
-// What becomes of the totals of one element.
-__device__ void finish(const RecurrentLaunch& launch, const Element& at, const f32* totals, u32 totals_step) {
-  const RecurrentStep& step = launch.step;
+// The index of the time step that a row takes now. is_active: whether it has one.
+struct RowTime {
+  std::int64_t index;
+  bool is_active;
+};
+__device__ RowTime time_of(const RecurrentLaunch& launch, const Element& at) {
   const std::int64_t length = length_of(launch, at.row);
   const bool is_active = launch.time < length;
-  const bool is_backward = (step.backward >> at.direction & 1) != 0;
-  const std::int64_t time = is_active && is_backward ? length - 1 - launch.time : launch.time;
-  const Gates gates{.launch = launch, .at = at, .time = time, .totals = totals, .step = totals_step};
+  const bool is_backward = (launch.step.backward >> at.direction & 1) != 0;
+  return {is_active && is_backward ? length - 1 - launch.time : launch.time, is_active};
+}
+
+// What becomes of the gates of one element.
+__device__ void finish(const Gates& gates, bool is_active) {
+  const RecurrentLaunch& launch = gates.launch;
+  const RecurrentStep& step = launch.step;
+  const Element& at = gates.at;
   const f32 hidden = *kept(launch, launch.memory.hidden[launch.time % 2], at);
   if (launch.phase == RecurrentPhase::reset) {
     if (is_active) {
-      *kept(launch, launch.memory.update, at) = gates.of(kGruUpdate, 0);
-      *kept(launch, launch.memory.reset, at) = gates.of(kGruReset, 0) * hidden;
+      *kept(launch, launch.memory.update, at) = gates.of(kGruUpdate);
+      *kept(launch, launch.memory.reset, at) = gates.of(kGruReset) * hidden;
     }
     return;
   }
@@ -241,7 +273,7 @@ __device__ void finish(const RecurrentLaunch& launch, const Element& at, const f
     *kept(launch, launch.memory.cell, at) = state.cell;
   }
   if (has(launch, kRecurrentSequence)) {
-    store(launch, kRecurrentSequence, time, at, is_active ? state.hidden : 0.0F);
+    store(launch, kRecurrentSequence, gates.time, at, is_active ? state.hidden : 0.0F);
   }
   if (launch.time + 1 == step.steps) {
     end(launch, at, state.hidden, state.cell);
@@ -332,12 +364,26 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
       }
     }
   }
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < rows * units; i += blockDim.x) {
+  const u32 tile = kRows * units;
+  const auto use = [&](u32 i, auto function) {  // for the element number i of the tile
     const Element at{.direction = direction, .row = row + i / units, .unit = unit + i % units};
-    if (at.unit < step.units) {
-      finish(launch, at, totals + i, kRows * units);
+    if (i / units < rows && at.unit < step.units) {
+      const RowTime time = time_of(launch, at);
+      function(Gates{.launch = launch, .at = at, .time = time.index, .totals = totals + i, .step = tile},
+               time.is_active);
     }
+  };
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < launch.gates * tile; i += blockDim.x) {
+    use(i % tile, [&](const Gates& gates, bool is_active) {
+      if (is_active && !is_late(launch, launch.first_gate + i / tile)) {
+        finish_gate(gates, launch.first_gate + i / tile);
+      }
+    });
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < tile; i += blockDim.x) {
+    use(i, [](const Gates& gates, bool is_active) { finish(gates, is_active); });
   }
 }
 

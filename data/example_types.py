@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""What an example of an operator consists of."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tensor:
+    type: str
+    values: tuple[float, ...]
+    sizes: tuple[int, ...]
+
+    def shaped(self, *sizes: int) -> Tensor:
+        return Tensor(self.type, self.values, sizes)
+
+
+@dataclass(frozen=True)
+class Example:
+    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out, and a
+    tuple is an array of tensors. An operator of several outputs, or of an array of them, has a tuple of results."""
+    inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]
+    output: Tensor | tuple[Tensor, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        return self.output if isinstance(self.output, tuple) else (self.output,)
+
+
+def of_type(name: str):
+    return lambda *values: Tensor(name, values, (len(values),))
+
+
+f32, i32, i8, u8, u32 = map(of_type, ("FLOAT32", "INT32", "INT8", "UINT8", "UINT32"))
