@@ -89,8 +89,8 @@ struct ScaledTanhOf {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
-    const f64 twice = twice_beta * x;
-    const Parts e = parts_of(clamped(twice, -40.0, 40.0));
+    const f64 twice = clamped(twice_beta * x, -40.0, 40.0);  // Alpha may be 0, and 0 * infinity has any sign
+    const Parts e = parts_of(twice);
     return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::exact>(e, alpha), alpha * twice);
   }
 };
