@@ -50,14 +50,19 @@ ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t cou
   }
 }
 
-ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, const f32* __restrict greatest) noexcept {
+#if defined(HWY_NAMESPACE) && HWY_TARGET == HWY_NEON
+#include "ops/attention/cpu/neon-inl.h"
+#else
+ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor,
+                          const f32* __restrict greatest) noexcept {
   for (std::int64_t first = 0; first < count; first += kScoresTogether) {
     const f32* const of_these = greatest + first % kScorePeriod;
     for (std::int64_t i = 0; i < kScoresTogether; ++i) {
-      scores[first + i] = power_of_score(scores[first + i] - of_these[i]);
+      scores[first + i] = power_of_score(scores[first + i] * factor - of_these[i]);
     }
   }
 }
+#endif
 
 ANYDML_FLATTEN void add_lanes(f32* __restrict sums, const f32* __restrict powers, std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {

@@ -24,8 +24,8 @@ struct ScoreKernels {
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
   // greatest[i] becomes the greater of itself and the scores i, i + kScorePeriod, and so on.
   void (*find_greatest)(const f32* scores, std::int64_t count, f32* greatest) noexcept;
-  // EXP(score - greatest[i modulo kScorePeriod]) in place of each score.
-  void (*raise)(f32* scores, std::int64_t count, const f32* greatest) noexcept;
+  // EXP(factor * score - greatest[i modulo kScorePeriod]) in place of each score. No difference is above 0.
+  void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* greatest) noexcept;
   // sums[i] += powers[i]; the counts need not be multiples here.
   void (*add_lanes)(f32* sums, const f32* powers, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]

@@ -43,6 +43,7 @@ class Scores {
   void raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* room, f32* totals) const noexcept;
 
  private:
+  [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
   [[nodiscard]] std::int64_t block() const;  // keys that are taken at a time
   void set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
            f32* room) const;
