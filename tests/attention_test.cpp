@@ -214,7 +214,7 @@ TEST(Attention, ExponentialsAreTheDefinition) {
         x[i] = from_bits<f32>(static_cast<u32>(std::min<u64>(kLast, first + i * step)));
       }
       std::vector<f32> made = x;
-      kernels->raise(made.data(), kAtOnce, 1.0F, zeros.data());
+      kernels->raise(made.data(), kAtOnce, 1.0F, zeros.data(), nullptr, 0);
       for (std::size_t i = 0; i < kAtOnce; ++i) {
         different += to_bits(made[i]) != to_bits(power_of_score(x[i])) ? 1U : 0U;
       }
@@ -223,7 +223,7 @@ TEST(Attention, ExponentialsAreTheDefinition) {
     std::vector<f32> special(kScoresTogether, -std::numeric_limits<f32>::infinity());
     special[1] = std::numeric_limits<f32>::quiet_NaN();
     special[2] = -1e30F;
-    kernels->raise(special.data(), kScoresTogether, 1.0F, zeros.data());
+    kernels->raise(special.data(), kScoresTogether, 1.0F, zeros.data(), nullptr, 0);
     EXPECT_EQ(to_bits(special[0]), 0U);
     EXPECT_NE(special[1], special[1]);
     EXPECT_EQ(to_bits(special[2]), 0U);

@@ -140,7 +140,7 @@ class RowsRun final : public cpu::Prepared {
     std::memcpy(own, operands[0] + piece.number * bytes, bytes);
     std::fill(own + step_.keys, own + scores_.elements(), 0.0F);
     alignas(64) f32 totals[kScorePeriod];
-    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own,
+    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own, nullptr,
                   own + scores_.elements(), totals);
     std::memcpy(operands[4] + piece.number * bytes, own, bytes);
     std::memcpy(operands[5] + piece.number * sizeof(f32), totals, sizeof(f32));
