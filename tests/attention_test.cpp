@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <random>
@@ -13,6 +14,7 @@
 
 #include "base/float_bits.h"
 #include "graph/compile.h"
+#include "ops/attention/cpu/kernels.h"
 #include "ops/attention/scalar/scores.h"
 #include "plan/device_traits.h"
 #include "support/graph_text.h"
@@ -190,6 +192,41 @@ TEST(Attention, IsItsDefinition) {
                                                {1, 3, 3, 5, 1, 1, 1}}) {
     check<f32>(sizes, seed++);
     check<f16>(sizes, seed++);
+  }
+}
+
+// The exponentials of each target against the definition. A part of the differences from 0 to -110, whose exponential
+// is 0, one of 97; ANYDML_ALL_DIFFERENCES takes all 1,121,714,177 of them.
+TEST(Attention, ExponentialsAreTheDefinition) {
+  const u32 step = std::getenv("ANYDML_ALL_DIFFERENCES") != nullptr ? 1 : 97;
+  constexpr u32 kLast = 0xc2dc0000;  // -110
+  constexpr std::size_t kAtOnce = 4096;
+  const std::vector<f32> zeros(kScorePeriod, 0.0F);
+  for (const cpu::Target target : cpu::machine_targets()) {
+    const ScoreKernels* const kernels = vector_score_kernels(target);
+    if (kernels == nullptr) {
+      continue;
+    }
+    std::size_t different = 0;
+    std::vector<f32> x(kAtOnce);
+    for (u64 first = 0x80000000; first <= kLast; first += u64{step} * kAtOnce) {
+      for (std::size_t i = 0; i < kAtOnce; ++i) {
+        x[i] = from_bits<f32>(static_cast<u32>(std::min<u64>(kLast, first + i * step)));
+      }
+      std::vector<f32> made = x;
+      kernels->raise(made.data(), kAtOnce, 1.0F, zeros.data(), nullptr, 0);
+      for (std::size_t i = 0; i < kAtOnce; ++i) {
+        different += to_bits(made[i]) != to_bits(power_of_score(x[i])) ? 1U : 0U;
+      }
+    }
+    EXPECT_EQ(different, 0U) << cpu::target_name(target);
+    std::vector<f32> special(kScoresTogether, -std::numeric_limits<f32>::infinity());
+    special[1] = std::numeric_limits<f32>::quiet_NaN();
+    special[2] = -1e30F;
+    kernels->raise(special.data(), kScoresTogether, 1.0F, zeros.data(), nullptr, 0);
+    EXPECT_EQ(to_bits(special[0]), 0U);
+    EXPECT_NE(special[1], special[1]);
+    EXPECT_EQ(to_bits(special[2]), 0U);
   }
 }
 

@@ -66,7 +66,8 @@ anydml_family_test(fold_test NO_RACES LIBRARIES anydml::anydml)
 anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_resample
   anydml_resample_cpu)
 anydml_family_test(pool_test NO_RACES LIBRARIES anydml::anydml anydml_scalar)
-anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml anydml_graph anydml_attention anydml_scalar)
+anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml anydml_backend
+  anydml_graph anydml_attention anydml_attention_cpu anydml_scalar)
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)

@@ -14,6 +14,7 @@
 #include "base/float_bits.h"
 #include "ops/attention/cpu/scores.h"
 #include "ops/attention/scalar/masks.h"
+#include "ops/attention/scalar/scores.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
@@ -134,18 +135,25 @@ class Attention final : public cpu::Prepared {
     const std::int64_t at_once =
         std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
         products_->strip;
+    const bool finds = scores_.is_scaled_later(masks(operands));  // the greatest, while scores are in the nearest cache
+    alignas(64) f32 greatest[kMostPanels][kScorePeriod];
+    std::fill_n(greatest[0], kMostPanels * kScorePeriod, kLeastScore);
     for (std::int64_t key = 0; key < step_.keys; key += at_once) {
       const std::int64_t count = std::min(at_once, step_.keys - key);
       for (std::int64_t i = 0; i < panels; ++i) {
+        f32* const own = scores + i * scores_step + key * beside_;
         multiply(keys + key * step_.depth, count, step_.depth, queries + i * queries_step, panel_of(place, i).count,
-                 scores + i * scores_step + key * beside_);
+                 own);
+        if (finds) {
+          kernels_.find_greatest(own, count * beside_, greatest[i]);
+        }
       }
     }
     const auto* const values = reinterpret_cast<const f32*>(operands[kV]) + shared * step_.keys * step_.width;
     for (std::int64_t i = 0; i < panels; ++i) {
       const QueryPlace own = panel_of(place, i);
       alignas(64) f32 totals[kScorePeriod];
-      scores_.raise(own, masks(operands), scores + i * scores_step, room, totals);
+      scores_.raise(own, masks(operands), scores + i * scores_step, finds ? greatest[i] : nullptr, room, totals);
       f32* const made = outputs + i * outputs_step;
       multiply(values, step_.width, step_.keys, scores + i * scores_step, own.count, made);
       kernels_.divide(made, step_.width * beside_, totals);
@@ -238,7 +246,7 @@ class Attention final : public cpu::Prepared {
     }
     alignas(64) f32 totals[kScorePeriod];
     std::fill(scores + step_.keys, scores + buffers_.scores, 0.0F);
-    scores_.raise(place, masks(operands), scores, room, totals);
+    scores_.raise(place, masks(operands), scores, nullptr, room, totals);
     if (rows != nullptr && (step_.v.column == bytes || step_.width == 1)) {
       rows->along(scores, values, step_.v.row, step_.keys, step_.width, made);
     } else {

@@ -17,6 +17,7 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kMostStripsOfPiece = 12;
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
@@ -38,17 +39,17 @@ class PackRun final : public cpu::Prepared {
     const std::int64_t of_head = parts(step_.rows, strip_of(kernels_));
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;
     const std::int64_t end = std::min(first + strips_, step_.batches * step_.heads * of_head);
-    for (std::int64_t number = first; number < end; ++number) {
+    for (std::int64_t number = first; number < end;) {
       const std::int64_t head = number / of_head;
-      const std::int64_t row = number % of_head * strip_of(kernels_);
-      const std::int64_t rows = std::min(strip_of(kernels_), step_.rows - row);
-      const std::byte* const from = operands[0] + step_.k.at(head / step_.heads, head % step_.heads, row, 0);
-      f32* const to = reinterpret_cast<f32*>(operands[1]) + (head * step_.rows + row) * step_.depth;
-      if (step_.type == DataType::FLOAT16) {
-        pack_halves(kernels_, vectors_, from, step_.k.column, step_.k.row, step_.depth, rows, rows, to);
-      } else {
-        pack_panel(kernels_, from, step_.k.column, step_.k.row, step_.depth, rows, rows, to);
+      const std::int64_t count = std::min(end - number, of_head - number % of_head);
+      // Some k of all strips, and then the next: a strip of values has a part of a row for each k.
+      for (std::int64_t k = 0; k < step_.depth; k += kFactorsAtOnce) {
+        for (std::int64_t i = 0; i < count; ++i) {
+          pack(operands, head, (number % of_head + i) * strip_of(kernels_), k,
+               std::min(kFactorsAtOnce, step_.depth - k));
+        }
       }
+      number += count;
     }
   }
 
@@ -57,6 +58,19 @@ class PackRun final : public cpu::Prepared {
   }
 
  private:
+  static constexpr std::int64_t kFactorsAtOnce = 128;
+
+  void pack(std::byte* const* operands, std::int64_t head, std::int64_t row, std::int64_t k, std::int64_t count) const {
+    const std::int64_t rows = std::min(strip_of(kernels_), step_.rows - row);
+    const std::byte* const from = operands[0] + step_.k.at(head / step_.heads, head % step_.heads, row, k);
+    f32* const to = reinterpret_cast<f32*>(operands[1]) + (head * step_.rows + row) * step_.depth + k * rows;
+    if (step_.type == DataType::FLOAT16) {
+      pack_halves(kernels_, vectors_, from, step_.k.column, step_.k.row, count, rows, rows, to);
+    } else {
+      pack_panel(kernels_, from, step_.k.column, step_.k.row, count, rows, rows, to);
+    }
+  }
+
   AttentionStep step_;
   const ProductKernels* kernels_;
   const VectorKernels* vectors_;
@@ -126,7 +140,7 @@ class RowsRun final : public cpu::Prepared {
     std::memcpy(own, operands[0] + piece.number * bytes, bytes);
     std::fill(own + step_.keys, own + scores_.elements(), 0.0F);
     alignas(64) f32 totals[kScorePeriod];
-    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own,
+    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own, nullptr,
                   own + scores_.elements(), totals);
     std::memcpy(operands[4] + piece.number * bytes, own, bytes);
     std::memcpy(operands[5] + piece.number * sizeof(f32), totals, sizeof(f32));
@@ -151,7 +165,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
       return std::make_unique<AppendRun>(step);
     case AttentionKind::pack: {
       const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
-      return std::make_unique<PackRun>(step, products, vectors, std::max<std::int64_t>(1, kLeastOfPiece / elements));
+      // All strips of a head's values, whose rows have a part of each, unless they are many.
+      const std::int64_t least = std::min(kMostStripsOfPiece, parts(step.rows, strip_of(products)));
+      return std::make_unique<PackRun>(step, products, vectors, std::max(least, kLeastOfPiece / elements));
     }
     case AttentionKind::rows:
       break;

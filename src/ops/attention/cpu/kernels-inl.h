@@ -38,6 +38,9 @@ ANYDML_FLATTEN void add_where(f32* __restrict scores, std::int64_t count, const 
   }
 }
 
+#if defined(HWY_NAMESPACE) && HWY_TARGET == HWY_NEON
+#include "ops/attention/cpu/neon-inl.h"
+#else
 ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
   std::int64_t first = 0;
   for (; first + kScorePeriod <= count; first += kScorePeriod) {
@@ -50,14 +53,23 @@ ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t cou
   }
 }
 
-ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, const f32* __restrict greatest) noexcept {
+ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor, const f32* __restrict greatest,
+                          f32* __restrict sums, std::int64_t period) noexcept {
+  std::int64_t lane = 0;
   for (std::int64_t first = 0; first < count; first += kScoresTogether) {
     const f32* const of_these = greatest + first % kScorePeriod;
     for (std::int64_t i = 0; i < kScoresTogether; ++i) {
-      scores[first + i] = power_of_score(scores[first + i] - of_these[i]);
+      scores[first + i] = power_of_score(scores[first + i] * factor - of_these[i]);
+    }
+    if (sums != nullptr) {
+      for (std::int64_t i = 0; i < kScoresTogether; ++i) {
+        sums[lane + i] += scores[first + i];
+      }
+      lane = lane + kScoresTogether == period ? 0 : lane + kScoresTogether;
     }
   }
 }
+#endif
 
 ANYDML_FLATTEN void add_lanes(f32* __restrict sums, const f32* __restrict powers, std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {

@@ -22,10 +22,12 @@ struct ScoreKernels {
   void (*add_one)(f32* scores, std::int64_t count, f32 other) noexcept;
   // Where a mask, whose elements are INT32, is 0.
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
-  // greatest[i] becomes the greater of itself and the scores i, i + kScorePeriod, and so on.
+  // The greatest of themselves and of the scores, for each query one or more of kScorePeriod numbers.
   void (*find_greatest)(const f32* scores, std::int64_t count, f32* greatest) noexcept;
-  // EXP(score - greatest[i modulo kScorePeriod]) in place of each score.
-  void (*raise)(f32* scores, std::int64_t count, const f32* greatest) noexcept;
+  // EXP(factor * score - greatest[i modulo kScorePeriod]) in place of each score. No difference is above 0. sums: null,
+  // or the first of `period` sums, to which the exponentials are added in turn.
+  void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* greatest, f32* sums,
+                std::int64_t period) noexcept;
   // sums[i] += powers[i]; the counts need not be multiples here.
   void (*add_lanes)(f32* sums, const f32* powers, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]

@@ -102,7 +102,7 @@ void Scores::hide(const QueryPlace& place, const std::byte* lengths, std::int64_
 void Scores::set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
                  f32* room) const {
   const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
-  if (step_.kind == AttentionKind::attend) {
+  if (step_.kind == AttentionKind::attend && !is_scaled_later(masks)) {
     kernels_.scale(scores, elements, step_.scale);
   }
   if (masks.bias != nullptr) {
@@ -117,17 +117,31 @@ void Scores::set(const QueryPlace& place, const Masks& masks, std::int64_t first
   }
 }
 
-void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* room, f32* totals) const noexcept {
+// The greatest score times a factor that is not negative is the greatest of the scaled scores.
+bool Scores::is_scaled_later(const Masks& masks) const {
+  return step_.kind == AttentionKind::attend && step_.scale >= 0 && masks.bias == nullptr && masks.mask == nullptr &&
+         masks.lengths == nullptr;
+}
+
+void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* found, f32* room,
+                   f32* totals) const noexcept {
   f32* const lanes = room;
   f32* const others = room + kReduceLanes * beside_;
-  alignas(64) f32 greatest[kScorePeriod];
-  std::fill_n(greatest, kScorePeriod, kLeastScore);
-  for (std::int64_t first = 0; first < step_.keys; first += block()) {
-    const std::int64_t count = std::min(block(), step_.keys - first);
-    set(place, masks, first, count, scores + first * beside_, others);
-    kernels_.find_greatest(scores + first * beside_, count * beside_, greatest);
+  alignas(64) f32 own_greatest[kScorePeriod];
+  f32* const greatest = found != nullptr ? found : own_greatest;
+  if (found == nullptr) {
+    std::fill_n(greatest, kScorePeriod, kLeastScore);
+    for (std::int64_t first = 0; first < step_.keys; first += block()) {
+      const std::int64_t count = std::min(block(), step_.keys - first);
+      set(place, masks, first, count, scores + first * beside_, others);
+      kernels_.find_greatest(scores + first * beside_, count * beside_, greatest);
+    }
   }
   fold_period(greatest, beside_, greater_score);
+  const f32 factor = is_scaled_later(masks) ? step_.scale : 1.0F;
+  for (std::int64_t i = 0; i < beside_; ++i) {
+    greatest[i] *= factor;
+  }
   repeat(greatest, beside_);
   BlockTree<f32> trees[kMostQueriesBeside];
   for (std::int64_t first = 0; first < step_.keys; first += kReduceBlock) {
@@ -137,7 +151,11 @@ void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32
     for (std::int64_t key = first; key < end; key += block()) {
       f32* const own = scores + key * beside_;
       const std::int64_t count = std::min(block(), end - key) * beside_;
-      kernels_.raise(own, rounded_up(count, kScoresTogether), greatest);
+      if (count % kScoresTogether == 0) {
+        kernels_.raise(own, count, factor, greatest, lanes, all);
+        continue;
+      }
+      kernels_.raise(own, rounded_up(count, kScoresTogether), factor, greatest, nullptr, all);
       for (std::int64_t i = 0; i < count; i += all) {
         kernels_.add_lanes(lanes, own + i, std::min(all, count - i));
       }

@@ -39,8 +39,12 @@ class Scores {
   [[nodiscard]] std::int64_t elements() const;  // of the scores, those that kernels write beyond them included
   [[nodiscard]] std::int64_t room() const;      // that `raise` needs
 
-  // From sums of products to exponentials, in place. totals: kScorePeriod sums, which repeat.
-  void raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* room, f32* totals) const noexcept;
+  // Whether nothing but Scale changes the sums of products, so that it may wait.
+  [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
+  // From sums of products to exponentials, in place. found: null, or if scores are scaled later the greatest sum of
+  // each query, in one of kScorePeriod numbers; it is overwritten. totals: kScorePeriod sums, which repeat.
+  void raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* found, f32* room,
+             f32* totals) const noexcept;
 
  private:
   [[nodiscard]] std::int64_t block() const;  // keys that are taken at a time

@@ -44,6 +44,10 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
       copy_rows<32>(from, k_stride, depth, to);
       return;
     }
+    if (count == width && width == 6) {  // a strip
+      copy_rows<6>(from, k_stride, depth, to);
+      return;
+    }
     for (std::int64_t k = 0; k < depth; ++k) {
       std::memcpy(to + k * width, from + k * k_stride, static_cast<std::size_t>(count * kBytes));
     }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The greatest and the exponentials of scores for NEON; a part of kernels-inl.h. FLOAT64 has half the vectors of
+// FLOAT32 and half their speed there, and this takes most of the time of attention after the products. So the steps of
+// eight vectors, which are those of the definition (parts_of in ops/scalar/functions/exponential.h), are mixed by hand,
+// and the compiler is told to order them for a processor with several units for vectors.
+
+inline constexpr int kPowerVectors = 8;  // of FLOAT64
+
+#define ANYDML_EACH_VECTOR _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; ++i)
+#if defined(__clang__)
+#define ANYDML_FOR_WIDE_MACHINES
+#else
+#define ANYDML_FOR_WIDE_MACHINES __attribute__((target("tune=neoverse-n1")))
+#endif
+
+ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor,
+                                                   const f32* __restrict greatest, f32* __restrict sums,
+                                                   std::int64_t period) noexcept {
+  std::int64_t lane = 0;
+  using namespace exponential;
+  constexpr f64 kShift = 0x1.8p52 + 1023;
+  const float32x4_t factors = vdupq_n_f32(factor);
+  const float32x4_t least = vdupq_n_f32(-104.0F);  // whose exponential is 0
+  for (std::int64_t first = 0; first < count; first += 2 * kPowerVectors) {
+    const f32* const of_these = greatest + first % kScorePeriod;
+    float64x2_t r[kPowerVectors];
+    float64x2_t k[kPowerVectors];
+    float64x2_t shifted[kPowerVectors];
+    float64x2_t r2[kPowerVectors];
+    float64x2_t r3[kPowerVectors];
+    float64x2_t r4[kPowerVectors];
+    float64x2_t high[kPowerVectors];
+    float64x2_t middle[kPowerVectors];
+    _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; i += 2) {
+      const float32x4_t scaled = vmulq_f32(vld1q_f32(scores + first + 2 * i), factors);
+      const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), least);  // NaN stays
+      r[i] = vcvt_f64_f32(vget_low_f32(x));
+      r[i + 1] = vcvt_high_f64_f32(x);
+    }
+    ANYDML_EACH_VECTOR shifted[i] = vfmaq_f64(vdupq_n_f64(kShift), r[i], vdupq_n_f64(kLog2OfE));
+    ANYDML_EACH_VECTOR k[i] = vaddq_f64(shifted[i], vdupq_n_f64(-kShift));
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], k[i], vdupq_n_f64(-kLn2High));
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], k[i], vdupq_n_f64(-kLn2Low));
+    ANYDML_EACH_VECTOR r2[i] = vmulq_f64(r[i], r[i]);
+    ANYDML_EACH_VECTOR high[i] = vfmaq_f64(vdupq_n_f64(kExp8), r[i], vdupq_n_f64(kExp9));
+    ANYDML_EACH_VECTOR middle[i] = vfmaq_f64(vdupq_n_f64(kExp4), r[i], vdupq_n_f64(kExp5));
+    ANYDML_EACH_VECTOR r3[i] = vmulq_f64(r2[i], r[i]);
+    ANYDML_EACH_VECTOR r4[i] = vmulq_f64(r2[i], r2[i]);
+    ANYDML_EACH_VECTOR high[i] = vfmaq_f64(high[i], r2[i], vdupq_n_f64(kExp10));
+    ANYDML_EACH_VECTOR middle[i] = vfmaq_f64(middle[i], r2[i], vdupq_n_f64(kExp6));
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], r2[i], vdupq_n_f64(kExp2));
+    ANYDML_EACH_VECTOR middle[i] = vfmaq_f64(middle[i], r3[i], vdupq_n_f64(kExp7));
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], r3[i], vdupq_n_f64(kExp3));
+    ANYDML_EACH_VECTOR middle[i] = vfmaq_f64(middle[i], r4[i], high[i]);
+    ANYDML_EACH_VECTOR shifted[i] = vreinterpretq_f64_s64(vshlq_n_s64(vreinterpretq_s64_f64(shifted[i]), 52));
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], r4[i], middle[i]);
+    ANYDML_EACH_VECTOR r[i] = vfmaq_f64(shifted[i], r[i], shifted[i]);
+    float32x4_t made[kPowerVectors / 2];
+    _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
+      made[i] = vcvt_high_f32_f64(vcvt_f32_f64(r[2 * i]), r[2 * i + 1]);
+      vst1q_f32(scores + first + 4 * i, made[i]);
+    }
+    if (sums != nullptr) {
+      _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
+        vst1q_f32(sums + lane + 4 * i, vaddq_f32(vld1q_f32(sums + lane + 4 * i), made[i]));
+      }
+      lane = lane + 2 * kPowerVectors == period ? 0 : lane + 2 * kPowerVectors;
+    }
+  }
+}
+
+// A score that is NaN counts for nothing, as in greater_score; which of +0 and -0 is the greatest changes nothing after
+// it.
+ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
+  constexpr int kVectors = 8;
+  constexpr std::int64_t kAtOnce = 4 * kVectors;
+  static_assert(kScorePeriod % kAtOnce == 0);
+  float32x4_t best[kVectors];
+  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { best[i] = vld1q_f32(greatest + 4 * i); }
+  std::int64_t first = 0;
+  for (; first + kAtOnce <= count; first += kAtOnce) {
+    _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) {
+      best[i] = vmaxnmq_f32(best[i], vld1q_f32(scores + first + 4 * i));
+    }
+  }
+  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { vst1q_f32(greatest + 4 * i, best[i]); }
+  for (std::int64_t i = 0; first + i < count; ++i) {
+    greatest[i] = greater_score(greatest[i], scores[first + i]);
+  }
+}
+
+#undef ANYDML_EACH_VECTOR
+#undef ANYDML_FOR_WIDE_MACHINES
