@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How models run in pieces: shape arithmetic, data that becomes a shape, branches, loops, constants, other domains."""
+import mmap
+import pathlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -356,3 +358,21 @@ def test_a_counter_that_slices_does_not_recompile():
     inner = loop.compute.__closure__[0].cell_contents.__closure__
     bodies = [cell.cell_contents for cell in inner if type(cell.cell_contents).__name__ == "Program"]
     assert max(len(body.pieces()) for body in bodies) == 1
+
+
+def resident():
+    """Bytes of this process that are in memory."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not say how much memory is used")
+def test_a_new_shape_keeps_packed_weights_alone():
+    """And not the weights from which they were packed."""
+    model = parsed("m (float[N, 4096] x) => (float[N, 4096] y) { y = MatMul(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((4096, 4096), np.float32), "w"))
+    weights, prepared = 4 * 4096**2, backend.prepare(model)
+    prepared.run([floats(64, 4096)])
+    before = resident()
+    for rows in (65, 66, 67):
+        prepared.run([floats(rows, 4096)])
+    assert resident() - before < 3 * 1.3 * weights

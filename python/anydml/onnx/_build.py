@@ -27,13 +27,14 @@ class Builder:
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
         self.quantised = {}
 
-    def program(self, graph, replaced=(), given=(), is_repeated=False, fixed=()):
-        """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare;
-        is_repeated: of a loop; fixed: inputs that are among the constants."""
+    def program(self, graph, arrays=None, replaced=(), given=(), is_repeated=False, fixed=()):
+        """arrays: of the initializers, if they were taken out already; replaced: initializers that a run gives; given: the
+        types of the inputs, which a body need not declare; is_repeated: of a loop; fixed: inputs that are among the
+        constants."""
         for tensor in graph.initializer:
             self.kinds[tensor.name] = tensor_type(tensor.data_type)
             if tensor.name not in replaced:
-                self.constants[tensor.name] = array_of(tensor, self.folder)
+                self.constants[tensor.name] = array_of(tensor, self.folder) if arrays is None else arrays[tensor.name]
         initialised = {tensor.name for tensor in graph.initializer}
         for place, value in enumerate(graph.input):
             self.kinds[value.name] = given[place] if place < len(given) else kind_of(value.type)

@@ -12,7 +12,7 @@ from collections import OrderedDict, namedtuple
 import numpy as np
 
 from .._graphs import Recording, regular
-from .._symbols import ElementsNeeded, Recorder, Symbol
+from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
 # on_host: why it never is part of a graph, or "".
@@ -161,6 +161,7 @@ class Program:
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
+        self.fixed = FixedArrays(self.constants.values())
         self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
@@ -313,8 +314,10 @@ class Program:
             except _FAULTS as error:
                 # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
-            return _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
-                          attempt.why)
+            piece = _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
+                           attempt.why)
+            attempt.values = attempt.recorder = None  # which hold each other, and arrays that were made for the graph
+            return piece
 
     def trace(self, given):
         """The outputs, where some of the values are symbols of a graph that is being recorded."""
@@ -343,7 +346,7 @@ class _Attempt:
     def __init__(self, program, place, point, state):
         self.program, self.place, self.point, self.state = program, place, point, state
         self.given = set(point.names())
-        self.recorder, self.likes, self.inputs = Recorder(program.constants.values()), [], []
+        self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = place, ""
         self.outputs, self.aliases, self.known = [], [], {}
         # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
