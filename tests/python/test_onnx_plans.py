@@ -218,6 +218,21 @@ def test_bounds_and_shapes_that_are_computed():
     assert pieces(prepared) == [(0, len(prepared.program.steps))]
 
 
+def test_many_sizes_are_graphs_each():
+    model = parsed("m (float[N] x) => (float[N] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
+    prepared = check(model, *({"x": floats(n)} for n in range(1, 50)))
+    assert all(is_graph for _, _, is_graph, _ in prepared.program.pieces()) and len(prepared.program.pieces()) == 16
+
+
+def test_few_steps_behind_data_of_many_sizes_are_not_compiled_each_time():
+    model = parsed("""m (float[N] x) => (float[K] y) {
+        c = Constant<value_float = 0.0>() big = Greater(x, c) places = NonZero(big) minus = Constant<value_ints = [-1]>()
+        flat = Reshape(places, minus) taken = Gather(x, flat) y = Sqrt(taken) }""")
+    runs = [np.where(np.arange(64) < n, 1, -1).astype(np.float32) for n in range(1, 60)]
+    prepared = check(model, *({"x": x} for x in runs), exactly=True)
+    assert len([1 for _, _, is_graph, _ in prepared.program.pieces() if is_graph]) <= 3
+
+
 def test_threads_share_a_model():
     model = parsed("m (float[N, 3] x) => (float[N, 3] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
     prepared = backend.prepare(model)

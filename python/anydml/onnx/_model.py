@@ -84,7 +84,7 @@ class Prepared(BackendRep):
             model = inliner.inline_local_functions(model)
         refuse_unknown(model)
         graph = model.graph
-        self._graph, self._opset, self._folder = graph, opset_of(model), folder
+        self._opset, self._folder = opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
         self._forms = {name: _form_of(declared) for name, declared in self.declared.items()
@@ -92,16 +92,20 @@ class Prepared(BackendRep):
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
-        self._arrays = _taken_out(graph, folder, is_own or is_owned)
+        self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned), graph
+        self._may_replace = not initialised.isdisjoint(self.declared)
         self._programs = {}  # by the initializers that a run replaces
         self._program(frozenset())
-        if not set(self.declared) & initialised:
-            self._graph = self._arrays = None  # weights that were folded or packed are not kept
+        if not self._may_replace:
+            self._graph = self._arrays = None
+        elif is_own or is_owned:
+            self._graph = onnx.GraphProto.FromString(graph.SerializeToString())  # without the memory that the weights had
 
     def _program(self, replaced):
         if replaced not in self._programs:
+            arrays = dict(self._arrays) if self._may_replace else self._arrays  # from which the weights are taken
             self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers).program(
-                self._graph, self._arrays, replaced)
+                self._graph, arrays, replaced)
         return self._programs[replaced]
 
     @property

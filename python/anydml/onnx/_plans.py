@@ -21,7 +21,9 @@ Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host", 
 _MOST_KEPT = 16  # forms that a piece stays compiled for
 _MOST_BYTES = 512  # of a value whose elements a piece is recorded for
 _MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of a Resize
+_FEW_STEPS = 32  # that are faster on the host than a graph is compiled
 _MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
+_MOST_SEEN = 256
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
@@ -252,11 +254,12 @@ class Program:
         if piece is not None:
             return piece
         if point.may_pin and point.pinned:
+            point.seen = point.seen if len(point.seen) < _MOST_SEEN else set()
             point.seen.add(key)
             if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
                 point.may_pin, point.pinned = False, set()
                 point.pieces.clear()
-        self._note_varying(point)
+        self._note_varying(point, place)
         piece = self._recorded(place, point, state)
         point.pieces[self._key(point, state)] = piece  # what is pinned or early may be more now
         while len(point.pieces) > _MOST_KEPT:
@@ -279,11 +282,13 @@ class Program:
     def _only_elements_differ(point):
         return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
 
-    @staticmethod
-    def _note_varying(point):
-        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out."""
+    def _note_varying(self, point, place):
+        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out. A model
+        that gets inputs of many sizes is compiled for each of them, and so are many steps behind data that become a shape."""
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+            return
+        if not self._is_repeated and (place == 0 or max(piece.end for piece in point.pieces.values()) - place > _FEW_STEPS):
             return
         point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
                          if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
