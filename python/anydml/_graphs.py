@@ -23,8 +23,8 @@ _MOST_KEPT = 32  # forms of arguments that a graph stays compiled for
 class Recording:
     """A function that was recorded for arrays of certain types, shapes and strides, compiled."""
 
-    def __init__(self, function, arguments, device, fixed=()):
-        recorder = Recorder(fixed)
+    def __init__(self, function, arguments, device):
+        recorder = Recorder()
         likes, symbols = [], []
         for one in arguments:
             if isinstance(one, _np.ndarray):

@@ -5,6 +5,7 @@ While a function is recorded as a graph, its arguments are Symbols. A Symbol has
 and strides, over memory that nobody reads. NumPy arranges the stand-in, transposes it for example, and the Symbol is
 arranged in the same way.
 """
+import bisect
 import functools
 import mmap
 import operator
@@ -300,14 +301,38 @@ def _address(array):
 
 # ---- Recording ------------------------------------------------------------------------------------------------------
 
-class Recorder:
-    """A graph while it grows. `fixed` are arrays that nothing can change while it is recorded."""
+class FixedArrays:
+    """Arrays that nothing can change while a graph is recorded, and the memory in which they lie."""
 
-    def __init__(self, fixed=()):
+    def __init__(self, arrays=()):
+        self._arrays = [one for one in arrays if one.size]  # which keep their memory
+        ranges = sorted(map(_bounds, self._arrays))
+        self._starts, self._ends = ([one[i] for one in ranges] for i in (0, 1))
+
+    def holds(self, array):
+        """Whether it is one of them, or lies in one of them."""
+        if not array.size:
+            return True
+        start, end = _bounds(array)
+        place = bisect.bisect_right(self._starts, start)
+        return place > 0 and end <= self._ends[place - 1]
+
+
+def _bounds(array):
+    """The addresses of the first byte and behind the last one."""
+    start = _address(array)
+    steps = [(size - 1) * step for size, step in zip(array.shape, array.strides)]
+    return start + sum(step for step in steps if step < 0), start + sum(step for step in steps if step > 0) + array.itemsize
+
+
+class Recorder:
+    """A graph while it grows. `fixed`: the FixedArrays of which it need not keep copies."""
+
+    def __init__(self, fixed=None):
         self.graph = _core.Graph()
         self._memories = []  # (address, bytes, mapping): each larger than those before
         self._constants = {}  # (array, its elements then, value) by the array's id, which is kept
-        self._fixed = {id(one) for one in fixed}
+        self._fixed = fixed or FixedArrays()
 
     def stand_in(self, shape, dtype, strides=None):
         """An array over memory that nobody looks at."""
@@ -340,16 +365,10 @@ class Recorder:
         """The elements that it has now: the function that is recorded may change them afterwards."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
-            kept = array if self._is_fixed(array) and array.flags.c_contiguous else _np.array(array, order="C")
+            kept = array if self._fixed.holds(array) and array.flags.c_contiguous else _np.array(array, order="C")
             value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
-
-    def _is_fixed(self, array):
-        """Whether it is a fixed array or a view of one."""
-        while array is not None and id(array) not in self._fixed:
-            array = getattr(array, "base", None)
-        return array is not None
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator; as `run`."""

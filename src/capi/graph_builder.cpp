@@ -67,7 +67,8 @@ struct Used {
   }
 };
 
-// Copies the constants that are used to the device, and runs there what follows from them alone.
+// Copies the constants that are used to the device, and runs there what follows from them alone. Those that only this
+// needs are not kept: packed weights are in the persistent memory then.
 Status initialise(anydml_compiled& compiled, const GraphPrograms& programs, std::span<const Extent> extents,
                   std::span<const std::byte* const> constants, const Used& used) {
   const GraphPlans& plans = programs.plans;
@@ -76,26 +77,37 @@ Status initialise(anydml_compiled& compiled, const GraphPrograms& programs, std:
   if (plans.constant_bytes == 0) {
     return {};
   }
-  ANYDML_TRY(compiled.keep(plans.constant_bytes, &graph.constants));
+  if (plans.run_constant_bytes != 0) {
+    ANYDML_TRY(compiled.keep(plans.run_constant_bytes, &graph.constants));
+  }
   if (plans.persistent_bytes != 0) {
     ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
   }
+  Temporary whole(device);
   Temporary temporary(device);
-  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(bytes)));
+  const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
+  if (initialised != 0) {
+    ANYDML_TRY(from_backend(kLabel, *device.backend, whole.allocate(initialised)));
+    if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+      ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(bytes)));
+    }
   }
   Run run(device, kLabel);
   ANYDML_TRY(run.begin());
-  for (std::size_t i = 0; i < constants.size(); ++i) {
-    if (constants[i] != nullptr && used.constants[i]) {
-      ANYDML_TRY(
-          run.copy(static_cast<std::byte*>(graph.constants) + plans.constants[i], constants[i], extents[i].bytes));
+  const auto copy = [&](void* memory, std::uint64_t end) -> Status {
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+      if (constants[i] != nullptr && used.constants[i] && plans.constants[i] < end) {
+        ANYDML_TRY(run.copy(static_cast<std::byte*>(memory) + plans.constants[i], constants[i], extents[i].bytes));
+      }
     }
-  }
-  if (programs.initialise) {
+    return {};
+  };
+  ANYDML_TRY(copy(graph.constants, plans.run_constant_bytes));
+  if (initialised != 0) {
+    ANYDML_TRY(copy(whole.address(), initialised));
     std::vector<void*> slots(plans.slots());
     slots[plans.persistent_slot()] = graph.persistent;
-    slots[plans.constants_slot()] = graph.constants;
+    slots[plans.constants_slot()] = whole.address();
     slots[plans.temporary_slot()] = temporary.address();
     ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
   }

@@ -49,7 +49,7 @@ class Compiler {
     for (const std::uint32_t node : sorted_) {
       (folded[node] ? before : after).push_back(node);
     }
-    place_given();
+    place_given(read_later(folded));
     const ValueSet kept = place_persistent(folded);
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialise = make_plan(before, kept, "initialise");
@@ -117,14 +117,37 @@ class Compiler {
     return {};
   }
 
-  void place_given() {
+  // The values, constants among them, that are read when the graph runs. A part of a value counts as the whole.
+  [[nodiscard]] ValueSet read_later(const NodeSet& folded) const {
+    ValueSet read(values_.count());
+    const auto note = [&](const GraphSource& source) {
+      if (source.kind != SourceKind::none) {
+        read[values_.root(values_.of(source))] = true;
+      }
+    };
+    for (const std::uint32_t node : sorted_) {
+      if (!folded[node]) {
+        std::ranges::for_each(graph_.nodes[node].sources, note);
+      }
+    }
+    std::ranges::for_each(graph_.outputs, note);
+    return read;
+  }
+
+  // Constants that are only folded, such as weights that are packed, lie behind the others: a run does without them.
+  void place_given(const ValueSet& read) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       homes_[values_.of_input(i)] = {.slot = i, .offset = 0};
     }
-    for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
-      const Home home{.slot = plans_.constants_slot(), .offset = take(plans_.constant_bytes, graph_.constants[i])};
-      homes_[values_.of_constant(i)] = home;
-      plans_.constants.push_back(home.offset);
+    plans_.constants.resize(graph_.constants.size());
+    for (const bool is_read : {true, false}) {
+      for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
+        if (const std::uint32_t value = values_.of_constant(i); read[value] == is_read) {
+          plans_.constants[i] = take(plans_.constant_bytes, graph_.constants[i]);
+          homes_[value] = {.slot = plans_.constants_slot(), .offset = plans_.constants[i]};
+        }
+      }
+      plans_.run_constant_bytes = is_read ? plans_.constant_bytes : plans_.run_constant_bytes;
     }
   }
 

@@ -30,8 +30,9 @@ struct GraphPlans {
   std::uint64_t persistent_bytes = 0;
   std::vector<std::uint64_t> constants;  // the offset of each
   std::uint64_t constant_bytes = 0;
-  std::uint32_t steps = 0;             // of the second: groups and copies
-  std::uint64_t temporary_values = 0;  // the bytes of all values that the second keeps in the temporary
+  std::uint64_t run_constant_bytes = 0;  // of these at the beginning: the constants that the second plan reads
+  std::uint32_t steps = 0;               // of the second: groups and copies
+  std::uint64_t temporary_values = 0;    // the bytes of all values that the second keeps in the temporary
 
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + outputs; }

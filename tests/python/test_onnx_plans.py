@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How models run in pieces: shape arithmetic, data that becomes a shape, branches, loops, constants, other domains."""
+import mmap
+import pathlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -216,6 +218,21 @@ def test_bounds_and_shapes_that_are_computed():
     assert pieces(prepared) == [(0, len(prepared.program.steps))]
 
 
+def test_many_sizes_are_graphs_each():
+    model = parsed("m (float[N] x) => (float[N] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
+    prepared = check(model, *({"x": floats(n)} for n in range(1, 50)))
+    assert all(is_graph for _, _, is_graph, _ in prepared.program.pieces()) and len(prepared.program.pieces()) == 16
+
+
+def test_few_steps_behind_data_of_many_sizes_are_not_compiled_each_time():
+    model = parsed("""m (float[N] x) => (float[K] y) {
+        c = Constant<value_float = 0.0>() big = Greater(x, c) places = NonZero(big) minus = Constant<value_ints = [-1]>()
+        flat = Reshape(places, minus) taken = Gather(x, flat) y = Sqrt(taken) }""")
+    runs = [np.where(np.arange(64) < n, 1, -1).astype(np.float32) for n in range(1, 60)]
+    prepared = check(model, *({"x": x} for x in runs), exactly=True)
+    assert len([1 for _, _, is_graph, _ in prepared.program.pieces() if is_graph]) <= 3
+
+
 def test_threads_share_a_model():
     model = parsed("m (float[N, 3] x) => (float[N, 3] y) { c = Constant<value_float = 0.5>() a = Mul(x, c) y = Tanh(a) }")
     prepared = backend.prepare(model)
@@ -356,3 +373,21 @@ def test_a_counter_that_slices_does_not_recompile():
     inner = loop.compute.__closure__[0].cell_contents.__closure__
     bodies = [cell.cell_contents for cell in inner if type(cell.cell_contents).__name__ == "Program"]
     assert max(len(body.pieces()) for body in bodies) == 1
+
+
+def resident():
+    """Bytes of this process that are in memory."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not say how much memory is used")
+def test_a_new_shape_keeps_packed_weights_alone():
+    """And not the weights from which they were packed."""
+    model = parsed("m (float[N, 4096] x) => (float[N, 4096] y) { y = MatMul(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((4096, 4096), np.float32), "w"))
+    weights, prepared = 4 * 4096**2, backend.prepare(model)
+    prepared.run([floats(64, 4096)])
+    before = resident()
+    for rows in (65, 66, 67):
+        prepared.run([floats(rows, 4096)])
+    assert resident() - before < 3 * 1.3 * weights

@@ -28,9 +28,10 @@ ALLOWED = r"""anydml\.(_call|_libraries|compare)\..*
 anydml\._specs\.(Output|SPECS|Spec)
 anydml\._run\.given
 anydml\._graphs\.(Recorder|Recording|regular)
-anydml\._symbols\.(ElementsNeeded|Recorder|plain|record)
+anydml\._symbols\.(ElementsNeeded|FixedArrays|Recorder|plain|record)
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
+anydml\.onnx\.Prepared\.(program|taken)
 anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
 anydml\._ufuncs\..*
 """

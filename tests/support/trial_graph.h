@@ -173,6 +173,9 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     addresses[i] = graph.inputs[i].owned ? nullptr : addresses[i];
   }
+  // A run does without the constants that only the first plan reads.
+  std::fill_n(static_cast<std::byte*>(addresses[plans.constants_slot()]) + plans.run_constant_bytes,
+              plans.constant_bytes - plans.run_constant_bytes, kUnwritten);
   run_program(device, compiled.value().run, plans.temporary_slot(), addresses);
   for (u32 i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].empty()) {  // an absent one has no address

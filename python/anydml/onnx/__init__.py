@@ -13,7 +13,7 @@ try:
 except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
-from ._model import Prepared, as_array as _as_array, label as _label, listed as _listed, loaded as _loaded
+from ._model import Prepared, as_array as _as_array, check as _check, label as _label, listed as _listed, loaded as _loaded
 from ._rows import Unsupported
 
 __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
@@ -54,9 +54,8 @@ class Backend(_BackendInterface):
         """
         _check_device(device)
         message, folder = _loaded(model)
-        # By its path where it has one: then the checker finds the tensors that lie beside it, and takes more than 2 GiB.
-        _onnx.checker.check_model(message if folder is None else str(model))
-        return Prepared(message, folder, integers)
+        _check(message)
+        return Prepared(message, folder, integers, is_owned=message is not model)
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):

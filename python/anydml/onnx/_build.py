@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From a model's graph to a Program: each node checked and typed, constants computed, functions of ONNX expanded."""
+from collections import Counter
+
 import numpy as np
 import onnx
 
@@ -26,25 +28,29 @@ class Builder:
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
         self.quantised = {}
+        self.taken = set()  # the constants that steps take
 
-    def program(self, graph, replaced=(), given=(), is_repeated=False, fixed=()):
-        """replaced: initializers that a run gives; given: the types of the inputs, which a body need not declare;
-        is_repeated: of a loop; fixed: inputs that are among the constants."""
+    def program(self, graph, arrays=None, replaced=(), given=(), is_repeated=False, fixed=()):
+        """arrays: of the initializers, if they were taken out already; replaced: initializers that a run gives; given: the
+        types of the inputs, which a body need not declare; is_repeated: of a loop; fixed: inputs that are among the
+        constants."""
         for tensor in graph.initializer:
             self.kinds[tensor.name] = tensor_type(tensor.data_type)
             if tensor.name not in replaced:
-                self.constants[tensor.name] = array_of(tensor, self.folder)
+                self.constants[tensor.name] = array_of(tensor, self.folder) if arrays is None else arrays.pop(tensor.name)
         initialised = {tensor.name for tensor in graph.initializer}
         for place, value in enumerate(graph.input):
             self.kinds[value.name] = given[place] if place < len(given) else kind_of(value.type)
             if value.name in replaced or not (value.name in fixed or value.name in initialised):
                 self.constants.pop(value.name, None)
+        left = _uses(graph)
         for node in graph.node:
             try:
                 self.add(node, self.opset)
             except Unsupported as refusal:
                 self.refusals.append(refusal)
                 self.kinds.update((name, None) for name in node.output)
+            self._forget(node, left)
         if self.refusals:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
@@ -54,6 +60,13 @@ class Builder:
         made.folded = self.folded
         return made
 
+    def _forget(self, node, left):
+        """Constants that no later node takes, and no step: weights from which others were computed. Those of a body stay."""
+        left.subtract(node.input)
+        for name in node.input:
+            if left[name] == 0 and name not in self.taken:
+                self.constants.pop(name, None)
+
     def add(self, node, opset):
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
             self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
@@ -62,8 +75,8 @@ class Builder:
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
         if node.domain == CONTRIB_DOMAIN:
-            for inner in CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input]):
-                self.add(inner, onnx.defs.onnx_opset_version())
+            nodes = CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input])
+            self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
             self._keep(CONTROL[node.op_type](node, self))
@@ -72,12 +85,19 @@ class Builder:
             if node.op_type == "DequantizeLinear":
                 self.quantised[node.output[0]] = noted(node, [self.kinds[name] for name in node.input], self.constants)
                 self.quantised = {name: one for name, one in self.quantised.items() if one is not None}
+                self.taken.update(node.input)  # a product may take them
             nodes = product_of(node, self.quantised, self.constants)
             if nodes is not None:
-                for inner in nodes:
-                    self.add(inner, max(opset, 13))
+                self._add_all(nodes, max(opset, 13), node)
                 return
         self._add_by_row(node, opset)
+
+    def _add_all(self, nodes, opset, whole):
+        """The nodes that stand for one; their constants go with it."""
+        for inner in nodes:
+            self.add(inner, opset)
+        for name in {name for inner in nodes for name in inner.output}.difference(whole.output, self.taken):
+            self.constants.pop(name, None)
 
     def _add_by_row(self, node, opset):
         """By the table, or on the host where the table has no row or its row refuses the node."""
@@ -98,10 +118,9 @@ class Builder:
         made = None if row.make is None else row.make(known)
         if made is None:
             if row.check is not None:
+                self.taken.update(node.input)
                 self.steps.append(Step(known.label, node.op_type, row.check(known), list(node.input), [], []))
-            nodes, inner_opset = body_of(node, known.kinds, schema, opset)
-            for inner in nodes:
-                self.add(inner, inner_opset)
+            self._add_all(*body_of(node, known.kinds, schema, opset), node)
             return
         self._keep(Step(known.label, node.op_type, on_host(made) if is_hosted else made, list(node.input),
                         list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
@@ -122,6 +141,7 @@ class Builder:
                     self.constants[name] = result
                 self.folded.append(step.label)
                 return
+        self.taken.update(step.inputs)
         self.steps.append(step)
 
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
@@ -154,6 +174,18 @@ def refuse_unknown(model):
     if model.graph.sparse_initializer:
         name = model.graph.sparse_initializer[0].values.name
         raise Unsupported(f"initializer {name!r} is sparse, and anydml has dense tensors only", ["sparse initializer"])
+
+
+def _uses(graph):
+    """How often nodes take each value; what a body may take, and an output, is never used up."""
+    counts = Counter(name for node in graph.node for name in node.input)
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in ([attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs):
+                counts.update(name for one in _nodes_of(inner) for name in one.input)
+                counts.update(value.name for value in inner.output)
+    counts.update(value.name for value in graph.output)
+    return counts
 
 
 def _nodes_of(graph):

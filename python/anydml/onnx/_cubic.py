@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Resize with mode 'cubic', which DirectML does not have: along each axis a product with a matrix that follows from the sizes."""
-import functools
+"""Resize with mode 'cubic', which DirectML does not have: along each axis a product with a matrix."""
 import math
 
 import numpy as np
@@ -34,7 +33,6 @@ def _kernel(x, a):
     return np.where(x <= 1, near, np.where(x < 2, far, 0))
 
 
-@functools.lru_cache(64)
 def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude, extrapolation):
     """How much each element of an axis counts for each element of the result; and what is added where the place is outside."""
     places = _places(transformation, size, scale, out_size, region)

@@ -46,8 +46,10 @@ def _clip_by_inputs(x, low=None, high=None):
         if bound is not None and bound.ndim != 0:
             raise ValueError(f"{name} must be a scalar, and has the shape {list(bound.shape)}")
     if any(isinstance(bound, Symbol) for bound in (low, high)):  # which has no element while a graph is recorded
-        x = x if low is None else dispatch("ELEMENT_WISE_MAX", x, low)
-        return x if high is None else dispatch("ELEMENT_WISE_MIN", x, high)
+        limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+        low, high = (number(end, x.dtype) if bound is None else bound for bound, end in (
+            (low, limits.min), (high, limits.max)))
+        return dispatch("ELEMENT_WISE_MIN", dispatch("ELEMENT_WISE_MAX", x, low), high)
     return _clip(x, *(None if bound is None else bound.item() for bound in (low, high)))
 
 

@@ -11,9 +11,9 @@ from onnx.backend.base import BackendRep, namedtupledict
 
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
-from ._types import label
+from ._types import array_of, label
 
-__all__ = ["Prepared", "as_array", "label", "listed", "loaded"]
+__all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
 
 
 def loaded(model):
@@ -36,14 +36,45 @@ def _parsed(text, where):
         raise ValueError(f"{where} holds no ONNX model: {error}") from error
 
 
+def _taken_out(graph, folder, is_own):
+    """The initializers as arrays. A message of our own gives up the bytes of each as soon as it is an array, so that there
+    are never two copies of all weights."""
+    made = {}
+    for tensor in graph.initializer:
+        made[tensor.name] = array_of(tensor, folder)
+        if is_own:
+            tensor.ClearField("raw_data")
+    return made
+
+
+def check(model):
+    """ONNX's checker, of a model whose initializers are inputs: it would copy their elements twice."""
+    light = onnx.ModelProto(ir_version=model.ir_version)
+    light.opset_import.extend(model.opset_import)
+    light.functions.extend(model.functions)
+    graph = model.graph
+    light.graph.name = graph.name
+    light.graph.node.extend(graph.node)
+    light.graph.input.extend(graph.input)
+    light.graph.output.extend(graph.output)
+    light.graph.sparse_initializer.extend(graph.sparse_initializer)
+    names = {value.name for value in graph.input}
+    for tensor in graph.initializer:
+        if tensor.name not in names:
+            light.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+            names.add(tensor.name)
+    onnx.checker.check_model(light)
+
+
 class Prepared(BackendRep):
     """A model that was checked, to be run many times.
 
     For inputs of new types and shapes its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    integers: products of dequantised floats are products of integers.
+    integers: products of dequantised floats are products of integers. is_owned: the message may be emptied.
     """
 
-    def __init__(self, model, folder=None, integers=False):
+    def __init__(self, model, folder=None, integers=False, *, is_owned=False):
+        is_own = not isinstance(model, onnx.ModelProto)
         model, beside = loaded(model)
         folder = beside or folder
         self._integers = bool(integers)
@@ -53,7 +84,7 @@ class Prepared(BackendRep):
             model = inliner.inline_local_functions(model)
         refuse_unknown(model)
         graph = model.graph
-        self._graph, self._opset, self._folder = graph, opset_of(model), folder
+        self._opset, self._folder = opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
         self._forms = {name: _form_of(declared) for name, declared in self.declared.items()
@@ -61,15 +92,20 @@ class Prepared(BackendRep):
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
+        self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned), graph
+        self._may_replace = not initialised.isdisjoint(self.declared)
         self._programs = {}  # by the initializers that a run replaces
         self._program(frozenset())
-        if not set(self.declared) & initialised:
-            self._graph = None  # its weights are not kept twice
+        if not self._may_replace:
+            self._graph = self._arrays = None
+        elif is_own or is_owned:
+            self._graph = onnx.GraphProto.FromString(graph.SerializeToString())  # without the memory that the weights had
 
     def _program(self, replaced):
         if replaced not in self._programs:
+            arrays = dict(self._arrays) if self._may_replace else self._arrays  # from which the weights are taken
             self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers).program(
-                self._graph, replaced)
+                self._graph, arrays, replaced)
         return self._programs[replaced]
 
     @property

@@ -12,7 +12,7 @@ from collections import OrderedDict, namedtuple
 import numpy as np
 
 from .._graphs import Recording, regular
-from .._symbols import ElementsNeeded, Recorder, Symbol
+from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
 # on_host: why it never is part of a graph, or "".
@@ -21,7 +21,9 @@ Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host", 
 _MOST_KEPT = 16  # forms that a piece stays compiled for
 _MOST_BYTES = 512  # of a value whose elements a piece is recorded for
 _MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of a Resize
+_FEW_STEPS = 32  # that are faster on the host than a graph is compiled
 _MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
+_MOST_SEEN = 256
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
@@ -161,6 +163,7 @@ class Program:
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
+        self.fixed = FixedArrays(self.constants.values())
         self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
@@ -251,11 +254,12 @@ class Program:
         if piece is not None:
             return piece
         if point.may_pin and point.pinned:
+            point.seen = point.seen if len(point.seen) < _MOST_SEEN else set()
             point.seen.add(key)
             if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
                 point.may_pin, point.pinned = False, set()
                 point.pieces.clear()
-        self._note_varying(point)
+        self._note_varying(point, place)
         piece = self._recorded(place, point, state)
         point.pieces[self._key(point, state)] = piece  # what is pinned or early may be more now
         while len(point.pieces) > _MOST_KEPT:
@@ -278,11 +282,13 @@ class Program:
     def _only_elements_differ(point):
         return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
 
-    @staticmethod
-    def _note_varying(point):
-        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out."""
+    def _note_varying(self, point, place):
+        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out. A model
+        that gets inputs of many sizes is compiled for each of them, and so are many steps behind data that become a shape."""
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+            return
+        if not self._is_repeated and (place == 0 or max(piece.end for piece in point.pieces.values()) - place > _FEW_STEPS):
             return
         point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
                          if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
@@ -313,8 +319,10 @@ class Program:
             except _FAULTS as error:
                 # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
-            return _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
-                          attempt.why)
+            piece = _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
+                           attempt.why)
+            attempt.values = attempt.recorder = None  # which hold each other, and arrays that were made for the graph
+            return piece
 
     def trace(self, given):
         """The outputs, where some of the values are symbols of a graph that is being recorded."""
@@ -343,7 +351,7 @@ class _Attempt:
     def __init__(self, program, place, point, state):
         self.program, self.place, self.point, self.state = program, place, point, state
         self.given = set(point.names())
-        self.recorder, self.likes, self.inputs = Recorder(program.constants.values()), [], []
+        self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = place, ""
         self.outputs, self.aliases, self.known = [], [], {}
         # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
