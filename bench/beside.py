@@ -308,6 +308,8 @@ def print_table(report):
     names = [peer["name"] for peer in report["peers"]]
     print(f"\n{report['cpu'] if report['device'] == 'cpu' else report['gpu']}, {report['threads']} threads, "
           + ", ".join([report["library"], *(peer["title"] for peer in report["peers"])]))
+    if report["allow_half"]:
+        print("anydml may use other bits for products of FLOAT16 (ANYDML_ALLOW_HALF_PRECISION=1)")
     for name, why in report["missing_peers"].items():
         print(f"{name} is missing: {why}")
     rows = [["case", "what", "anydml", "of the pass", *names, "faster than the best peer"]]
@@ -344,6 +346,7 @@ def work(program, cases, options):
     arrays = Arrays(options.device)
     anydml = OfAnydml(options.library, options.threads, arrays)
     report = {**about(program), "device": options.device, "threads": options.threads, "library": anydml.title,
+              "allow_half": options.allow_half,
               "numpy": arrays.np.__version__, "peers": [], "missing_peers": {}, "cases": []}
     if options.device == "cuda":
         report["gpu"] = arrays.torch.cuda.get_device_name()
@@ -370,6 +373,8 @@ def run_program(program, description, cases):
     parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each case")
     parser.add_argument("--cases", type=items(names), default=names, help=", ".join(names))
     parser.add_argument("--quick", action="store_true", help="a sixteenth of the elements, and a moment each")
+    parser.add_argument("--allow-half", action="store_true",
+                        help="anydml may use tensor cores for products of FLOAT16 (ANYDML_ALLOW_HALF_PRECISION=1)")
     options = parser.parse_args()
     if options.result:
         report = work(program, cases, options)
@@ -380,6 +385,7 @@ def run_program(program, description, cases):
         parser.error("--threads takes 1 or more, --seconds a number")
     # All libraries start with this number of threads.
     environment = {name: str(options.threads) for name in ("ANYDML_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    environment["ANYDML_ALLOW_HALF_PRECISION"] = str(int(options.allow_half))
     report = run_again(python_of(options, PACKAGES), environment=environment)
     if report is None:
         sys.exit(1)

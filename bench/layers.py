@@ -4,9 +4,11 @@
 
 usage: layers.py [LIBANYDML] [options]   python3 bench/layers.py --no-venv --device cuda --json build/layers.json
                                          python3 bench/layers.py --cases gemm_1024,depthwise
+                                         python3 bench/layers.py --device cuda --cases half_4096 --allow-half
 
 The options and the report are those of moving.py. PyTorch runs without TF32, so every library multiplies FLOAT32. Weights
-are ordinary inputs here; products.py and convolutions.py measure the CPU with constant weights.
+are ordinary inputs here; products.py and convolutions.py measure the CPU with constant weights. --allow-half lets anydml
+multiply FLOAT16 on tensor cores, as PyTorch does.
 """
 from beside import run_program
 from layers_cases import CASES

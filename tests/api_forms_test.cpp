@@ -171,9 +171,33 @@ TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
   EXPECT_EQ(anydml_compile_with(&newer.known, "ELEMENT_WISE_ABS", &tensor, 1, &tensor, 1, nullptr, 0, &compiled),
             ANYDML_UNSUPPORTED);
   EXPECT_STREQ(anydml_last_error(),
-               "anydml_compile_with: options has a member at byte 39 that is set; this version of the library knows 32 "
+               "anydml_compile_with: options has a member at byte 47 that is set; this version of the library knows 40 "
                "bytes of options");
   EXPECT_EQ(compiled, nullptr);
+}
+
+// Of a program that was compiled before there were flags: the bytes after its options are something else.
+TEST(Options, OfAnOlderHeaderHaveNoFlags) {
+  anydml_options older = ANYDML_OPTIONS_INIT;
+  older.size = offsetof(anydml_options, flags);
+  older.flags = ~uint64_t{0};
+  std::vector<float> a(5);
+  const anydml_tensor tensor = floats(a);
+  anydml_compiled* compiled = nullptr;
+  EXPECT_EQ(anydml_compile_with(&older, "ELEMENT_WISE_ABS", &tensor, 1, &tensor, 1, nullptr, 0, &compiled), ANYDML_OK)
+      << anydml_last_error();
+  anydml_compiled_release(compiled);
+}
+
+TEST(Options, HalfPrecisionMayBeAllowedOnAnyDevice) {
+  anydml_options options = ANYDML_OPTIONS_INIT;
+  options.flags = ANYDML_ALLOW_HALF_PRECISION;
+  std::vector<float> a(5);
+  const anydml_tensor tensor = floats(a);
+  anydml_compiled* compiled = nullptr;
+  EXPECT_EQ(anydml_compile_with(&options, "ELEMENT_WISE_ABS", &tensor, 1, &tensor, 1, nullptr, 0, &compiled), ANYDML_OK)
+      << anydml_last_error();
+  anydml_compiled_release(compiled);
 }
 
 TEST(Options, AnAbsentInputIsNoConstant) {

@@ -153,14 +153,18 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   EXPECT_EQ(read.value().threads, 0U);
   EXPECT_EQ(read.value().log, std::nullopt);
 
-  g_variables = {
-      {"ANYDML_THREADS", "3"}, {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"}, {"ANYDML_GRAPHICS", "1"}};
+  g_variables = {{"ANYDML_THREADS", "3"},
+                 {"ANYDML_LOG", "dispatch"},
+                 {"ANYDML_ADAPTER", "cpu"},
+                 {"ANYDML_GRAPHICS", "1"},
+                 {"ANYDML_ALLOW_HALF_PRECISION", "1"}};
   read = read_environment(read_variable);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read.value().threads, 3U);
   EXPECT_EQ(read.value().log, LogLevel::dispatch);
   EXPECT_EQ(read.value().adapter, "cpu");
   EXPECT_TRUE(read.value().graphics);
+  EXPECT_TRUE(read.value().allow_half);
 
   for (const char* level : {"none", "error", "info"}) {
     g_variables = {{"ANYDML_LOG", level}};
@@ -178,6 +182,9 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
   }
   g_variables = {{"ANYDML_GRAPHICS", "yes"}};
   EXPECT_EQ(read_environment(read_variable).error().message, "environment: ANYDML_GRAPHICS is 'yes'; expected 0 or 1");
+  g_variables = {{"ANYDML_ALLOW_HALF_PRECISION", "yes"}};
+  EXPECT_EQ(read_environment(read_variable).error().message,
+            "environment: ANYDML_ALLOW_HALF_PRECISION is 'yes'; expected 0 or 1");
   g_variables = {{"ANYDML_LOG", "verbose"}};
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());

@@ -23,7 +23,8 @@
  *     that a function returns belongs to the library and lives as long as the process.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
  *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
- *     order (docs/numerics.md).
+ *     order (docs/numerics.md). Only products of FLOAT16 have other bits, if the caller allows it
+ *     (ANYDML_ALLOW_HALF_PRECISION).
  *
  * Programs that were compiled against an older version of this header run with a newer library. Structs that the
  * library returns may grow at their end, so a program neither copies them nor makes arrays of them. Structs that a
@@ -31,9 +32,9 @@
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
- * that kernels may use); for the DirectML libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An
- * empty value counts as unset. A value that is not understood makes every call that needs it fail with a message that
- * says so.
+ * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; with 1 all options have that flag); for the DirectML
+ * libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset. A value
+ * that is not understood makes every call that needs it fail with a message that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -313,10 +314,16 @@ typedef struct anydml_options {
   const uint32_t* constants;   /* the positions of the inputs that are the same in every run, such as a model's weights;
                                   of an operator. A graph has anydml_graph_add_constant instead */
   size_t constant_count;
+  uint64_t flags; /* 0, or ANYDML_ALLOW_HALF_PRECISION */
 } anydml_options;
 
+/* Products of FLOAT16 matrices (GEMM) may run on the tensor cores of a GPU, which add in FLOAT32 in an order of their
+   own. Their results then have other bits than the defined ones and depend on the GPU and on its libraries;
+   docs/numerics.md has the bound. Devices without such products compute the defined bits. */
+#define ANYDML_ALLOW_HALF_PRECISION 1u
+
 #define ANYDML_OPTIONS_INIT \
-  { sizeof(anydml_options), NULL, NULL, 0 }
+  { sizeof(anydml_options), NULL, NULL, 0, 0 }
 
 /*
  * As anydml_run, but nothing runs yet. Only the data of constant inputs is read: it is copied into the device's memory,

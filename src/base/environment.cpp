@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace anydml {
 namespace {
@@ -50,12 +51,16 @@ Result<Environment> read_environment(VariableReader reader) {
       return not_understood("ANYDML_LOG", text, "none, error, info, graph or dispatch");
     }
   }
-  if (const char* value = reader("ANYDML_GRAPHICS"); value != nullptr && *value != '\0') {
-    const std::string_view text = value;
-    if (text != "0" && text != "1") {
-      return not_understood("ANYDML_GRAPHICS", text, "0 or 1");
+  const std::pair<const char*, bool&> switches[] = {{"ANYDML_GRAPHICS", environment.graphics},
+                                                    {"ANYDML_ALLOW_HALF_PRECISION", environment.allow_half}};
+  for (const auto& [name, is_on] : switches) {
+    if (const char* value = reader(name); value != nullptr && *value != '\0') {
+      const std::string_view text = value;
+      if (text != "0" && text != "1") {
+        return not_understood(name, text, "0 or 1");
+      }
+      is_on = text == "1";
     }
-    environment.graphics = text == "1";
   }
   if (const char* value = reader("ANYDML_PLUGINS"); value != nullptr && *value != '\0') {
     const std::string_view text = value;

@@ -17,6 +17,7 @@ struct Environment {
   unsigned threads = 0;         // ANYDML_THREADS; 0: as many as the machine gives us
   std::optional<LogLevel> log;  // ANYDML_LOG; nothing: it is not set, and each library has its own default
   bool graphics = false;        // ANYDML_GRAPHICS: adapters say that they can draw, for programs that ask for it
+  bool allow_half = false;      // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed it where it compiles
   std::string plugins;          // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: our own
   std::string cpu_target;       // ANYDML_CPU_TARGET: the instructions that kernels may use; empty: the best there are
   std::string feature_level;    // ANYDML_FEATURE_LEVEL, which DirectML devices do not pass; empty: the newest

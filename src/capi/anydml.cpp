@@ -130,7 +130,7 @@ int compile_operator(const char* function, const anydml_options* given, const Ar
         kept.push_back({.input = i, .data = call.value().inputs[i].data});
       }
     }
-    auto made = compile(*device.value(), std::move(desc.value()), kept);
+    auto made = compile(*device.value(), std::move(desc.value()), kept, compile_options(options.value()));
     ANYDML_TRY(made);
     *compiled = made.value().release();
     return {};

@@ -528,7 +528,8 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
 }  // namespace
 
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc,
-                                                 std::span<const ConstantInput> constants) {
+                                                 std::span<const ConstantInput> constants,
+                                                 const CompileOptions& options) {
   auto compiled = std::make_unique<anydml_compiled>(device);
   compiled->desc = std::make_shared<const OpDesc>(std::move(desc));
   const OpDesc& kept = *compiled->desc;
@@ -540,7 +541,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
       graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
     }
   }
-  auto programs = compile_programs(graph, device.core, kept.op->name);
+  auto programs = compile_programs(graph, device.core, kept.op->name, nullptr, options);
   ANYDML_TRY(programs);
   compiled->is_one_step = programs.value().plans.steps == 1;
   compiled->surface = {

@@ -22,7 +22,8 @@ struct ConstantInput {
 // The data of constants is copied into the device's memory, and their addresses are not asked for again. Whatever
 // follows from them alone, such as packed weights, is computed here.
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc,
-                                                 std::span<const ConstantInput> constants = {});
+                                                 std::span<const ConstantInput> constants = {},
+                                                 const CompileOptions& options = {});
 
 // Returns when the outputs are written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);

@@ -61,7 +61,7 @@ int compile(const char* function, const anydml_graph* graph, const anydml_option
     const auto device = choose_device(options.value().device);
     ANYDML_TRY(device);
     const std::scoped_lock lock(graph->mutex);
-    auto made = graph->builder.compile(*device.value());
+    auto made = graph->builder.compile(*device.value(), compile_options(options.value()));
     ANYDML_TRY(made);
     *compiled = made.value().release();
     return {};

@@ -328,14 +328,15 @@ void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& 
   compiled.surface = {.label = kLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
 }
 
-Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device) const {
+Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device,
+                                                               const CompileOptions& options) const {
   if (outputs_.empty()) {
     return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
   }
   const Used used(graph_);
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr);
+  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr, options);
   ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);

@@ -29,7 +29,7 @@ class GraphBuilder {
                       anydml_value* values);
   Status add_output(anydml_value value);
 
-  Result<std::unique_ptr<anydml_compiled>> compile(const Device& device) const;
+  Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const CompileOptions& options) const;
 
  private:
   // Bytes from somewhere, and how they are seen.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "capi/arguments.h"
@@ -39,7 +40,15 @@ Result<anydml_options> read_options(const char* function, const anydml_options* 
   }
   std::memcpy(&options, given, std::min(size, sizeof(options)));
   options.size = sizeof(options);
+  if ((options.flags & ~std::uint64_t{ANYDML_ALLOW_HALF_PRECISION}) != 0) {
+    return bad_call(function, format_text("options.flags is {:#x}; expected 0 or ANYDML_ALLOW_HALF_PRECISION ({:#x})",
+                                          options.flags, ANYDML_ALLOW_HALF_PRECISION));
+  }
   return options;
+}
+
+CompileOptions compile_options(const anydml_options& options) {
+  return {.allow_half = (options.flags & ANYDML_ALLOW_HALF_PRECISION) != 0};
 }
 
 }  // namespace anydml

@@ -4,11 +4,15 @@
 
 #include "anydml/anydml.h"
 #include "base/result.h"
+#include "programs/programs.h"
 
 namespace anydml {
 
 // The options as this version knows them. Null, and the members that an older program does not have, are the defaults;
-// an error for members of a newer program that are set and would be ignored.
+// an error for members of a newer program that are set and would be ignored, and for unknown flags.
 [[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
+
+// The flags, as the layers below know them.
+[[nodiscard]] CompileOptions compile_options(const anydml_options& options);
 
 }  // namespace anydml

@@ -23,6 +23,10 @@ Status check_flags(DML_EXECUTION_FLAGS flags) {
   return {};
 }
 
+CompileOptions compile_options(DML_EXECUTION_FLAGS flags) {
+  return {.allow_half = (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0};
+}
+
 bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
 
 // Which types tensors may have: the 64-bit ones came with level 3_0.
@@ -136,7 +140,8 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileOperator(IDMLOperator* op, DML_EXECU
           format_text("op is {}; expected an operator of this device", op == nullptr ? "null" : "another device's"));
     }
     ANYDML_TRY(check_flags(flags));
-    auto execution = Execution::compile(shared_core(), graph_of(known->def(), known->name()), has_late_bindings(flags));
+    auto execution = Execution::compile(shared_core(), graph_of(known->def(), known->name()), has_late_bindings(flags),
+                                        compile_options(flags));
     ANYDML_TRY(execution);
     return new DmlCompiledOperator(*this, shared_core(), op, std::move(execution.value()));
   });
@@ -151,7 +156,8 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DM
     ANYDML_TRY(check_flags(flags));
     auto def = read_graph(*desc, core());
     ANYDML_TRY(def);
-    auto execution = Execution::compile(shared_core(), std::move(def.value()), has_late_bindings(flags));
+    auto execution =
+        Execution::compile(shared_core(), std::move(def.value()), has_late_bindings(flags), compile_options(flags));
     ANYDML_TRY(execution);
     return new DmlCompiledOperator(*this, shared_core(), nullptr, std::move(execution.value()));
   });

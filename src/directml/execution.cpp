@@ -80,10 +80,10 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
   return from_backend(status.code == BackendCode::ok ? marked : status);
 }
 
-Status Execution::compile_plans(const GraphDef& def) {
+Status Execution::compile_plans(const GraphDef& def, const CompileOptions& options) {
   const bool shown = log_enabled(LogLevel::graph) && surface_.def == nullptr;
   std::string text;
-  auto programs = compile_programs(def.graph, core().device(), label(), shown ? &text : nullptr);
+  auto programs = compile_programs(def.graph, core().device(), label(), shown ? &text : nullptr, options);
   ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(def.graph), text);
@@ -103,9 +103,10 @@ Status Execution::compile_plans(const GraphDef& def) {
   return keep_constants(def.constants);
 }
 
-Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings) {
+Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings,
+                                             const CompileOptions& options) {
   auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), def, late_bindings));
-  ANYDML_TRY(made->compile_plans(def));
+  ANYDML_TRY(made->compile_plans(def, options));
   return made;
 }
 

@@ -65,7 +65,8 @@ class Work : public ComObject<IBridgeDispatch> {
 // last the temporary resource if it has one.
 class Execution final : public Work {
  public:
-  static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings);
+  static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings,
+                                           const CompileOptions& options);
   ~Execution() override;
 
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -91,7 +92,7 @@ class Execution final : public Work {
 
  private:
   Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bindings);
-  Status compile_plans(const GraphDef& def);
+  Status compile_plans(const GraphDef& def, const CompileOptions& options);
   Status keep_constants(std::span<const std::span<const std::byte>> constants);
   [[nodiscard]] Status from_backend(const BackendStatus& status) const;
   // Calls use(addresses) with one address for each slot of the plans.

@@ -13,6 +13,7 @@ struct DeviceTraits {
   std::uint64_t near_bytes = 0;    // memory close to one of the threads: second-level cache, or shared memory
   std::uint32_t vector_bytes = 0;  // of the vectors for which its kernels want weights packed; 0: as they are
   bool is_gpu = false;             // a family may lack some of its operators there (Family::has_on)
+  bool half_products = false;      // plans may have steps that multiply FLOAT16 with other bits than the CPU's
   std::uint64_t families = ~0ULL;  // bit i: it has kernels for family i of ops/families.def
 
   [[nodiscard]] constexpr bool has_family(std::uint32_t number) const {

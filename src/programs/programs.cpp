@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/environment.h"
 #include "base/float_environment.h"
 #include "base/log.h"
 
@@ -26,32 +27,53 @@ BackendStatus compile_plans(const CoreDevice& device, GraphPrograms& programs) {
 }
 
 // A process compiles many graphs on the same device, and they all fail for the same reason.
-void log_once(std::string_view who, const BackendDeviceInfo& device, const char* why) {
-  static std::atomic<bool> logged{false};
-  if (log_enabled(LogLevel::info) && !logged.exchange(true)) {
-    std::string text(who);
-    text.append(": device ").append(device.name).append(" cannot join the steps of this graph: ");
-    log_line(LogLevel::info, text, why, "; graphs like it run with their steps apart");
+struct Refusal {
+  std::string_view what;
+  std::string_view instead;
+  std::atomic<bool> logged{false};
+
+  void log_once(std::string_view who, const BackendDeviceInfo& device, const char* why) {
+    if (log_enabled(LogLevel::info) && !logged.exchange(true)) {
+      std::string text(who);
+      text.append(": device ").append(device.name).append(" cannot ").append(what).append(" of this graph: ");
+      log_line(LogLevel::info, text, why, instead);
+    }
   }
-}
+};
+Refusal g_not_joined{.what = "join the steps", .instead = "; graphs like it run with their steps apart"};
+Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; graphs like it run with the defined bits"};
 
 }  // namespace
 
+Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options) {
+  const Result<Environment>& variables = environment();
+  ANYDML_TRY(variables);
+  DeviceTraits traits = device;
+  traits.half_products = device.half_products && (options.allow_half || variables.value().allow_half);
+  return traits;
+}
+
 Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
-                                       std::string* text) {
+                                       std::string* text, const CompileOptions& options) {
   // Families compute with floats too, and the caller may have set any rounding.
   const DefaultFloatEnvironment modes;
   GraphPrograms programs;
-  DeviceTraits traits = device.info->traits;
+  const auto allowed = lowering_traits(device.info->traits, options);
+  ANYDML_TRY(allowed);
+  DeviceTraits traits = allowed.value();
   for (;;) {
     const std::size_t text_before = text != nullptr ? text->size() : 0;
     auto plans = compile_graph(graph, traits, text);
     ANYDML_TRY(plans);
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);
-    if (status.code == BackendCode::not_joined && traits.joins_from != 0) {
-      log_once(who, *device.info, status.message);
-      traits.joins_from = 0;
+    const bool unjoined = status.code == BackendCode::not_joined && traits.joins_from != 0;
+    // Whatever else failed fails again, with its own message.
+    const bool unlike = status.code == BackendCode::failed && traits.half_products;
+    if (unjoined || unlike) {
+      (unjoined ? g_not_joined : g_not_half).log_once(who, *device.info, status.message);
+      traits.joins_from = unjoined ? 0 : traits.joins_from;
+      traits.half_products = traits.half_products && !unlike;
       if (text != nullptr) {
         text->resize(text_before);
       }

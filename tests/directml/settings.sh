@@ -14,6 +14,6 @@ check() {
 }
 program=$1
 for setting in ANYDML_LOG=debug ANYDML_THREADS=two ANYDML_GRAPHICS=yes ANYDML_ADAPTER=abacus ANYDML_CPU_TARGET=abacus \
-  ANYDML_FEATURE_LEVEL=9_9; do
+  ANYDML_FEATURE_LEVEL=9_9 ANYDML_ALLOW_HALF_PRECISION=yes; do
   check "$setting"
 done

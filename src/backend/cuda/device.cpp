@@ -14,7 +14,8 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::uint32_t kLeastJoined = 1 << 15;  // elements; fewer are not worth a kernel of their own
+constexpr std::uint32_t kLeastForHalfProducts = 70;  // the first with tensor cores
+constexpr std::uint32_t kLeastJoined = 1 << 15;      // elements; fewer are not worth a kernel of their own
 
 // Texts that live as long as the process, one for each kind of error.
 const char* text_of(cudaError_t error) noexcept {
@@ -62,13 +63,15 @@ bool has_context(int index) {
 
 }  // namespace
 
-OnDevice::OnDevice(const BackendDevice& device) {
+OnDevice::OnDevice(const BackendDevice& device) : OnDevice(device.index) {}
+
+OnDevice::OnDevice(int device) {
   int current = -1;
-  if (cudaGetDevice(&current) == cudaSuccess && current == device.index) {
+  if (cudaGetDevice(&current) == cudaSuccess && current == device) {
     return;
   }
   const bool put_back = current >= 0 && has_context(current);
-  error_ = cudaSetDevice(device.index);
+  error_ = cudaSetDevice(device);
   before_ = error_ == cudaSuccess && put_back ? current : -1;
 }
 
@@ -147,6 +150,8 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   info.traits.threads = opened->machine.multiprocessors;
   info.traits.near_bytes = opened->machine.shared_bytes_of_block;
   info.traits.is_gpu = true;
+  // The library, which is large, is looked for when a plan first has such a product.
+  info.traits.half_products = opened->machine.compute_capability >= kLeastForHalfProducts;
   info.traits.families = built_families();
   try {
     info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;

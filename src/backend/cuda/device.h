@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "backend/cuda/machine.h"
+#include "backend/cuda/on_device.h"
 #include "base/buffer_memory.h"
 
 namespace anydml {
@@ -41,22 +42,6 @@ namespace cuda {
 
 inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
-
-// The calling thread's device is another's business: it is put back, unless that would make a context that nobody had.
-class OnDevice {
- public:
-  explicit OnDevice(const BackendDevice& device);
-  ~OnDevice();
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-
-  // Why the thread is not on the device.
-  [[nodiscard]] cudaError_t error() const { return error_; }
-
- private:
-  int before_ = -1;  // to be put back
-  cudaError_t error_ = cudaSuccess;
-};
 
 // Also clears the thread's last error, which its owner would take for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;

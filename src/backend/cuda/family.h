@@ -16,7 +16,8 @@
 // Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
 //             the device, and other threads may launch the same step on other streams meanwhile.
 // Errors      launch answers with the error of CUDA's call. It does not throw.
-// Results     The bits are those of the CPU's kernels, whatever the launch's shape.
+// Results     The bits are those of the CPU's kernels, whatever the launch's shape, unless the step itself says that
+//             its caller allows others (DeviceTraits::half_products).
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which brings B
 // into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
-// CONVOLUTION and the products of integers have files of their own.
+// CONVOLUTION, the products of integers, and products of FLOAT16 with other bits have files of their own.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -83,6 +83,20 @@ MatrixStrides strides_of(const TensorDesc& tensor, bool transposed) {
   return strides;
 }
 
+ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
+                          const TensorDesc* c, const TensorDesc& output) {
+  ProductStep step{};
+  step.rows = output.sizes[output.rank - 2];
+  step.columns = output.sizes[output.rank - 1];
+  step.depth = a.sizes[a.rank - (transposed_a ? 2 : 1)];
+  step.a = strides_of(a, transposed_a);
+  step.b = strides_of(b, transposed_b);
+  step.c = c != nullptr ? strides_of(*c, false) : MatrixStrides{};
+  step.output = strides_of(output, false);
+  set_batches(std::span(output.sizes, output.rank - 2), step);
+  return step;
+}
+
 void join_rows(ProductStep& step) {
   MatrixStrides* const others[] = {&step.a, &step.c, &step.output};
   while (step.batch_rank != 0) {
@@ -119,20 +133,14 @@ bool is_half(const TensorDesc& tensor) { return tensor.type == DataType::FLOAT16
 ProductStep make_product(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
   const ProductParameters parameters = parameters_of(desc);
   const TensorDesc& a = tensors[kA].tensor;
-  const TensorDesc& output = tensors.back().tensor;
-  ProductStep step{};
+  const TensorDesc& b = tensors[kB].tensor;
+  ProductStep step =
+      products::make_matrices(a, parameters.transposed_a != 0, b, parameters.transposed_b != 0,
+                              desc.tensors[kC].present ? &tensors[kC].tensor : nullptr, tensors.back().tensor);
   step.kind = ProductKind::product;
-  step.halves = (is_half(a) ? kHalfA : 0) | (is_half(tensors[kB].tensor) ? kHalfB : 0);
+  step.halves = (is_half(a) ? kHalfA : 0) | (is_half(b) ? kHalfB : 0);
   step.panel = parameters.panel;
   step.scale = parameters.scale;
-  step.rows = output.sizes[output.rank - 2];
-  step.columns = output.sizes[output.rank - 1];
-  step.depth = a.sizes[a.rank - (parameters.transposed_a != 0 ? 2 : 1)];
-  step.a = products::strides_of(a, parameters.transposed_a != 0);
-  step.b = products::strides_of(tensors[kB].tensor, parameters.transposed_b != 0);
-  step.c = desc.tensors[kC].present ? products::strides_of(tensors[kC].tensor, false) : MatrixStrides{};
-  step.output = products::strides_of(output, false);
-  products::set_batches(std::span(output.sizes, output.rank - 2), step);
   if (parameters.exchanged != 0) {
     products::exchange(step);
   } else {
@@ -164,6 +172,10 @@ void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const Place
   }
   if (is_integer_product(*desc.op)) {
     lower_integer_product(desc, tensors, plan);
+    return;
+  }
+  if (products::is_half_product(desc)) {
+    products::lower_half_product(desc, tensors, plan);
     return;
   }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
@@ -218,6 +230,11 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   }
   if (products::is_convolution(desc)) {
     return products::convolution_parts(desc, device);
+  }
+  if (device.half_products) {
+    if (auto made = products::half_parts(desc); made.has_value()) {
+      return std::move(*made);
+    }
   }
   const TensorDesc& output = desc.output().tensor;
   const TensorDesc& given_b = desc.tensors[kB].tensor;

@@ -41,6 +41,16 @@ void exchange(ProductStep& step);
 // Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
+// The sizes and strides of a product of matrices, batches joined. c null: there is none.
+[[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
+                                        const TensorDesc* c, const TensorDesc& output);
+
+// Products of FLOAT16 as it is, in half.cpp. The parts are nothing where the layouts or numbers of the operator do not
+// fit; it then has the parts that it has on every device.
+[[nodiscard]] std::optional<Result<OpParts>> half_parts(const OpDesc& desc);
+[[nodiscard]] bool is_half_product(const OpDesc& desc);
+void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+
 // The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks of those of integers too.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);

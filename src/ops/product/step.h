@@ -31,7 +31,8 @@ enum class ProductKind : std::uint32_t {
   integer_pack,
   integer_product,
   integer_filter,
-  integer_convolution
+  integer_convolution,
+  half_product  // with other bits than the CPU's: half.h
 };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
@@ -46,6 +47,7 @@ struct MatrixStrides {
 
 inline constexpr std::uint32_t kHalfA = 1;
 inline constexpr std::uint32_t kHalfB = 2;
+inline constexpr std::uint32_t kHalfOutput = 4;  // of a half_product; C is of the same type
 
 struct ProductStep {
   ProductKind kind;

@@ -176,6 +176,9 @@ const Family product_family = {
       if (kind == ProductKind::integer_convolution) {
         return prepare_integer_convolution(flat, machine, std::move(neighbours), why);
       }
+      if (kind == ProductKind::half_product) {
+        return prepare_half_product(flat, machine, why);
+      }
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (kind != ProductKind::product || step.panel != 0 || step.strip != 0 || step.halves != 0) {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "ops/product/cuda/half_launch.h"
 #include "ops/product/cuda/integer_launch.h"
 #include "ops/product/cuda/launch.h"
 #include "ops/product/cuda/window_launch.h"
@@ -33,6 +34,9 @@ struct PlaneForm {
                                        cudaStream_t stream);
 [[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
                                                    cudaStream_t stream);
+
+// One output for each thread, at addresses that are no multiples of an element.
+[[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
 

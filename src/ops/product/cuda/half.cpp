@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Products of FLOAT16 on tensor cores, by cuBLASLt. The library knows matrices by columns, and sees a matrix of rows as
+// its transposed one; so it is asked for the transposed output, the product of the transposed B and the transposed A.
+#include "ops/product/half.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "backend/cuda/cublaslt.h"
+#include "backend/cuda/family.h"
+#include "backend/cuda/on_device.h"
+#include "ops/product/cuda/run.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr std::size_t kA = 0;
+constexpr std::size_t kB = 1;
+constexpr std::size_t kC = 2;
+constexpr std::size_t kOutput = 3;
+constexpr std::uint64_t kMostWorkspace = std::uint64_t{32} << 20;  // as the library's documents advise for its GPUs
+constexpr std::uintptr_t kWorkspaceAlignment = 256;
+constexpr std::uint32_t kAligned = 16;  // bytes; more makes nothing faster
+
+using Handle = std::unique_ptr<void, int (*)(void*)>;
+
+// Makes the descriptors of the library, and remembers whether one could not be made.
+class Maker {
+ public:
+  Maker(const CublasLt& library, const ProductStep& step) : library_(library), step_(step) {}
+
+  [[nodiscard]] bool is_good() const { return good_; }
+
+  Handle matmul() {
+    void* made = nullptr;
+    check(library_.matmul_create(&made, kBlasCompute32F, kBlasReal32F));
+    return {made, library_.matmul_destroy};
+  }
+  Handle preference(std::uint32_t alignment) {
+    void* made = nullptr;
+    check(library_.preference_create(&made));
+    const auto set = [&](int attribute, const auto& value) {
+      if (good_) {
+        check(library_.preference_set(made, attribute, &value, sizeof(value)));
+      }
+    };
+    set(kBlasMostWorkspace, kMostWorkspace);
+    set(kBlasReductions, kBlasInFloat);  // partial sums that were rounded to FLOAT16 would break the bound
+    const auto of_output = static_cast<std::uint32_t>(products::output_bytes(step_));
+    for (int i = 0; i < 4; ++i) {
+      set(kBlasAlignments + i, i < 2 ? alignment : std::max(alignment, of_output));
+    }
+    return {made, library_.preference_destroy};
+  }
+  // Of the transposed matrix. trans: the attribute that says whether it is to be transposed again; 0: it must not be.
+  Handle layout(const MatrixStrides& strides, std::int64_t rows, std::int64_t columns, std::int64_t element_bytes,
+                void* matmul, int trans) {
+    const auto lines = products::lines_of(strides, rows, columns, element_bytes);
+    if (!lines.has_value() || !good_) {
+      good_ = false;
+      return {nullptr, library_.layout_destroy};
+    }
+    void* made = nullptr;
+    const int type = element_bytes == sizeof(f16) ? kBlasReal16F : kBlasReal32F;
+    const auto length = static_cast<std::uint64_t>(lines->are_rows ? columns : rows);
+    const auto count = static_cast<std::uint64_t>(lines->are_rows ? rows : columns);
+    check(library_.layout_create(&made, type, length, count, lines->pitch));
+    Handle layout(made, library_.layout_destroy);
+    if (good_ && step_.batch_rank != 0) {
+      const auto batches = static_cast<std::int32_t>(step_.batches);
+      const std::int64_t stride = strides.batch[0] / element_bytes;
+      check(library_.layout_set(made, kBlasBatchCount, &batches, sizeof(batches)));
+      check(library_.layout_set(made, kBlasBatchStride, &stride, sizeof(stride)));
+    }
+    if (good_ && trans != 0) {
+      const std::int32_t form = lines->are_rows ? kBlasPlain : kBlasTransposed;
+      check(library_.matmul_set(matmul, trans, &form, sizeof(form)));
+    }
+    return layout;
+  }
+
+ private:
+  void check(int status) { good_ = good_ && status == kBlasSuccess; }
+
+  const CublasLt& library_;
+  const ProductStep& step_;
+  bool good_ = true;
+};
+
+class HalfProductRun final : public PreparedStep {
+ public:
+  HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device)
+      : HalfProductRun(step, has_c, device, Maker(*device.library, step)) {}
+
+  // Null, or why the library cannot run it.
+  [[nodiscard]] const char* why_not() const {
+    return is_made_ && aligned_.state == kBlasSuccess ? nullptr : "cuBLASLt has no algorithm for a product of FLOAT16";
+  }
+
+  [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
+    const std::uint64_t most = std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
+    return most == 0 ? 0 : most + kWorkspaceAlignment;
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
+                                   cudaStream_t stream) const noexcept override {
+    const auto bits = [&](std::size_t operand) { return reinterpret_cast<std::uintptr_t>(bases[operand]); };
+    const std::uintptr_t factors = bits(kA) | bits(kB);
+    const std::uintptr_t results = bits(kOutput) | (has_c_ ? bits(kC) : 0);
+    const bool is_aligned = (factors | results) % kAligned == 0;
+    const bool is_odd = factors % sizeof(f16) != 0 || results % element_bytes_ != 0;
+    if (is_odd || (!is_aligned && unaligned_.state != kBlasSuccess)) {
+      return launch_odd(bases, stream);
+    }
+    const BlasChoice& choice = is_aligned ? aligned_ : unaligned_;
+    workspace += -reinterpret_cast<std::uintptr_t>(workspace) % kWorkspaceAlignment;
+    // Without C the library takes the output for it, and a beta of 0 does not read it.
+    const f32 beta = has_c_ ? step_.scale.beta : 0;
+    return error_of_blas(device_.library->multiply(device_.handle, matmul_.get(), &step_.scale.alpha, bases[kB],
+                                                   b_.get(), bases[kA], a_.get(), &beta, bases[has_c_ ? kC : kOutput],
+                                                   has_c_ ? c_.get() : output_.get(), bases[kOutput], output_.get(),
+                                                   &choice.algorithm, workspace, choice.workspace_bytes, stream));
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "FLOAT16 by cuBLASLt %zu, not the defined bits", device_.library->version());
+  }
+
+ private:
+  HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device, Maker make)
+      : step_(step),
+        has_c_(has_c),
+        device_(device),
+        element_bytes_(static_cast<std::uint64_t>(products::output_bytes(step))),
+        matmul_(make.matmul()),
+        a_(make.layout(step.a, step.rows, step.depth, sizeof(f16), matmul_.get(), kBlasTransB)),
+        b_(make.layout(step.b, step.depth, step.columns, sizeof(f16), matmul_.get(), kBlasTransA)),
+        c_(has_c ? make.layout(step.c, step.rows, step.columns, products::output_bytes(step), nullptr, 0)
+                 : Handle(nullptr, device.library->layout_destroy)),
+        output_(make.layout(step.output, step.rows, step.columns, products::output_bytes(step), nullptr, 0)) {
+    choose(make, kAligned, aligned_);
+    choose(make, sizeof(f16), unaligned_);
+    is_made_ = make.is_good();
+  }
+
+  void choose(Maker& make, std::uint32_t alignment, BlasChoice& choice) {
+    const Handle preference = make.preference(alignment);
+    BlasChoice best{};
+    int found = 0;
+    const bool good =
+        make.is_good() &&
+        device_.library->choose(device_.handle, matmul_.get(), b_.get(), a_.get(), has_c_ ? c_.get() : output_.get(),
+                                output_.get(), preference.get(), 1, &best, &found) == kBlasSuccess &&
+        found == 1 && best.state == kBlasSuccess;
+    if (good) {
+      choice = best;
+    }
+  }
+
+  [[nodiscard]] cudaError_t launch_odd(std::byte* const* bases, cudaStream_t stream) const noexcept {
+    const auto matrix = [&](const MatrixStrides& strides, const std::byte* at) -> HalfMatrixLaunch {
+      return {.at = at,
+              .row_stride = strides.row,
+              .column_stride = strides.column,
+              .batch_stride = step_.batch_rank != 0 ? strides.batch[0] : 0};
+    };
+    return start_odd_half_product({.a = matrix(step_.a, bases[kA]),
+                                   .b = matrix(step_.b, bases[kB]),
+                                   .c = matrix(step_.c, has_c_ ? bases[kC] : nullptr),
+                                   .output = matrix(step_.output, bases[kOutput]),
+                                   .rows = step_.rows,
+                                   .columns = step_.columns,
+                                   .depth = step_.depth,
+                                   .outputs = step_.rows * step_.columns * step_.batches,
+                                   .scale = step_.scale,
+                                   .half_output = (step_.halves & kHalfOutput) != 0},
+                                  stream);
+  }
+
+  ProductStep step_;
+  bool has_c_;
+  bool is_made_ = false;
+  const CublasLtDevice& device_;
+  std::uint64_t element_bytes_;  // of C and the output
+  Handle matmul_;
+  Handle a_;
+  Handle b_;
+  Handle c_;
+  Handle output_;
+  // The choice for addresses that are multiples of 16 bytes, and the choice for those of elements.
+  BlasChoice aligned_{.algorithm = {}, .workspace_bytes = 0, .state = -1, .waves = 0, .reserved = {}};
+  BlasChoice unaligned_ = aligned_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const Machine& machine, const char** why) {
+  ProductStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const bool has_c = flat.operands[kC].slot != kAbsentSlot;
+  if (!products::fits_half_product(step, has_c)) {
+    *why = "a product of FLOAT16 does not have the layout of cuBLASLt";
+    return nullptr;
+  }
+  const OnDevice on_device(machine.device);
+  if (on_device.error() != cudaSuccess) {
+    *why = "the device of a product of FLOAT16 cannot be used";
+    return nullptr;
+  }
+  const CublasLtDevice* const device = find_cublaslt(machine, why);
+  if (device == nullptr) {
+    return nullptr;
+  }
+  auto run = std::make_unique<HalfProductRun>(step, has_c, *device);
+  *why = run->why_not();
+  if (*why != nullptr) {
+    return nullptr;
+  }
+  return run;
+}
+
+}  // namespace anydml::cuda

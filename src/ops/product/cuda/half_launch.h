@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The parameter of the kernel for products of FLOAT16 at odd addresses. Strides are in bytes.
+#pragma once
+
+#include "base/element.h"
+#include "ops/product/scalar/product.h"
+
+namespace anydml::cuda {
+
+struct HalfMatrixLaunch {
+  const std::byte* at;  // null: there is none
+  i64 row_stride;
+  i64 column_stride;
+  i64 batch_stride;
+};
+
+struct HalfLaunch {
+  HalfMatrixLaunch a;
+  HalfMatrixLaunch b;
+  HalfMatrixLaunch c;
+  HalfMatrixLaunch output;  // written
+  i64 rows;
+  i64 columns;
+  i64 depth;
+  i64 outputs;  // of all matrices
+  ProductScale scale;
+  bool half_output;  // C is of the same type
+};
+
+}  // namespace anydml::cuda
