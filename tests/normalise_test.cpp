@@ -201,7 +201,8 @@ TYPED_TEST_SUITE(Normalise, Types, TypeNames);
 TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionAtEveryEdge) {
   Random random(kSeed);
   std::vector<Case> cases = {{{}, {}}, {{1}, {0}}, {{5}, {}}, {{1, 1, 1}, {1}}, {{3, 4}, {}}, {{4096, 1}, {1}}};
-  for (const i64 size : {2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 10'000}) {
+  for (const i64 size :
+       {2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 1028, 2048, 4095, 4096, 4097, 6000, 10'000}) {
     if (kSanitized && size != 3 && size != 65 && size != 257 && size != 4097) {
       continue;
     }
