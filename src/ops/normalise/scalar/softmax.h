@@ -30,8 +30,10 @@ inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
   const f64 shifted = fused(f64{x}, kLog2OfE, kShift);
   const f64 k = shifted - kShift;
   const f64 r = fused(k, -kLn2Low, fused(k, -kLn2High, f64{x}));
-  const f64 tail = horner(r, kExp2, kExp3, kExp4, kExp5, kExp6, kExp7, kExp8, kExp9, kExp10);
-  const Parts e{fused(r * r, tail, r), from_bits<f64>(to_bits(shifted) << 52)};
+  const f64 r2 = r * r;
+  const f64 odd = horner(r2, kExp3, kExp5, kExp7, kExp9);
+  const f64 even = horner(r2, kExp2, kExp4, kExp6, kExp8, kExp10);
+  const Parts e{fused(r2, fused(r, odd, even), r), from_bits<f64>(to_bits(shifted) << 52)};
 #else
   const Parts e = proven_parts_of<Near::one>(x);
 #endif
