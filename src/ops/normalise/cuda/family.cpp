@@ -100,11 +100,10 @@ class NormaliseRun final : public PreparedStep {
 
 extern const Family normalise_family;
 const Family normalise_family = {
-    .prepare = [](const Step& flat, const Machine& machine, Neighbours,
-                  const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       const NormaliseFunction function = function_of(flat.parameters);
       if (function == NormaliseFunction::moments) {
-        return prepare_moments(flat, machine, why);
+        return prepare_moments(flat, why);
       }
       if (function == NormaliseFunction::window_squares) {
         return prepare_windows(flat, why);

@@ -145,8 +145,10 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
 // A block of threads has a plain row in its registers. Shared memory has the exponentials for the sums alone: a warp
 // adds up a block of 4,096 elements, each thread two lanes of it. That leaves the other warps waiting, while other rows
 // use the multiprocessor.
+inline constexpr u32 kThreadsAtOnce = 1024;  // of a multiprocessor: so that each has up to 64 registers
 template <class T, NormaliseFunction kFunction, u32 kThreads, u32 kOfThread>
-__global__ void __launch_bounds__(kThreads) in_registers(const __grid_constant__ NormaliseLaunch launch) {
+__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
+    in_registers(const __grid_constant__ NormaliseLaunch launch) {
   constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
   constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
@@ -425,11 +427,11 @@ template <class T, NormaliseFunction kFunction>
   if (kernel == NormaliseKernel::blocks && launch.is_plain && launch.count <= kMostInRegisters) {
     const std::size_t held = launch.held * kReduceBlock * sizeof(f32);
     if (launch.count <= kReduceBlock / 2) {
-      in_registers<T, kFunction, 256, 8><<<launch.rows, 256, held, stream>>>(launch);
+      in_registers<T, kFunction, 128, 16><<<launch.rows, 128, held, stream>>>(launch);
     } else if (launch.count <= kReduceBlock) {
-      in_registers<T, kFunction, 256, 16><<<launch.rows, 256, held, stream>>>(launch);
+      in_registers<T, kFunction, 128, 32><<<launch.rows, 128, held, stream>>>(launch);
     } else {
-      in_registers<T, kFunction, 512, 16><<<launch.rows, 512, held, stream>>>(launch);
+      in_registers<T, kFunction, 256, 32><<<launch.rows, 256, held, stream>>>(launch);
     }
     return cudaGetLastError();
   }

@@ -39,7 +39,7 @@ bool is_multiple(const void* address, u64 strides, u64 of) {
 
 class MomentRun final : public PreparedStep {
  public:
-  MomentRun(const MomentStep& step, const Machine& machine) : step_(step), size_(element_size(step.type)) {
+  explicit MomentRun(const MomentStep& step) : step_(step), size_(element_size(step.type)) {
     const AxisLoops& loops = step_.loops;
     const AxisLoops& affine = step_.affine;
     launch_.rows = static_cast<u32>(loops.outputs);
@@ -56,11 +56,8 @@ class MomentRun final : public PreparedStep {
     const auto element = static_cast<std::int64_t>(size_);
     is_contiguous_ =
         loops.reduced_rank == 1 && inner.input == element && inner.output == element && loops.count % 2 == 0;
-    constexpr u64 kBesides = 2048;  // of each block of threads, for the sums and for CUDA itself
-    const u64 bytes = shared_bytes_of(launch_.count) + kBesides;
-    fits_shared_memory_ = is_contiguous_ && loops.count % kTogether == 0 && loops.count >= kLeastInShared &&
-                          loops.count <= kMostWarpsOfRow * kReduceBlock && bytes <= machine.shared_bytes_of_block &&
-                          kRowsAtOnce * bytes <= machine.shared_bytes_of_multiprocessor;
+    fits_shared_memory_ =
+        is_contiguous_ && loops.count % kTogether == 0 && loops.count >= kLeastInShared && loops.count <= kMostInShared;
     has_lanes_ = loops.has_lanes != 0 && loops.count > 1;
   }
 
@@ -214,14 +211,14 @@ class WindowRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const Machine& machine, const char** why) {
+std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
     *why = kTooManyElements;
     return nullptr;
   }
-  return std::make_unique<MomentRun>(step, machine);
+  return std::make_unique<MomentRun>(step);
 }
 
 std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why) {

@@ -281,7 +281,7 @@ template <bool kSquares>
     }
   }
   __syncthreads();
-  static_assert(kMostWarpsOfRow == 8);
+  static_assert(kMostWarpsOfRow == 8 && kMomentThreads == 32 * kMostWarpsOfRow);
   return added(added(added(of_blocks[0], of_blocks[1]), added(of_blocks[2], of_blocks[3])),
                added(added(of_blocks[4], of_blocks[5]), added(of_blocks[6], of_blocks[7])));
 }
@@ -289,16 +289,29 @@ template <bool kSquares>
 // Rows in shared memory, in fours. All threads load and store a row; a few warps have its sums, while other rows use
 // the multiprocessor.
 template <class T>
-__global__ void __launch_bounds__(kSharedRowThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
+__global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
   extern __shared__ float4 fours[];
   __shared__ f32 of_blocks[2][kMostWarpsOfRow];
   MomentRow<T> row(launch, blockIdx.x);
-  const u32 step = kTogether * blockDim.x;
-#pragma unroll 4
-  for (u32 i = kTogether * threadIdx.x; i < launch.count; i += step) {
-    f32 x[kTogether];
-    load_four<T>(row.from + u64{i} * sizeof(T), x);
-    fours[i / kTogether] = make_float4(x[0], x[1], x[2], x[3]);
+  constexpr u32 kStep = kTogether * kMomentThreads;
+  // Some loads are started before the first result is stored, which might lie in the way of a load for all that the
+  // compiler knows.
+  constexpr u32 kLoads = 4;
+#pragma unroll 1
+  for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kLoads * kStep) {
+    f32 x[kLoads][kTogether];
+#pragma unroll
+    for (u32 k = 0; k < kLoads; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        load_four<T>(row.from + u64{i} * sizeof(T), x[k]);
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < kLoads; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        fours[i / kTogether] = make_float4(x[k][0], x[k][1], x[k][2], x[k][3]);
+      }
+    }
   }
   __syncthreads();
   const auto* const pairs = reinterpret_cast<const float2*>(fours);
@@ -313,26 +326,49 @@ __global__ void __launch_bounds__(kSharedRowThreads) moments_in_shared(const __g
   const bool has_scales = launch.scale_reading != Reading::one;
   const bool has_biases = launch.bias_reading != Reading::one;
   const OrdinaryDivisor by = OrdinaryDivisor::of(row.root);
-  const bool is_ordinary_root = is_ordinary(row.root);
-#pragma unroll 4
-  for (u32 i = kTogether * threadIdx.x; i < launch.count; i += step) {
-    const float4 x = fours[i / kTogether];
-    f32 factors[kTogether] = {row.factor, row.factor, row.factor, row.factor};
-    f32 biases[kTogether] = {row.one_bias, row.one_bias, row.one_bias, row.one_bias};
-    if (has_biases) {
-      load_four<T>(row.bias + u64{i} * sizeof(T), biases);
-    }
-    if (has_scales) {
-      load_four<T>(row.scale + u64{i} * sizeof(T), factors);
+  constexpr u32 kStores = 2;
+#pragma unroll 1
+  for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kStores * kStep) {
+    f32 factors[kStores][kTogether];
+    f32 biases[kStores][kTogether];
 #pragma unroll
-      for (f32& factor : factors) {
-        factor = is_ordinary_root && is_ordinary(factor) ? by.quotient(factor) : factor / row.root;
+    for (u32 k = 0; k < kStores; ++k) {
+      const u32 i = first + k * kStep;
+#pragma unroll
+      for (u32 n = 0; n < kTogether; ++n) {
+        factors[k][n] = row.factor;
+        biases[k][n] = row.one_bias;
+      }
+      if (has_scales && i < launch.count) {
+        load_four<T>(row.scale + u64{i} * sizeof(T), factors[k]);
+      }
+      if (has_biases && i < launch.count) {
+        load_four<T>(row.bias + u64{i} * sizeof(T), biases[k]);
       }
     }
-    const f32 results[kTogether] = {
-        normalised(x.x, row.mean, factors[0], biases[0]), normalised(x.y, row.mean, factors[1], biases[1]),
-        normalised(x.z, row.mean, factors[2], biases[2]), normalised(x.w, row.mean, factors[3], biases[3])};
-    store_four<T>(row.to + u64{i} * sizeof(T), results);
+    if (has_scales) {
+      bool all_ordinary = is_ordinary(row.root);
+#pragma unroll
+      for (u32 k = 0; k < kStores * kTogether; ++k) {
+        all_ordinary = all_ordinary && is_ordinary(factors[k / kTogether][k % kTogether]);
+      }
+#pragma unroll
+      for (u32 k = 0; k < kStores * kTogether; ++k) {
+        f32& factor = factors[k / kTogether][k % kTogether];
+        factor = all_ordinary ? by.quotient(factor) : factor / row.root;
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < kStores; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        const float4 x = fours[i / kTogether];
+        const f32 results[kTogether] = {normalised(x.x, row.mean, factors[k][0], biases[k][0]),
+                                        normalised(x.y, row.mean, factors[k][1], biases[k][1]),
+                                        normalised(x.z, row.mean, factors[k][2], biases[k][2]),
+                                        normalised(x.w, row.mean, factors[k][3], biases[k][3])};
+        store_four<T>(row.to + u64{i} * sizeof(T), results);
+      }
+    }
   }
 }
 
@@ -495,17 +531,9 @@ template <class T>
         start_in_registers<T, kBlockElements / kStepElements>(launch, stream);
       }
       break;
-    case MomentKernel::shared_memory: {
-      const std::size_t bytes = shared_bytes_of(launch.count);
-      if (const cudaError_t error = cudaFuncSetAttribute(
-              moments_in_shared<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-          error != cudaSuccess) {
-        return error;
-      }
-      const u32 threads = launch.count <= kBlockElements ? 32 * kMostWarpsOfRow : kSharedRowThreads;
-      moments_in_shared<T><<<launch.rows, threads, bytes, stream>>>(launch);
+    case MomentKernel::shared_memory:
+      moments_in_shared<T><<<launch.rows, kMomentThreads, launch.count * sizeof(f32), stream>>>(launch);
       break;
-    }
     case MomentKernel::memory: {
       const bool is_shared = launch.warps_of_row > 1;
       const u32 groups = is_shared ? launch.rows : groups_of(launch.rows, kMomentThreads / 32);

@@ -14,9 +14,8 @@ namespace anydml::cuda {
 inline constexpr u32 kMostWarpsOfRow = 8;        // that hold a row in their registers, a block of 4,096 elements each
 inline constexpr u32 kMomentThreads = 256;       // of a block of threads; a row of one block of elements is a warp's
 inline constexpr u32 kRegisterRowThreads = 128;  // the same where rows are in registers
-inline constexpr u32 kSharedRowThreads = 384;    // at most, where they are in shared memory
-inline constexpr u32 kLeastInShared = 1025;      // elements; shorter rows are a warp's, in registers
-inline constexpr u64 kRowsAtOnce = 3;  // that shared memory has to hold, so that one is moved while another waits
+inline constexpr std::int64_t kLeastInShared = 1025;  // elements; shorter rows are a warp's, in registers
+inline constexpr std::int64_t kMostInShared = 8192;   // of longer ones too few fit into a multiprocessor
 
 // Loops that an index runs over, the last fastest, with the strides of two tensors in bytes.
 struct DeviceLoops {
@@ -25,9 +24,6 @@ struct DeviceLoops {
   std::int64_t first[kMaxRank];
   std::int64_t second[kMaxRank];
 };
-
-// The shared memory of a row: its elements in FLOAT32.
-[[nodiscard]] inline u64 shared_bytes_of(u64 count) { return count * sizeof(f32); }
 
 // How the scale or the bias of a row is read.
 enum class Reading : u32 { one, pairs, any };
@@ -57,9 +53,9 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// shared_memory: rows that are plain in fours, as their scales and biases are, and of which a multiprocessor's shared
-// memory holds some; registers: rows that are plain and short enough, with scales and biases that are one or in pairs;
-// memory: any others whose sums have lanes; chains: the rest, a thread for each row.
+// shared_memory: rows that are plain in fours, as their scales and biases are; registers: rows that are plain and short
+// enough, with scales and biases that are one or in pairs; memory: any others whose sums have lanes; chains: the rest,
+// a thread for each row.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -98,7 +94,7 @@ inline constexpr u32 kWindowsTogether = 4;
 [[nodiscard]] cudaError_t start_windows(DataType type, const WindowLaunch& launch, cudaStream_t stream);
 
 // The steps, made ready. Null, and why: no kernel can run the step.
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const Machine& machine, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why);
 
 }  // namespace anydml::cuda
