@@ -11,6 +11,7 @@
 #include "base/scalar.h"
 #include "ops/scalar/functions/power.h"
 #include "ops/scalar/lanes.h"
+#include "support/distributions.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
 
@@ -248,7 +249,10 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
                                                                                    {{20'000, 10}, {1}},
                                                                                    {{6, 33, 40, 40}, {1}},
                                                                                    {{1, 90'001}, {1}},
-                                                                                   {{2, 8, 10, 1500}, {2, 3}}}) {
+                                                                                   {{2, 8, 10, 1500}, {2, 3}},
+                                                                                   {{7, 1028}, {1}},
+                                                                                   {{5, 2, 112, 112}, {2, 3}},
+                                                                                   {{2, 5, 4, 5000}, {2, 3}}}) {
     if (kSanitized && sizes[0] != 6) {
       continue;
     }
@@ -256,6 +260,57 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
       check_moments<TypeParam>(sizes, axes, random);
       if (this->HasFatalFailure()) {
         return;
+      }
+    }
+  }
+}
+
+// Scales that are divided quickly, beside others that overflow there, are subnormal or have no number.
+TYPED_TEST(Moments, DivideEveryScaleAsTheDefinitionDoes) {
+  using T = TypeParam;
+  Random random(kSeed + 4);
+  const std::vector<T> specials = special_values<T>();
+  for (const i64 size : {64, 1000, 1024, 4096, 12'544}) {
+    for (const f32 spread : {1.0F, 0x1p-60F, 0x1p60F}) {
+      constexpr i64 kRows = 3;
+      std::vector<T> x(static_cast<std::size_t>(kRows * size));
+      std::vector<T> scale(static_cast<std::size_t>(size));
+      for (T& one : x) {
+        one = narrow<T>((static_cast<f32>(random() % 1000) / 100 - 5) * (std::is_same_v<T, f32> ? spread : 1));
+      }
+      for (T& one : scale) {
+        const u64 kind = random() % 64;
+        one = kind == 0 ? specials[random() % specials.size()] : narrow<T>(static_cast<f32>(random() % 1000) / 100 - 5);
+      }
+      std::vector<T> y(x.size());
+      const Sizes sizes = {kRows, size};
+      const Sizes row = {1, size};
+      const auto tensor = [](const Sizes& of, std::vector<T>& memory) {
+        return anydml_tensor{static_cast<anydml_type>(kDataTypeOf<T>), static_cast<int32_t>(of.size()), of.data(),
+                             nullptr, memory.data()};
+      };
+      const anydml_tensor none = {};
+      ASSERT_EQ(run("MEAN_VARIANCE_NORMALIZATION2", {tensor(sizes, x), tensor(row, scale), none}, tensor(sizes, y),
+                    {numbers("Axes", {1}), number("UseMean", true), number("UseVariance", true), number("Epsilon", 0)}),
+                ANYDML_OK)
+          << anydml_last_error();
+      for (i64 r = 0; r < kRows; ++r) {
+        std::vector<f32> elements;
+        for (i64 i = 0; i < size; ++i) {
+          elements.push_back(widen(x[static_cast<std::size_t>(r * size + i)]));
+        }
+        const f32 mean = sum_in_order(elements, true) / static_cast<f32>(size);
+        std::vector<f32> squares;
+        for (const f32 one : elements) {
+          squares.push_back((one - mean) * (one - mean));
+        }
+        const f32 root = std::sqrt(sum_in_order(squares, true) / static_cast<f32>(size) + 0.0F);
+        for (i64 i = 0; i < size; ++i) {
+          const auto at = static_cast<std::size_t>(r * size + i);
+          const f32 factor = widen(scale[static_cast<std::size_t>(i)]) / root;
+          const T wanted = narrow<T>((elements[static_cast<std::size_t>(i)] - mean) * factor);
+          ASSERT_TRUE(same(y[at], wanted)) << type_name(kDataTypeOf<T>) << " " << size << " " << spread << " " << i;
+        }
       }
     }
   }

@@ -74,7 +74,7 @@ template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
                                     std::int64_t count, std::byte* to) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  const OrdinaryDivisor by(root);
+  const OrdinaryDivisor by = OrdinaryDivisor::of(root);
   std::int64_t first = 0;
 #if defined(HWY_NAMESPACE)
   const Floats d;

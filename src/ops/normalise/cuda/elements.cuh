@@ -4,6 +4,7 @@
 
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/normalise/cuda/launch.h"
+#include "ops/normalise/scalar/moments.h"
 #include "ops/normalise/scalar/softmax.h"
 
 namespace anydml::cuda {
@@ -23,7 +24,9 @@ inline constexpr u32 kAllOfWarp = 0xffffffff;
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-template <class T>
+// kIsSimple: rows have one loop and aligned elements. Otherwise each access asks for the loops and for the alignment,
+// and the branches keep the compiler from starting several loads together.
+template <class T, bool kIsSimple = false>
 struct DeviceRow {
   const NormaliseLaunch& launch;
   const std::byte* from;
@@ -35,12 +38,18 @@ struct DeviceRow {
         to(of.output + loop_offset(row, of.kept_rank, of.kept_sizes, of.kept_output)) {}
 
   [[nodiscard]] __device__ f32 load(u32 i) const {
-    const std::int64_t offset = loop_offset(i, launch.reduced_rank, launch.reduced_sizes, launch.reduced_input);
-    return widen(__builtin_bit_cast(T, load_element<T>(from + offset, launch.input_is_aligned)));
+    return widen(__builtin_bit_cast(
+        T, load_element<T>(from + offset(i, launch.reduced_input), kIsSimple || launch.input_is_aligned)));
   }
   __device__ void store(u32 i, f32 value) const {
-    const std::int64_t offset = loop_offset(i, launch.reduced_rank, launch.reduced_sizes, launch.reduced_output);
-    store_element<T>(to + offset, __builtin_bit_cast(bits_t<T>, narrow<T>(value)), launch.output_is_aligned);
+    store_element<T>(to + offset(i, launch.reduced_output), __builtin_bit_cast(bits_t<T>, narrow<T>(value)),
+                     kIsSimple || launch.output_is_aligned);
+  }
+
+ private:
+  [[nodiscard]] __device__ std::int64_t offset(u32 i, const std::int64_t* strides) const {
+    return kIsSimple ? static_cast<std::int64_t>(i) * strides[0]
+                     : loop_offset(i, launch.reduced_rank, launch.reduced_sizes, strides);
   }
 };
 
@@ -48,10 +57,21 @@ struct DeviceRow {
   return __shfl_xor_sync(kAllOfWarp, value, distance);
 }
 
+// EXP of a difference from the greatest element: at most 0, or NaN. As bits, numbers below -104 are the greatest ones
+// but for NaN with a sign, which a GPU's arithmetic does not make.
+[[nodiscard]] __device__ inline f32 power_here(f32 difference) {
+  constexpr u32 kLeast = to_bits(-104.0f);  // whose exponential is 0 in FLOAT32
+  const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kLeast)));
+  return static_cast<f32>(fused(e.part, e.power, e.power));
+}
+
+// As greater_element, but for the sign of 0, which shows in no result: a row of two zeros has a sum of at least 2.
+[[nodiscard]] __device__ inline f32 greater_here(f32 a, f32 b) { return ::fmaxf(a, b); }
+
 [[nodiscard]] __device__ inline f32 greatest_of_warp(f32 value) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
-    value = greater_element(value, from_thread(value, distance));
+    value = greater_here(value, from_thread(value, distance));
   }
   return value;
 }

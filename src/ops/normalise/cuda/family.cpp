@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/launch.h"
 #include "ops/normalise/cuda/moments.h"
 #include "ops/scalar/fold_order.h"
@@ -28,9 +29,13 @@ class NormaliseRun final : public PreparedStep {
     for (u32 i = 0; i < loops.kept_rank; ++i) {
       add(loops.kept[i], launch_.kept_sizes[i], launch_.kept_input[i], launch_.kept_output[i]);
     }
+    kept_low_ = inputs_low_ | outputs_low_;
     for (u32 i = 0; i < loops.reduced_rank; ++i) {
       add(loops.reduced[i], launch_.reduced_sizes[i], launch_.reduced_input[i], launch_.reduced_output[i]);
     }
+    const auto element = static_cast<std::int64_t>(element_size(type_));
+    is_contiguous_ = loops.reduced_rank == 1 && loops.reduced[0].input == element &&
+                     loops.reduced[0].output == element && loops.count % kTogether == 0;
     // Threads lie beside each other where elements do, as far as the order of sums allows it: a row of one chain of
     // additions is one thread's.
     const std::int64_t along = std::abs(loops.reduced[loops.reduced_rank - 1].input);
@@ -50,6 +55,10 @@ class NormaliseRun final : public PreparedStep {
     const auto size = element_size(type_);
     launch.input_is_aligned = (reinterpret_cast<std::uintptr_t>(launch.input) | inputs_low_) % size == 0;
     launch.output_is_aligned = (reinterpret_cast<std::uintptr_t>(launch.output) | outputs_low_) % size == 0;
+    launch.is_simple = launch.reduced_rank == 1 && launch.input_is_aligned && launch.output_is_aligned;
+    const auto addresses =
+        reinterpret_cast<std::uintptr_t>(launch.input) | reinterpret_cast<std::uintptr_t>(launch.output);
+    launch.is_plain = is_contiguous_ && (addresses | kept_low_) % (kTogether * size) == 0;
     switch (function_) {
       case NormaliseFunction::softmax:
         return start_softmax(type_, kernel_, launch, stream);
@@ -83,6 +92,8 @@ class NormaliseRun final : public PreparedStep {
   std::int64_t output_offset_ = 0;
   u64 inputs_low_ = 0;  // all strides together, of which the lowest bits count
   u64 outputs_low_ = 0;
+  u64 kept_low_ = 0;  // the strides of both between rows
+  bool is_contiguous_ = false;
 };
 
 }  // namespace

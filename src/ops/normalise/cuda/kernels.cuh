@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/normalise/cuda/elements.cuh"
+#include "ops/normalise/cuda/fours.cuh"
 
 namespace anydml::cuda {
 
@@ -18,7 +19,7 @@ template <NormaliseFunction kFunction>
 }
 
 // A warp has a row. Thread t has the elements t, t + 32, ..., which are those of the lanes t and t + 32 in turn.
-template <class T, NormaliseFunction kFunction, u32 kOfThread>
+template <class T, NormaliseFunction kFunction, u32 kOfThread, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_constant__ NormaliseLaunch launch) {
   constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
   const u32 number = blockIdx.x * (kNormaliseThreads / 32) + threadIdx.x / 32;
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   if (number >= launch.rows) {
     return;  // with the whole warp
   }
-  const DeviceRow<T> row(launch, number);
+  const DeviceRow<T, kIsSimple> row(launch, number);
   f32 values[kOfThread];
   f32 greatest = kLeastElement;
 #pragma unroll
@@ -36,14 +37,14 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   }
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
-    greatest = greater_element(greatest, values[k]);
+    greatest = greater_here(greatest, values[k]);
   }
   greatest = greatest_of_warp(greatest);
   f32 sums[2] = {kNothing<f32>, kNothing<f32>};
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
     const f32 difference = values[k] - greatest;
-    const f32 power = power_of(difference);
+    const f32 power = power_here(difference);
     values[k] = kKeepsPowers ? power : difference;
     sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? power : kNothing<f32>);
   }
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
 
 // A block of threads has a row: some blocks of its exponentials at a time, in shared memory. Each 64 threads have the
 // lanes of a block of elements. A row of more blocks than shared memory holds has its exponentials computed twice.
-template <class T, NormaliseFunction kFunction>
+template <class T, NormaliseFunction kFunction, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_constant__ NormaliseLaunch launch) {
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
   constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
@@ -81,11 +82,11 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
   __shared__ f32 lanes[kGroups][kLanes];
   __shared__ f32 of_blocks[kGroups];
   __shared__ f32 whole;
-  const DeviceRow<T> row(launch, blockIdx.x);
+  const DeviceRow<T, kIsSimple> row(launch, blockIdx.x);
   f32 greatest = kLeastElement;
 #pragma unroll 8
   for (u32 i = threadIdx.x; i < launch.count; i += kNormaliseThreads) {
-    greatest = greater_element(greatest, row.load(i));
+    greatest = greater_here(greatest, row.load(i));
   }
   greatest = greatest_of_block(greatest, of_warps);
   const u32 at_once = launch.held * kBlock;
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
     const u32 some = min(at_once, launch.count - first);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < some; i += kNormaliseThreads) {
-      powers[i] = power_of(row.load(first + i) - greatest);
+      powers[i] = power_here(row.load(first + i) - greatest);
     }
     __syncthreads();
     f32 sum = kNothing<f32>;
@@ -134,10 +135,134 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
       result = finished<kFunction>(0, powers[i], total);
     } else {
       const f32 difference = row.load(i) - greatest;
-      const f32 power = kFunction == NormaliseFunction::softmax ? power_of(difference) : 0;
+      const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
       result = finished<kFunction>(difference, power, total);
     }
     row.store(i, result);
+  }
+}
+
+// A block of threads has a plain row in its registers. Shared memory has the exponentials for the sums alone: a warp
+// adds up a block of 4,096 elements, each thread two lanes of it. That leaves the other warps waiting, while other rows
+// use the multiprocessor.
+inline constexpr u32 kThreadsAtOnce = 1024;  // of a multiprocessor: so that each has up to 64 registers
+template <class T, NormaliseFunction kFunction, u32 kThreads, u32 kOfThread>
+__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
+    in_registers(const __grid_constant__ NormaliseLaunch launch) {
+  constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
+  constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
+  constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
+  constexpr u32 kWarps = kThreads / 32;
+  constexpr u32 kBlocks = (kThreads * kOfThread + kBlock - 1) / kBlock;
+  static_assert(kLanes == 64 && kOfThread % kTogether == 0 && kBlocks <= 2);
+  extern __shared__ float4 fours[];  // of whole blocks
+  __shared__ f32 of_warps[kWarps];
+  __shared__ f32 of_blocks[kBlocks];
+  __shared__ OrdinaryDivisor whole;
+  const u32 lane = threadIdx.x % 32;
+  const u32 warp = threadIdx.x / 32;
+  const DeviceRow<T, true> row(launch, blockIdx.x);
+  f32 values[kOfThread];
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; k += kTogether) {
+    const u32 i = k * kThreads + kTogether * threadIdx.x;
+    if (i < launch.count) {
+      load_four<T>(row.from + u64{i} * sizeof(T), values + k);
+    } else {
+      values[k] = values[k + 1] = values[k + 2] = values[k + 3] = kLeastElement;
+    }
+  }
+  f32 greatest = values[0];
+#pragma unroll
+  for (u32 k = 1; k < kOfThread; ++k) {
+    greatest = greater_here(greatest, values[k]);
+  }
+  greatest = greatest_of_warp(greatest);
+  if (lane == 0) {
+    of_warps[warp] = greatest;
+  }
+  __syncthreads();
+  greatest = of_warps[lane % kWarps];
+#pragma unroll
+  for (u32 distance = kWarps / 2; distance > 0; distance /= 2) {
+    greatest = greater_here(greatest, from_thread(greatest, distance));
+  }
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; k += kTogether) {
+    const u32 i = k * kThreads + kTogether * threadIdx.x;
+    if (i < launch.count) {
+      f32 four[kTogether];
+#pragma unroll
+      for (u32 n = 0; n < kTogether; ++n) {
+        const f32 difference = values[k + n] - greatest;
+        four[n] = power_here(difference);
+        values[k + n] = kKeepsPowers ? four[n] : difference;
+      }
+      fours[i / kTogether] = make_float4(four[0], four[1], four[2], four[3]);
+    }
+  }
+  __syncthreads();
+  if (warp < kBlocks) {
+    const auto* const pairs = reinterpret_cast<const float2*>(fours) + warp * (kBlock / 2) + lane;
+    const u32 end = min(launch.count, (warp + 1) * kBlock);
+    f32 a = kNothing<f32>;
+    f32 b = kNothing<f32>;
+    u32 first = warp * kBlock + 2 * lane;
+    const float2* from = pairs;
+#pragma unroll 16
+    for (; first < end; first += kLanes, from += kLanes / 2) {
+      const float2 pair = *from;
+      a = added(a, pair.x);
+      b = added(b, pair.y);
+    }
+#pragma unroll
+    for (u32 distance = 16; distance > 0; distance /= 2) {
+      a = added(a, from_thread(a, distance));
+      b = added(b, from_thread(b, distance));
+    }
+    f32 sum = added(a, b);
+    if constexpr (kBlocks > 1) {
+      if (lane == 0) {
+        of_blocks[warp] = sum;
+      }
+      asm volatile("bar.sync 1, 64;" ::: "memory");  // of these two warps
+      sum = launch.count > kBlock ? added(of_blocks[0], of_blocks[1]) : of_blocks[0];
+    }
+    if (threadIdx.x == 0) {
+      whole = OrdinaryDivisor::of(finished_total<kFunction>(sum));
+    }
+  }
+  __syncthreads();
+  const OrdinaryDivisor total = whole;
+  if constexpr (kKeepsPowers) {
+    bool is_tiny = false;
+#pragma unroll
+    for (u32 k = 0; k < kOfThread; ++k) {
+      is_tiny = is_tiny || is_tiny_power(values[k]);
+    }
+    if (is_tiny) {
+#pragma unroll
+      for (u32 k = 0; k < kOfThread; ++k) {
+        values[k] = values[k] / total.divisor;
+      }
+    } else {
+#pragma unroll
+      for (u32 k = 0; k < kOfThread; ++k) {
+        values[k] = total.quotient(values[k]);
+      }
+    }
+  } else {
+#pragma unroll
+    for (u32 k = 0; k < kOfThread; ++k) {
+      values[k] = values[k] - total.divisor;
+    }
+  }
+#pragma unroll
+  for (u32 k = 0; k < kOfThread; k += kTogether) {
+    const u32 i = k * kThreads + kTogether * threadIdx.x;
+    if (i < launch.count) {
+      store_four<T>(row.to + u64{i} * sizeof(T), values + k);
+    }
   }
 }
 
@@ -149,7 +274,7 @@ inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
 template <bool kHasLanes>
 inline constexpr u32 kColumnThreads = 32 * (kColumnWarps + (kHasLanes ? 0 : 1));
 
-template <class T, NormaliseFunction kFunction, bool kHasLanes>
+template <class T, NormaliseFunction kFunction, bool kHasLanes, bool kIsSimple>
 __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
     in_columns(const __grid_constant__ NormaliseLaunch launch) {
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
@@ -163,12 +288,12 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   const bool computes = kHasLanes || warp < kColumnWarps;
   const u32 number = blockIdx.x * kWarpColumns + column;
   const bool exists = number < launch.rows;  // the others go along for the sake of the block
-  const DeviceRow<T> row(launch, exists ? number : 0);
+  const DeviceRow<T, kIsSimple> row(launch, exists ? number : 0);
   if (computes) {
     f32 own = kLeastElement;
 #pragma unroll 8
     for (u32 i = warp; i < launch.count; i += kColumnWarps) {
-      own = greater_element(own, row.load(i));
+      own = greater_here(own, row.load(i));
     }
     shared[warp][column] = own;
   }
@@ -176,7 +301,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   f32 greatest = shared[0][column];
 #pragma unroll
   for (u32 i = 1; i < kColumnWarps; ++i) {
-    greatest = greater_element(greatest, shared[i][column]);
+    greatest = greater_here(greatest, shared[i][column]);
   }
   __syncthreads();
   BlockTree<f32> tree;  // of the warp that has the sums
@@ -196,7 +321,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         for (u32 k = 0; k < kLanesOfThread; ++k) {
           const u32 i = first + warp + k * kColumnWarps;
           if (i < end) {
-            lanes[k] = added(lanes[k], power_of(row.load(i) - greatest));
+            lanes[k] = added(lanes[k], power_here(row.load(i) - greatest));
           }
         }
       }
@@ -225,7 +350,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         if (computes) {
 #pragma unroll 4
           for (u32 i = warp; i < some; i += kColumnWarps) {
-            lines[i][column] = power_of(row.load(first + i) - greatest);
+            lines[i][column] = power_here(row.load(first + i) - greatest);
           }
         }
         __syncthreads();  // the other lines, of before, were added by now
@@ -258,7 +383,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
       result = finished<kFunction>(0, powers[i / kColumnLines][i % kColumnLines][column], total);
     } else {
       const f32 difference = row.load(i) - greatest;
-      const f32 power = kFunction == NormaliseFunction::softmax ? power_of(difference) : 0;
+      const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
       result = finished<kFunction>(difference, power, total);
     }
     row.store(i, result);
@@ -267,34 +392,51 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
 
 [[nodiscard]] inline u32 blocks_of(u32 rows, u32 of_block) { return rows / of_block + (rows % of_block != 0 ? 1 : 0); }
 
-template <class T, NormaliseFunction kFunction>
+template <class T, NormaliseFunction kFunction, bool kIsSimple>
 [[nodiscard]] cudaError_t start_kernel(NormaliseKernel kernel, const NormaliseLaunch& launch, cudaStream_t stream) {
   const u32 by_warps = blocks_of(launch.rows, kNormaliseThreads / 32);
   const u32 by_columns = blocks_of(launch.rows, kWarpColumns);
+  const std::size_t held = launch.held * kReduceBlock * sizeof(f32);
   switch (kernel) {
     case NormaliseKernel::warps:
       if (launch.count <= 32) {
-        in_warps<T, kFunction, 1><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+        in_warps<T, kFunction, 1, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       } else if (launch.count <= 128) {
-        in_warps<T, kFunction, 4><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+        in_warps<T, kFunction, 4, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       } else if (launch.count <= 512) {
-        in_warps<T, kFunction, 16><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+        in_warps<T, kFunction, 16, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       } else {
-        in_warps<T, kFunction, kMostInWarp / 32><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+        in_warps<T, kFunction, kMostInWarp / 32, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       }
       break;
     case NormaliseKernel::blocks:
-      in_blocks<T, kFunction>
-          <<<launch.rows, kNormaliseThreads, launch.held * kReduceBlock * sizeof(f32), stream>>>(launch);
+      in_blocks<T, kFunction, kIsSimple><<<launch.rows, kNormaliseThreads, held, stream>>>(launch);
       break;
     case NormaliseKernel::across_lanes:
-      in_columns<T, kFunction, true><<<by_columns, kColumnThreads<true>, 0, stream>>>(launch);
+      in_columns<T, kFunction, true, kIsSimple><<<by_columns, kColumnThreads<true>, 0, stream>>>(launch);
       break;
     case NormaliseKernel::across:
-      in_columns<T, kFunction, false><<<by_columns, kColumnThreads<false>, 0, stream>>>(launch);
+      in_columns<T, kFunction, false, kIsSimple><<<by_columns, kColumnThreads<false>, 0, stream>>>(launch);
       break;
   }
   return cudaGetLastError();
+}
+
+template <class T, NormaliseFunction kFunction>
+[[nodiscard]] cudaError_t start_kernel(NormaliseKernel kernel, const NormaliseLaunch& launch, cudaStream_t stream) {
+  if (kernel == NormaliseKernel::blocks && launch.is_plain && launch.count <= kMostInRegisters) {
+    const std::size_t held = launch.held * kReduceBlock * sizeof(f32);
+    if (launch.count <= kReduceBlock / 2) {
+      in_registers<T, kFunction, 128, 16><<<launch.rows, 128, held, stream>>>(launch);
+    } else if (launch.count <= kReduceBlock) {
+      in_registers<T, kFunction, 128, 32><<<launch.rows, 128, held, stream>>>(launch);
+    } else {
+      in_registers<T, kFunction, 256, 32><<<launch.rows, 256, held, stream>>>(launch);
+    }
+    return cudaGetLastError();
+  }
+  return launch.is_simple ? start_kernel<T, kFunction, true>(kernel, launch, stream)
+                          : start_kernel<T, kFunction, false>(kernel, launch, stream);
 }
 
 }  // namespace anydml::cuda

@@ -16,6 +16,7 @@ inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of 
 inline constexpr u32 kNormaliseThreads = 256;  // of a block of threads
 inline constexpr u32 kWarpColumns = 32;        // rows of a block of threads that goes across
 inline constexpr u32 kMostInWarp = 1024;       // elements of a row that a warp holds in registers
+inline constexpr u32 kMostInRegisters = 8192;  // elements of a plain row that a block of threads holds there
 inline constexpr u32 kMostBlocksHeld = 2;      // of 4,096 exponentials, in the shared memory that any kernel has
 
 struct NormaliseLaunch {
@@ -27,6 +28,8 @@ struct NormaliseLaunch {
   u32 held;   // blocks of exponentials in shared memory
   bool input_is_aligned;
   bool output_is_aligned;
+  bool is_simple;  // rows have one loop, and aligned elements
+  bool is_plain;   // besides, their elements lie beside each other, in fours that are aligned
   u32 kept_rank;
   u32 reduced_rank;
   FastDivisor kept_sizes[kMaxRank];

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/launch.h"
 #include "ops/scalar/fold_order.h"
 
@@ -55,6 +56,8 @@ class MomentRun final : public PreparedStep {
     const auto element = static_cast<std::int64_t>(size_);
     is_contiguous_ =
         loops.reduced_rank == 1 && inner.input == element && inner.output == element && loops.count % 2 == 0;
+    fits_shared_memory_ =
+        is_contiguous_ && loops.count % kTogether == 0 && loops.count >= kLeastInShared && loops.count <= kMostInShared;
     has_lanes_ = loops.has_lanes != 0 && loops.count > 1;
   }
 
@@ -77,11 +80,17 @@ class MomentRun final : public PreparedStep {
     launch.scale_reading = reading_of(launch.scale, launch.is_plain, &AxisLoop::input);
     launch.bias_reading = reading_of(launch.bias, launch.is_plain, &AxisLoop::output);
     launch.affine_is_aligned = is_aligned(launch.scale, &AxisLoop::input) && is_aligned(launch.bias, &AxisLoop::output);
+    const u64 four = kTogether * size_;
     const auto blocks = static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock);
     launch.reads_pairs = launch.scale_reading != Reading::any && launch.bias_reading != Reading::any;
     const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMostWarpsOfRow;
     launch.warps_of_row = fits ? blocks : blocks == 1 ? 1 : kMomentThreads / 32;
+    const bool by_fours = fits_shared_memory_ && launch.reads_pairs && is_multiple(launch.input, kept_input, four) &&
+                          is_multiple(launch.output, kept_output, four) &&
+                          (launch.scale_reading == Reading::one || is_aligned(launch.scale, &AxisLoop::input, four)) &&
+                          (launch.bias_reading == Reading::one || is_aligned(launch.bias, &AxisLoop::output, four));
     const MomentKernel kernel = !has_lanes_ ? MomentKernel::chains
+                                : by_fours  ? MomentKernel::shared_memory
                                 : fits      ? MomentKernel::registers
                                             : MomentKernel::memory;
     return step_.type == DataType::FLOAT16 ? start_moments_of_halves(kernel, launch, stream)
@@ -99,6 +108,10 @@ class MomentRun final : public PreparedStep {
         low_bits(loops.kept, loops.kept_rank, stride) | low_bits(loops.reduced, loops.reduced_rank, stride);
     return memory == nullptr || is_multiple(memory, strides, size_);
   }
+  // Of a row that is contiguous.
+  [[nodiscard]] bool is_aligned(const std::byte* memory, std::int64_t AxisLoop::*stride, u64 of) const {
+    return is_multiple(memory, low_bits(step_.affine.kept, step_.affine.kept_rank, stride), of);
+  }
   [[nodiscard]] Reading reading_of(const std::byte* memory, bool is_plain, std::int64_t AxisLoop::*stride) const {
     const AxisLoops& loops = step_.affine;
     if (memory == nullptr || low_bits(loops.reduced, loops.reduced_rank, stride) == 0) {
@@ -115,6 +128,7 @@ class MomentRun final : public PreparedStep {
   MomentLaunch launch_{};
   bool is_contiguous_ = false;  // rows of the input and of the output
   bool has_lanes_ = false;
+  bool fits_shared_memory_ = false;
 };
 
 class WindowRun final : public PreparedStep {
@@ -131,6 +145,7 @@ class WindowRun final : public PreparedStep {
       launch_.strides[i] = step.strides[i];
       low_ |= static_cast<u64>(step.strides[i]);
     }
+    set_middle();
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
@@ -138,6 +153,9 @@ class WindowRun final : public PreparedStep {
     launch.input = bases[0];
     launch.output = reinterpret_cast<f32*>(bases[1]);
     launch.input_is_aligned = is_multiple(bases[0], low_, size_);
+    if (is_middle_ && launch.input_is_aligned) {
+      return start_middle_windows(step_.type, middle_of(bases[0], launch.output), stream);
+    }
     return start_windows(step_.type, launch, stream);
   }
 
@@ -146,10 +164,49 @@ class WindowRun final : public PreparedStep {
   }
 
  private:
+  // Dimensions that nothing is summed along were joined where they can be.
+  void set_middle() {
+    const u32 after = step_.windowed == 2 ? 2 : 1;  // the dimensions up to the windows
+    is_middle_ = (step_.windowed == 1 || step_.windowed == 2) && step_.rank <= after + 1;
+    if (!is_middle_) {
+      return;
+    }
+    const bool has_inner = step_.rank > after;
+    outer_stride_ = after == 2 ? step_.strides[0] : 0;
+    middle_ = after - 1;
+    inner_ = has_inner ? step_.sizes[after] : 1;
+    inner_stride_ = has_inner ? step_.strides[after] : 0;
+    low_of_fours_ = static_cast<u64>(outer_stride_) | static_cast<u64>(step_.strides[middle_]);
+  }
+
+  [[nodiscard]] MiddleWindows middle_of(const std::byte* input, f32* output) const {
+    const bool by_fours = inner_stride_ == static_cast<std::int64_t>(size_) && inner_ % kWindowsTogether == 0 &&
+                          is_multiple(input, low_of_fours_, kWindowsTogether * size_) &&
+                          is_multiple(output, 0, kWindowsTogether * sizeof(f32));
+    const u32 together = by_fours ? kWindowsTogether : 1;
+    return {.input = input,
+            .output = output,
+            .threads = launch_.count / together,
+            .together = together,
+            .before = launch_.before,
+            .after = launch_.after,
+            .middle = launch_.sizes[middle_],
+            .inner = make_divisor(static_cast<u32>(inner_) / together),
+            .outer_stride = outer_stride_,
+            .middle_stride = step_.strides[middle_],
+            .inner_stride = inner_stride_ * together};
+  }
+
   WindowStep step_;
   u64 size_;  // of an element
   WindowLaunch launch_{};
   u64 low_ = 0;
+  bool is_middle_ = false;  // windows along one dimension, with at most one before and one after it
+  u32 middle_ = 0;          // the dimension
+  std::int64_t outer_stride_ = 0;
+  std::int64_t inner_ = 1;  // elements
+  std::int64_t inner_stride_ = 0;
+  u64 low_of_fours_ = 0;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
+#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/moments.h"
 #include "ops/normalise/scalar/moments.h"
 
@@ -112,17 +113,20 @@ struct MomentRow {
   [[nodiscard]] __device__ Pair results(const Pair& x) const {
     return {normalised(x.a, mean, factor, one_bias), normalised(x.b, mean, factor, one_bias)};
   }
-  // Of two elements whose scales and biases lie in pairs, or are one for the row.
+  // The scales and the biases of two elements, where they lie in pairs or are one for the row.
+  [[nodiscard]] __device__ Pair scales_at(u32 i) const {
+    return launch.scale_reading == Reading::one ? Pair{kNoScale, kNoScale} : load_pair<T>(scale + u64{i} * sizeof(T));
+  }
+  [[nodiscard]] __device__ Pair biases_at(u32 i) const {
+    return launch.bias_reading == Reading::one ? Pair{one_bias, one_bias} : load_pair<T>(bias + u64{i} * sizeof(T));
+  }
   [[nodiscard]] __device__ Pair results(u32 i, const Pair& x) const {
     Pair factors{factor, factor};
-    Pair biases{one_bias, one_bias};
     if (launch.scale_reading != Reading::one) {
-      const Pair loaded = load_pair<T>(scale + u64{i} * sizeof(T));
+      const Pair loaded = scales_at(i);
       factors = {loaded.a / root, loaded.b / root};
     }
-    if (launch.bias_reading != Reading::one) {
-      biases = load_pair<T>(bias + u64{i} * sizeof(T));
-    }
+    const Pair biases = biases_at(i);
     return {normalised(x.a, mean, factors.a, biases.a), normalised(x.b, mean, factors.b, biases.b)};
   }
   [[nodiscard]] __device__ bool has_one_factor() const {
@@ -213,11 +217,157 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
     }
     return;
   }
+  // Scales and biases are loaded some at a time, so that the loads overlap, and divided without a branch for each.
+  constexpr u32 kGroup = kSteps > 16 ? 1 : kSteps < 4 ? kSteps : 4;  // as registers allow
+  const bool has_scales = launch.scale_reading != Reading::one;
+  const OrdinaryDivisor by = OrdinaryDivisor::of(row.root);
 #pragma unroll
-  for (u32 k = 0; k < kSteps; ++k) {
-    const u32 i = begin + k * kStepElements;
-    if (i < launch.count) {
-      store_pair<T>(row.to + u64{i} * sizeof(T), row.results(i, x[k]));
+  for (u32 first_step = 0; first_step < kSteps; first_step += kGroup) {
+    const u32 i = begin + first_step * kStepElements;
+    Pair factors[kGroup];
+    Pair biases[kGroup];
+#pragma unroll
+    for (u32 k = 0; k < kGroup; ++k) {
+      const bool exists = i + k * kStepElements < launch.count;
+      factors[k] = exists ? row.scales_at(i + k * kStepElements) : Pair{kNoScale, kNoScale};
+      biases[k] = exists ? row.biases_at(i + k * kStepElements) : Pair{kNoBias, kNoBias};
+    }
+    bool all_ordinary = is_ordinary(row.root);
+#pragma unroll
+    for (u32 k = 0; k < kGroup; ++k) {
+      all_ordinary = all_ordinary && is_ordinary(factors[k].a) && is_ordinary(factors[k].b);
+    }
+    if (has_scales && all_ordinary) {
+#pragma unroll
+      for (u32 k = 0; k < kGroup; ++k) {
+        factors[k] = {by.quotient(factors[k].a), by.quotient(factors[k].b)};
+      }
+    } else {
+#pragma unroll
+      for (u32 k = 0; k < kGroup; ++k) {
+        factors[k] = has_scales ? Pair{factors[k].a / row.root, factors[k].b / row.root} : Pair{row.factor, row.factor};
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < kGroup; ++k) {
+      if (i + k * kStepElements < launch.count) {
+        const Pair& own = x[first_step + k];
+        store_pair<T>(row.to + u64{i + k * kStepElements} * sizeof(T),
+                      {normalised(own.a, row.mean, factors[k].a, biases[k].a),
+                       normalised(own.b, row.mean, factors[k].b, biases[k].b)});
+      }
+    }
+  }
+}
+
+// The sum of a row in shared memory, or of squares of differences: a warp has a block of its elements. Sums of blocks
+// that do not exist are -0, which changes no other.
+template <bool kSquares>
+[[nodiscard]] __device__ inline f32 sum_shared(const float2* pairs, u32 count, f32 mean, f32* of_blocks) {
+  const u32 warp = threadIdx.x / 32;
+  const u32 lane = threadIdx.x % 32;
+  if (warp < kMostWarpsOfRow) {
+    const u32 end = min(count, (warp + 1) * kBlockElements);
+    Pair sums{kNothing<f32>, kNothing<f32>};
+#pragma unroll 16
+    for (u32 i = warp * kBlockElements + 2 * lane; i < end; i += kStepElements) {
+      const float2 x = pairs[i / 2];
+      sums = {added(sums.a, kSquares ? square_of_difference(x.x, mean) : x.x),
+              added(sums.b, kSquares ? square_of_difference(x.y, mean) : x.y)};
+    }
+    const f32 sum = fold_lanes(sums);
+    if (lane == 0) {
+      of_blocks[warp] = sum;
+    }
+  }
+  __syncthreads();
+  static_assert(kMostWarpsOfRow == 8 && kMomentThreads == 32 * kMostWarpsOfRow);
+  return added(added(added(of_blocks[0], of_blocks[1]), added(of_blocks[2], of_blocks[3])),
+               added(added(of_blocks[4], of_blocks[5]), added(of_blocks[6], of_blocks[7])));
+}
+
+// Rows in shared memory, in fours. All threads load and store a row; a few warps have its sums, while other rows use
+// the multiprocessor.
+template <class T>
+__global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
+  extern __shared__ float4 fours[];
+  __shared__ f32 of_blocks[2][kMostWarpsOfRow];
+  MomentRow<T> row(launch, blockIdx.x);
+  constexpr u32 kStep = kTogether * kMomentThreads;
+  // Some loads are started before the first result is stored, which might lie in the way of a load for all that the
+  // compiler knows.
+  constexpr u32 kLoads = 4;
+#pragma unroll 1
+  for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kLoads * kStep) {
+    f32 x[kLoads][kTogether];
+#pragma unroll
+    for (u32 k = 0; k < kLoads; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        load_four<T>(row.from + u64{i} * sizeof(T), x[k]);
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < kLoads; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        fours[i / kTogether] = make_float4(x[k][0], x[k][1], x[k][2], x[k][3]);
+      }
+    }
+  }
+  __syncthreads();
+  const auto* const pairs = reinterpret_cast<const float2*>(fours);
+  if (launch.uses_mean) {
+    row.mean = sum_shared<false>(pairs, launch.count, 0, of_blocks[0]) / launch.divisor;
+  }
+  if (launch.uses_variance) {
+    const f32 total = sum_shared<true>(pairs, launch.count, row.mean, of_blocks[1]);
+    row.root = root_of_variance(total / launch.divisor, launch.epsilon);
+  }
+  row.set_factor();
+  const bool has_scales = launch.scale_reading != Reading::one;
+  const bool has_biases = launch.bias_reading != Reading::one;
+  const OrdinaryDivisor by = OrdinaryDivisor::of(row.root);
+  constexpr u32 kStores = 2;
+#pragma unroll 1
+  for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kStores * kStep) {
+    f32 factors[kStores][kTogether];
+    f32 biases[kStores][kTogether];
+#pragma unroll
+    for (u32 k = 0; k < kStores; ++k) {
+      const u32 i = first + k * kStep;
+#pragma unroll
+      for (u32 n = 0; n < kTogether; ++n) {
+        factors[k][n] = row.factor;
+        biases[k][n] = row.one_bias;
+      }
+      if (has_scales && i < launch.count) {
+        load_four<T>(row.scale + u64{i} * sizeof(T), factors[k]);
+      }
+      if (has_biases && i < launch.count) {
+        load_four<T>(row.bias + u64{i} * sizeof(T), biases[k]);
+      }
+    }
+    if (has_scales) {
+      bool all_ordinary = is_ordinary(row.root);
+#pragma unroll
+      for (u32 k = 0; k < kStores * kTogether; ++k) {
+        all_ordinary = all_ordinary && is_ordinary(factors[k / kTogether][k % kTogether]);
+      }
+#pragma unroll
+      for (u32 k = 0; k < kStores * kTogether; ++k) {
+        f32& factor = factors[k / kTogether][k % kTogether];
+        factor = all_ordinary ? by.quotient(factor) : factor / row.root;
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < kStores; ++k) {
+      if (const u32 i = first + k * kStep; i < launch.count) {
+        const float4 x = fours[i / kTogether];
+        const f32 results[kTogether] = {normalised(x.x, row.mean, factors[k][0], biases[k][0]),
+                                        normalised(x.y, row.mean, factors[k][1], biases[k][1]),
+                                        normalised(x.z, row.mean, factors[k][2], biases[k][2]),
+                                        normalised(x.w, row.mean, factors[k][3], biases[k][3])};
+        store_four<T>(row.to + u64{i} * sizeof(T), results);
+      }
     }
   }
 }
@@ -380,6 +530,9 @@ template <class T>
       } else {
         start_in_registers<T, kBlockElements / kStepElements>(launch, stream);
       }
+      break;
+    case MomentKernel::shared_memory:
+      moments_in_shared<T><<<launch.rows, kMomentThreads, launch.count * sizeof(f32), stream>>>(launch);
       break;
     case MomentKernel::memory: {
       const bool is_shared = launch.warps_of_row > 1;

@@ -14,6 +14,8 @@ namespace anydml::cuda {
 inline constexpr u32 kMostWarpsOfRow = 8;        // that hold a row in their registers, a block of 4,096 elements each
 inline constexpr u32 kMomentThreads = 256;       // of a block of threads; a row of one block of elements is a warp's
 inline constexpr u32 kRegisterRowThreads = 128;  // the same where rows are in registers
+inline constexpr std::int64_t kLeastInShared = 1025;  // elements; shorter rows are a warp's, in registers
+inline constexpr std::int64_t kMostInShared = 8192;   // of longer ones too few fit into a multiprocessor
 
 // Loops that an index runs over, the last fastest, with the strides of two tensors in bytes.
 struct DeviceLoops {
@@ -51,9 +53,10 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// registers: rows that are plain and short enough, with scales and biases that are one or in pairs; memory: any others
-// whose sums have lanes; chains: the rest, a thread for each row.
-enum class MomentKernel : u32 { registers, memory, chains };
+// shared_memory: rows that are plain in fours, as their scales and biases are; registers: rows that are plain and short
+// enough, with scales and biases that are one or in pairs; memory: any others whose sums have lanes; chains: the rest,
+// a thread for each row.
+enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_moments_of_halves(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -71,6 +74,23 @@ struct WindowLaunch {
   std::int64_t strides[kMaxRank];  // of the input, in bytes
 };
 
+// Windows along one dimension, with all dimensions before it together, and all after it. The elements are aligned.
+struct MiddleWindows {
+  const std::byte* input;
+  f32* output;
+  u32 threads;
+  u32 together;  // elements of a thread: 1, or kWindowsTogether that lie beside each other and are aligned together
+  u32 before;
+  u32 after;
+  FastDivisor middle;
+  FastDivisor inner;          // threads for the dimensions after it
+  std::int64_t outer_stride;  // in bytes, as the others
+  std::int64_t middle_stride;
+  std::int64_t inner_stride;  // from a thread to the next
+};
+inline constexpr u32 kWindowsTogether = 4;
+
+[[nodiscard]] cudaError_t start_middle_windows(DataType type, const MiddleWindows& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_windows(DataType type, const WindowLaunch& launch, cudaStream_t stream);
 
 // The steps, made ready. Null, and why: no kernel can run the step.

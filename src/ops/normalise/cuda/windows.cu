@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of squares of windows on a GPU: a thread has an element of the output.
+// The sums of squares of windows on a GPU: a thread has an element of the output, or some that lie beside each other
+// where windows reach along one dimension before the last.
 #include "backend/cuda/kernels/device.cuh"
 #include "base/float_bits.h"
 #include "ops/normalise/cuda/moments.h"
@@ -53,6 +54,57 @@ __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_const
   }
 }
 
+// Windows along the middle one of three dimensions. kTogether elements beside each other have windows of the same
+// places.
+template <class T, u32 kTogether>
+__global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __grid_constant__ MiddleWindows launch) {
+  const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;
+  if (number >= launch.threads) {
+    return;
+  }
+  const Quotient rest = divide(static_cast<u32>(number), launch.inner);
+  const Quotient outer = divide(rest.quotient, launch.middle);
+  const u32 place = outer.remainder;
+  const u32 first = place - min(launch.before, place);
+  const u32 last = place + min(launch.after, launch.middle.divisor - 1 - place);
+  const std::byte* from = launch.input + static_cast<std::int64_t>(outer.quotient) * launch.outer_stride +
+                          static_cast<std::int64_t>(first) * launch.middle_stride +
+                          static_cast<std::int64_t>(rest.remainder) * launch.inner_stride;
+  f32 sums[kTogether];
+#pragma unroll
+  for (u32 k = 0; k < kTogether; ++k) {
+    sums[k] = kNothing<f32>;
+  }
+#pragma unroll 4
+  for (u32 i = first; i <= last; ++i, from += launch.middle_stride) {
+    u32 words[4];
+    load_access<static_cast<int>(kTogether * sizeof(T)), false>(from, words);
+#pragma unroll
+    for (u32 k = 0; k < kTogether; ++k) {
+      const f32 x = widen(__builtin_bit_cast(T, extract<T>(words, static_cast<int>(k))));
+      sums[k] = added(sums[k], x * x);
+    }
+  }
+  u32 words[4] = {};
+#pragma unroll
+  for (u32 k = 0; k < kTogether; ++k) {
+    words[k] = to_bits(sums[k]);
+  }
+  store_access<static_cast<int>(kTogether * sizeof(f32)), false>(
+      reinterpret_cast<std::byte*>(launch.output + number * kTogether), words);
+}
+
+template <class T>
+[[nodiscard]] cudaError_t start_middle(const MiddleWindows& launch, cudaStream_t stream) {
+  const u32 blocks = (launch.threads - 1) / kMomentThreads + 1;
+  if (launch.together == 1) {
+    sum_middle_windows<T, 1><<<blocks, kMomentThreads, 0, stream>>>(launch);
+  } else {
+    sum_middle_windows<T, kWindowsTogether><<<blocks, kMomentThreads, 0, stream>>>(launch);
+  }
+  return cudaGetLastError();
+}
+
 template <class T>
 [[nodiscard]] cudaError_t start(const WindowLaunch& launch, cudaStream_t stream) {
   sum_windows<T><<<(launch.count - 1) / kMomentThreads + 1, kMomentThreads, 0, stream>>>(launch);
@@ -63,6 +115,10 @@ template <class T>
 
 cudaError_t start_windows(DataType type, const WindowLaunch& launch, cudaStream_t stream) {
   return type == DataType::FLOAT16 ? start<f16>(launch, stream) : start<f32>(launch, stream);
+}
+
+cudaError_t start_middle_windows(DataType type, const MiddleWindows& launch, cudaStream_t stream) {
+  return type == DataType::FLOAT16 ? start_middle<f16>(launch, stream) : start_middle<f32>(launch, stream);
 }
 
 }  // namespace anydml::cuda

@@ -10,6 +10,7 @@
 // A scale that is absent is 1, and a bias that is absent -0, which changes no sum.
 #pragma once
 
+#include "ops/normalise/scalar/divisor.h"
 #include "ops/normalise/scalar/sum.h"
 #include "ops/scalar/lanes.h"
 
@@ -33,24 +34,6 @@ inline constexpr f32 kNoBias = kNothing<f32>;
   const f32 magnitude = magnitude_of(x);
   return (magnitude >= 0x1p-40F && magnitude <= 0x1p40F) || to_bits(x) == 0;
 }
-
-// For whoever divides many ordinary numbers by one that is above 0: four operations instead of a division, which takes
-// longer, and the same bits. 1 / b is known to twice as many digits, so the first quotient is one of the two numbers
-// next to the true one, and its remainder is exact. The upper half of the inverse is off by less than 2^-24 of itself,
-// and so adding the remainder times it rounds as a division does (Markstein).
-struct OrdinaryDivisor {
-  f32 divisor;
-  f32 inverse;
-  f32 rest_of_inverse;
-
-  ANYDML_HOST_DEVICE constexpr explicit OrdinaryDivisor(f32 b)
-      : divisor(b), inverse(1 / b), rest_of_inverse(fused(-b, inverse, 1.0F) * inverse) {}
-
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quotient(f32 a) const {
-    const f32 near = fused(a, inverse, a * rest_of_inverse);
-    return fused(fused(-near, divisor, a), inverse, near);
-  }
-};
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 normalised(f32 x, f32 mean, f32 factor, f32 bias) {
   return fused(x - mean, factor, bias);
