@@ -6,10 +6,13 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "backend/cpu/cpu_backend.h"
+#include "base/process.h"
 #include "graph/compile.h"
 #include "programs/programs.h"
 #include "support/graph_text.h"
@@ -362,6 +365,32 @@ TEST(HalfProductPlan, TheCallerAndTheDeviceMustBothAllowIt) {
   EXPECT_TRUE(allowed(true, true));
   EXPECT_FALSE(allowed(true, false));
   EXPECT_FALSE(allowed(false, true));
+}
+
+// The CPU stands for a device that says it has such products and then cannot run one.
+TEST(HalfProductPlan, ADeviceThatRefusesItGetsThePlanOfTheDefinedBits) {
+  const BackendTable& backend = cpu_backend();
+  const BackendSettings settings{.threads = 1, .cpu_target = ""};
+  BackendDevice* device = nullptr;
+  BackendDeviceInfo info{};
+  {
+    const std::unique_lock lock(process_mutex());
+    ASSERT_EQ(backend.open(0, &settings, &device).code, BackendCode::ok);
+  }
+  backend.describe(device, &info);
+  info.traits.half_products = true;
+  const CoreDevice core{.backend = &backend, .handle = device, .info = &info};
+  const Graph graph = parse_graph(std::string("x = input 2400\nw = input 1200\np = GEMM x:f16[40,30] w:f16[30,20] - -> "
+                                              "f16[40,20]") +
+                                  kPlain + "\nout p\n");
+  std::string shown;
+  {
+    const auto programs = compile_programs(graph, core, "test", &shown, {.allow_half = true});
+    EXPECT_TRUE(programs.ok()) << programs.error().message;
+  }
+  EXPECT_NE(shown.find("PRODUCT"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("HALF_PRODUCT"), std::string::npos) << shown;
+  backend.close(device);
 }
 
 TEST(HalfProductPlan, LayoutsThatFit) {

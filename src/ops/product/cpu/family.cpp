@@ -359,6 +359,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
     return prepare_integer_product(flat, machine, std::move(neighbours));
   }
+  if (kind == ProductKind::half_product) {
+    return nullptr;  // other bits would be no faster here
+  }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.kind == ProductKind::pack) {
