@@ -40,7 +40,8 @@ namespace {
 using namespace anydml;
 using namespace anydml::test;
 
-constexpr int kCases = 32;
+// The rules of attention tie so many tensors together that drawing one takes a second. It has tests of its own.
+int cases_of(std::string_view op) { return op.starts_with("MULTIHEAD_ATTENTION") ? 3 : 32; }
 constexpr int kDraws = 60;                      // of a case, until one is accepted
 constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case
 constexpr std::int64_t kMiddleSizes[] = {1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 70};
@@ -488,8 +489,9 @@ int run(const Options& options) {
       return print_case(op, *info, options.number);
     }
     Line line;
+    const int cases = cases_of(name);
     int empty = 0;
-    for (int number = 0; number < kCases; ++number) {
+    for (int number = 0; number < cases; ++number) {
       const Case made = make_case(op, *info, number);
       line.digests.push_back(digest_of(made, line.elements));
       const std::string& found = line.digests.back();
@@ -506,7 +508,7 @@ int run(const Options& options) {
         break;  // one of each operator says enough
       }
     }
-    if (empty == kCases) {
+    if (empty == cases) {
       std::printf("%s: no case was found\n", name.c_str());
       ++faults;
     }

@@ -94,6 +94,7 @@ cudaError_t start_product_sums(const ProductLaunch&, cudaStream_t) { return cuda
 cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
 // It needs a library of CUDA, and joins nothing.
 std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const Machine&, const char**) { return nullptr; }
 cudaError_t start_integer_product(const IntegerLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
