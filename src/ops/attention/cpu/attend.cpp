@@ -23,9 +23,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMostScores = 96 << 10;  // elements of a piece, in the second-level cache
-constexpr std::int64_t kMostPanels = 4;         // of queries, in a piece
-constexpr std::int64_t kKeyElements = 6 << 10;  // of keys that meet all panels while they are in the first-level cache
+constexpr std::int64_t kMostScores = 32 << 10;   // elements of a piece: they leave room in the second-level cache
+constexpr std::int64_t kMostPanels = 4;          // of queries, in a piece
+constexpr std::int64_t kKeyElements = 12 << 10;  // of keys that meet all panels while they are in the first-level cache
 constexpr std::size_t kQ = 0;
 constexpr std::size_t kK = 1;
 constexpr std::size_t kV = 2;
