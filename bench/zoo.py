@@ -120,8 +120,8 @@ def main():
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
     print(f"{options.threads} threads; times in ms, memory in MiB\n")
-    print("| model | anydml | ONNX Runtime | ratio | first: anydml | ONNX Runtime | memory: anydml | ONNX Runtime | difference | "
-          "decision |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("| model | anydml | ONNX Runtime | ratio | first: anydml | ONNX Runtime | memory: anydml | ONNX Runtime | "
+          "difference | decision |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for model in MODELS:

@@ -345,6 +345,7 @@ def test_all_refusals_come_at_once():
 
 
 def test_functions_are_inlined_and_other_domains_named():
+    pytest.importorskip("onnx.inliner")
     opsets = [helper.make_opsetid("", 14), helper.make_opsetid("mine", 1)]
     add, twice = helper.make_node("Add", ["x", "x"], ["y"]), helper.make_node("Twice", ["x"], ["y"], domain="mine")
     function = helper.make_function("mine", "Twice", ["x"], ["y"], [add], opsets[:1])

@@ -16,7 +16,7 @@ TEXT = """<ir_version: 8, opset_import: ["": 18]> m (float[batch, 3] x) => (floa
 def path(tmp_path):
     model = onnx.parser.parse_model(TEXT.replace(" minus = Constant<value_ints = [-1]>()", "").replace(
         "axis = Constant", "minus = Constant<value_ints = [-1]>() axis = Constant"))
-    onnx.save(model, tmp_path / "m.onnx")
+    onnx.save(model, str(tmp_path / "m.onnx"))
     np.savez(tmp_path / "x.npz", x=np.float32([[1, 2, 1], [0, 0, 0]]))
     return tmp_path / "m.onnx"
 
@@ -56,8 +56,9 @@ def test_what_does_not_run_is_said(path, capsys):
     (path.parent / "broken.onnx").write_bytes(b"no model")
     code, _, error = said(capsys, path.parent / "broken.onnx")
     assert code == 1 and "broken.onnx" in error
-    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 18]> m (float[2] x) => (float[2] y) { y = Bernoulli(x) }')
-    onnx.save(model, path.parent / "b.onnx")
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 18]> m (float[2] x) => (float[2] y) { y = Bernoulli(x) }')
+    onnx.save(model, str(path.parent / "b.onnx"))
     code, _, error = said(capsys, path.parent / "b.onnx")
     assert code == 1 and "not an operator that anydml runs: Bernoulli ('y')" in error
     with pytest.raises(SystemExit):

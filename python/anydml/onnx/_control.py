@@ -53,7 +53,8 @@ def choice(node, builder):
             return tuple(programs[chosen].trace(seen))
         return tuple(programs[chosen].run(seen)[0])
 
-    return Step(label(node), "If", compute, [node.input[0], *around], list(node.output), kinds[0], "a graph for each branch")
+    return Step(label(node), "If", compute, [node.input[0], *around], list(node.output), kinds[0], "a graph for each branch",
+                bodies=tuple(programs))
 
 
 def _unchanged(graph):
@@ -105,7 +106,7 @@ def loop(node, builder):
 
     inputs = [*node.input[:2], *[""] * (2 - len(node.input)), *node.input[2:], *around]
     return Step(label(node), "Loop", on_host(compute), inputs, list(node.output), kinds, "a graph of the body",
-                "a loop runs on the host")
+                "a loop runs on the host", (before, body))
 
 
 def _sizes(value):
@@ -150,7 +151,7 @@ def scan(node, builder):
         return (*states, *made)
 
     return Step(label(node), "Scan", on_host(compute), [*node.input, *around], list(node.output), body.kinds,
-                "a graph of the body", "a scan runs on the host")
+                "a graph of the body", "a scan runs on the host", (body,))
 
 
 CONTROL = {"If": choice, "Loop": loop, "Scan": scan}

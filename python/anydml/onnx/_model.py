@@ -11,6 +11,7 @@ from onnx.backend.base import BackendRep, namedtupledict
 
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
+from ._rows import Unsupported
 from ._types import array_of, label
 
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
@@ -66,6 +67,17 @@ def check(model):
     onnx.checker.check_model(light)
 
 
+def _inlined(model):
+    """Without functions of its own."""
+    try:
+        from onnx import inliner
+    except ImportError as error:
+        names = sorted(f"{one.domain}.{one.name}" for one in model.functions)
+        raise Unsupported(f"the model has functions of its own, {', '.join(names)}, which need onnx 1.15 or newer",
+                          names) from error
+    return inliner.inline_local_functions(model)
+
+
 class Prepared(BackendRep):
     """A model that was checked, to be run many times.
 
@@ -79,9 +91,7 @@ class Prepared(BackendRep):
         folder = beside or folder
         self._integers = bool(integers)
         if model.functions:
-            from onnx import inliner  # since onnx 1.15
-
-            model = inliner.inline_local_functions(model)
+            model = _inlined(model)
         refuse_unknown(model)
         graph = model.graph
         self._opset, self._folder = opset_of(model), folder

@@ -14,9 +14,9 @@ import numpy as np
 from .._graphs import Recording, regular
 from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 
-# compute: a function of the input arrays. kinds: ONNX's types of the outputs. row: the row of the table, None for a check.
-# on_host: why it never is part of a graph, or "".
-Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host", defaults=("", ""))
+# compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, in words. on_host: why it
+# never is part of a graph, or "". bodies: the Programs of a node that has some.
+Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies", defaults=("", "", ()))
 
 _MOST_KEPT = 16  # forms that a piece stays compiled for
 _MOST_BYTES = 512  # of a value whose elements a piece is recorded for
@@ -193,7 +193,9 @@ class Program:
         rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated)
         rest.kinds, rest.folded = self.kinds, self.folded
         made = {name for step in first for name in step.outputs}
-        return Program(first, [name for name in rest.wanted() if name in made], self.constants, []), rest
+        before = Program(first, [name for name in rest.wanted() if name in made], self.constants, [])
+        before.folded = []
+        return before, rest
 
     # ---- Running --------------------------------------------------------------------------------------------------
 

@@ -27,21 +27,27 @@ def inputs_of(prepared, sizes=(), seed=0):
 
 def explained(prepared):
     """Lines: the nodes by the way in which they run, those on the host by name, and the pieces after a run."""
-    program = prepared.program
+    return _program_lines(prepared.program, "")
+
+
+def _program_lines(program, indent):
     hosted = [step for step in program.steps if step.on_host]
     lines = [f"{len(program.steps)} steps, {len(program.folded)} nodes computed once as constants, {len(hosted)} steps on "
              "the host"]
-    by_op = defaultdict(list)
+    by_op = defaultdict(int)
     for step in program.steps:
-        by_op[step.op, step.uses if not step.on_host else f"the host: {step.on_host}"].append(step.label)
-    lines += [f"  {len(labels):5} {op:28} by {uses.replace(' ', ', ') if uses.isupper() else uses or 'a view'}"
-              for (op, uses), labels in sorted(by_op.items())]
+        by_op[step.op, f"the host: {step.on_host}" if step.on_host else step.uses] += 1
+    lines += [f"  {count:5} {op:28} by {uses.replace(' ', ', ') if uses.isupper() else uses or 'a view'}"
+              for (op, uses), count in sorted(by_op.items())]
     lines += [f"  on the host: {step.label}: {step.on_host}" for step in hosted]
     for begin, end, is_graph, why in program.pieces():
-        what = "a graph" if is_graph else "node by node"
-        lines.append(f"  steps {begin} to {end - 1}: {what}" + (f"; it ends where {why}" if why and is_graph else
-                                                               f": {why}" if why else ""))
-    return lines
+        reason = f"; it ends where {why}" if why and is_graph else f": {why}" if why else ""
+        lines.append(f"  steps {begin} to {end - 1}: {'a graph' if is_graph else 'node by node'}{reason}")
+    for step in program.steps:
+        for body in step.bodies:
+            if body.steps:
+                lines += [f"  of {step.label}:", *_program_lines(body, "    ")]
+    return [indent + line for line in lines]
 
 
 def seconds(function, rounds):
