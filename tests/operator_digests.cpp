@@ -489,9 +489,9 @@ int run(const Options& options) {
       return print_case(op, *info, options.number);
     }
     Line line;
-    const int cases = cases_of(name);
+    const int drawn = cases_of(name);
     int empty = 0;
-    for (int number = 0; number < cases; ++number) {
+    for (int number = 0; number < drawn; ++number) {
       const Case made = make_case(op, *info, number);
       line.digests.push_back(digest_of(made, line.elements));
       const std::string& found = line.digests.back();
@@ -508,7 +508,7 @@ int run(const Options& options) {
         break;  // one of each operator says enough
       }
     }
-    if (empty == cases) {
+    if (empty == drawn) {
       std::printf("%s: no case was found\n", name.c_str());
       ++faults;
     }
