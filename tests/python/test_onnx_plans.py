@@ -11,7 +11,9 @@ onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
+import anydml  # noqa: E402
 import anydml.onnx as backend  # noqa: E402
+from anydml.onnx import _rows  # noqa: E402
 
 RANDOM = np.random.default_rng(3)
 
@@ -233,6 +235,20 @@ def test_few_steps_behind_data_of_many_sizes_are_not_compiled_each_time():
     runs = [np.where(np.arange(64) < n, 1, -1).astype(np.float32) for n in range(1, 60)]
     prepared = check(model, *({"x": x} for x in runs), exactly=True)
     assert len([1 for _, _, is_graph, _ in prepared.program.pieces() if is_graph]) <= 3
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float32])
+def test_few_elements_on_the_host_have_the_bits_of_the_operators(kind):
+    ends = np.iinfo(kind) if kind != np.float32 else np.finfo(kind)
+    a = np.array([0, 1, -1, ends.min, ends.max, 3, 7, 5], kind)
+    b = np.array([-5, ends.max, ends.min, ends.min, ends.max, 2, -7, 0], kind)
+    with np.errstate(all="ignore"):
+        for operator in _rows._OF_INTEGERS:
+            assert _rows.dispatch(operator, a, b).tobytes() == anydml.run(operator, a, b).tobytes()
+        for other in (np.int64, np.int32, np.float32, np.float64):
+            for x in (a, b, a[5:], b[5:]):
+                made = _rows.converted(x, np.dtype(other))
+                assert made.dtype == other and made.tobytes() == anydml.run("CAST", x, dtype=other).tobytes()
 
 
 def test_threads_share_a_model():

@@ -5,7 +5,8 @@ from functools import partial, reduce
 import numpy as np
 
 from .._symbols import Symbol
-from ._rows import (FLOATS, Row, axis_of, cast, check_least, dispatch, dtype_of, fill, number, plain, refuse, short)
+from ._rows import (FLOATS, Row, axis_of, cast, check_least, converted, dispatch, dtype_of, fill, number, plain, refuse,
+                    short)
 
 LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
 FIRST_BROADCAST_OF_SEVERAL = 8  # Max, Min, Sum and Mean took one shape before
@@ -27,7 +28,7 @@ def casting(node):
 
 def _cast(dtype, x, _=None):
     if dtype != bool:
-        return dispatch("CAST", x, dtype=dtype)
+        return converted(x, dtype)
     return dispatch("ELEMENT_WISE_LOGICAL_NOT", equals_zero(x))  # true is what does not equal 0
 
 

@@ -73,8 +73,32 @@ def plain(array):
     return array.view(np.uint8) if array.dtype == bool else array
 
 
+# Shape arithmetic outside of graphs: NumPy gives the same bits of a few elements in a tenth of the time that a dispatch takes.
+_FEW = 64
+_EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
+_OF_INTEGERS = {**_EXACT, "ELEMENT_WISE_MAX": np.maximum, "ELEMENT_WISE_MIN": np.minimum}
+
+
+def _by_numpy(operator, arrays, options):
+    """The result of a few elements, or None where the operator has to be dispatched."""
+    if options or not all(type(one) is np.ndarray and one.size <= _FEW for one in arrays):
+        return None
+    kind = arrays[0].dtype
+    function = (_OF_INTEGERS if kind in (np.int64, np.int32) else _EXACT if kind == np.float32 else {}).get(operator)
+    if function is None or any(one.dtype != kind or one.ndim > MOST_DIMENSIONS for one in arrays):
+        return None
+    if kind == np.float32 and not all(np.isfinite(one).all() for one in arrays):
+        return None
+    try:
+        return np.asarray(function(*arrays))
+    except ValueError:
+        return None  # the library says what is wrong with the shapes
+
+
 def dispatch(operator, *arrays, **options):
     """One operator over arrays; the options are its attributes, and run's own."""
+    if operator in _OF_INTEGERS and (made := _by_numpy(operator, arrays, options)) is not None:
+        return made
     dimensions = max((array.ndim for array in arrays if array is not None), default=len(options.get("shape", ())))
     if dimensions > MOST_DIMENSIONS:
         raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {MOST_DIMENSIONS}")
@@ -92,7 +116,16 @@ def sequence(start, delta, count, dtype):
 
 
 def cast(x, dtype):
-    return x if x.dtype == dtype else dispatch("CAST", x, dtype=dtype)
+    return x if x.dtype == dtype else converted(x, dtype)
+
+
+def converted(x, dtype):
+    """CAST; of a few numbers that fit, on the host, by NumPy."""
+    kinds = x.dtype.kind + dtype.kind
+    if type(x) is np.ndarray and x.size <= _FEW and kinds in ("ii", "if", "fi") and dtype.itemsize >= 4 <= x.itemsize and (
+            kinds == "if" or ((x > -2**31) & (x < 2**31)).all()):
+        return x.astype(dtype)
+    return dispatch("CAST", x, dtype=dtype)
 
 
 def number(value, dtype):
