@@ -34,7 +34,7 @@ NAVIGATION: list[Any] = [
         {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
-        {"Results and speed": ["numerics.md", "performance.md", "operator-speed.md"]},
+        {"Results and speed": ["numerics.md", "performance.md", "network-speed.md", "operator-speed.md"]},
         {"The inside": ["architecture.md", "adding-an-operator.md", "site.md", "releasing.md",
                         "contributing.md", "security.md", "changelog.md"]}]},
     {"Operators": []},  # from the facts

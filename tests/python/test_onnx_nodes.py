@@ -14,7 +14,8 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 import anydml  # noqa: E402
 import anydml.onnx as backend  # noqa: E402
 import onnx_counts  # noqa: E402
-from onnx_cases import cases_of, ints  # noqa: E402
+from onnx_cases import cases_of  # noqa: E402
+from onnx_values import ints  # noqa: E402
 from anydml.onnx import _rows  # noqa: E402
 from anydml.onnx._nodes import NODES  # noqa: E402
 from anydml.onnx._rows import KINDS, dtype_of  # noqa: E402
