@@ -41,7 +41,7 @@ using namespace anydml;
 using namespace anydml::test;
 
 // The rules of attention tie so many tensors together that drawing one takes a second. It has tests of its own.
-int cases_of(std::string_view op) { return op.starts_with("MULTIHEAD_ATTENTION") ? 3 : 32; }
+int cases_of(std::string_view op) { return op.starts_with("MULTIHEAD_ATTENTION") ? 1 : 32; }
 constexpr int kDraws = 60;                      // of a case, until one is accepted
 constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case
 constexpr std::int64_t kMiddleSizes[] = {1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 70};

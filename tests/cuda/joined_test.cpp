@@ -268,21 +268,21 @@ TEST(Joined, BothNeighboursAreOneKernel) {
 
 TEST(Joined, AProductHandsItsOutputsOn) {
   const auto graph = [](const std::string& rows) {
-    return "x = input 2000000\nw = input 65536\nc = input 512\n"
+    return "x = input 16000000\nw = input 65536\nc = input 512\n"
            "p = GEMM x:f32[" +
            rows + ",128] w:f32[128,128] c:f32[" + rows + ",128/0,1] -> f32[" + rows +
            ",128] TransA=NONE TransB=TRANSPOSE Alpha=0.5 Beta=2 FusedActivation=ACTIVATION_RELU\n"
            "z = ADD p:f32[" +
            rows + ",128] x:f32[" + rows + ",128] -> f32[" + rows + ",128]\nout z\n";
   };
-  EXPECT_EQ(launched(graph("100")), "product_tiles<64u, After>");
+  EXPECT_EQ(launched(graph("100")), "product_tiles<64u, 0u, 0u, After>");
   expect_compiled();
   ASSERT_EQ(g_launched.size(), 1U);
   EXPECT_EQ(g_launched[0].blocks, 4U);
-  EXPECT_EQ(g_launched[0].threads, 64U);
-  EXPECT_EQ(launched(graph("16896")), "product_tiles<128u, After>");
+  EXPECT_EQ(g_launched[0].threads, 128U);
+  EXPECT_EQ(launched(graph("25344")), "product_tiles<128u, 0u, 0u, After>");
   expect_compiled();
-  EXPECT_EQ(g_launched[0].blocks, 132U);
+  EXPECT_EQ(g_launched[0].blocks, 396U);  // three for each multiprocessor
 }
 
 // Few outputs with a long k: blocks of threads share it, and the kernel that adds their sums is the joined one.
@@ -310,11 +310,16 @@ TEST(Joined, AConvolutionHandsItsOutputsOn) {
             "convolution_tiles<64u, After>");
   expect_compiled();
   EXPECT_EQ(g_launched[0].blocks, 1U);
-  EXPECT_EQ(launched(convolution("[2,1,90,90]", "[128,1,3,3]", "[2,128,90,90]", forward + "1")),
+  EXPECT_EQ(launched(convolution("[2,3,112,113]", "[128,3,3,3]", "[2,128,112,113]", forward + "1")),
             "convolution_tiles<128u, After>");
   expect_compiled();
-  EXPECT_EQ(g_launched[0].blocks, 127U);
-  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,1,3,3]", "[1,8,6,6]", forward + "8")), "convolution_direct<After>");
+  EXPECT_EQ(g_launched[0].blocks, 396U);
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,1,3,3]", "[1,8,6,6]", forward + "8")),
+            "convolution_planes<3u, 1u, After>");
+  expect_compiled();
+  EXPECT_EQ(g_launched[0].blocks, 1U);
+  EXPECT_EQ(g_launched[0].threads, 128U);
+  EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,1,2,2]", "[1,8,7,7]", forward + "8")), "convolution_direct<After>");
   expect_compiled();
   EXPECT_EQ(g_launched[0].blocks, 8U);
   EXPECT_EQ(g_launched[0].threads, 32U);
@@ -329,7 +334,7 @@ TEST(Joined, AConvolutionHandsItsOutputsOn) {
   EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,1,1]", "[1,8,6,6]",
                                  "Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=0,0 EndPadding=0,0 "
                                  "OutputPadding=0,0 GroupCount=1")),
-            "product_tiles<64u, After>");
+            "product_tiles<64u, 0u, 0u, After>");
 }
 
 TEST(Joined, AnIntegerProductHandsItsOutputsOn) {

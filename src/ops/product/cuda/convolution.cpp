@@ -70,6 +70,7 @@ static_assert(kLaunchAxes == kWindowAxes);
 // The form of a depthwise convolution that goes over planes, if it is one.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
   constexpr std::int64_t kMostGrid = 65'535;  // in its second dimension
+  constexpr std::int64_t kFewRows = 4;        // each of which reads the planes again
   const WindowAxis& depth = step.windows.axes[0];
   const WindowAxis& down = step.windows.axes[1];
   const WindowAxis& along = step.windows.axes[2];
@@ -77,7 +78,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   const bool is_square = down.taps == along.taps && down.stride == along.stride && down.dilation == 1 &&
                          along.dilation == 1 && (down.taps == 3 || down.taps == 5) && down.stride <= 2;
   const bool is_planes = step.windows.is_backward == 0 && step.windows.is_flipped == 0 && step.channels == 1 &&
-                         is_flat && is_square && step.groups * step.rows <= kMostGrid;
+                         step.rows <= kFewRows && is_flat && is_square && step.groups * step.rows <= kMostGrid;
   return is_planes ? PlaneForm{.taps = narrow(down.taps), .stride = narrow(down.stride)} : PlaneForm{};
 }
 

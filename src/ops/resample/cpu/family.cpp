@@ -90,7 +90,7 @@ class RowWork {
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // The outputs of the unit, and of those that are moved together with it; stride: from column to column.
+  // Makes the outputs of the unit and of the units that move together with it. stride: from column to column.
   void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
       const std::size_t levels = cut_.sampled.size() - (rows > 1 ? 1 : 0);

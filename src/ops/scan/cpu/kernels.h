@@ -18,7 +18,7 @@ inline constexpr std::int64_t kScanLines = 4;       // of a kernel across rows, 
 
 struct ScanKernels {
   std::size_t wide_bytes;  // of scan_t
-  bool loads;              // an element is no number of that type yet
+  bool loads;              // elements have another type, so that load and store convert them
   // Elements a stride apart, in bytes, to packed numbers, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept;
   void (*store)(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept;
