@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The tests of the families of operators. Each program and each oracle runs with three threads, and again with fewer
-# threads and with the kernels for any machine, because the results have to be the same bits. ./test --quick leaves the
-# repetitions out, and so do the sanitizers.
+# The tests of the families of operators. Each program runs with three threads, and again with fewer threads and with the
+# kernels for any machine, because the results have to be the same bits. ./test --quick leaves the repetitions out, and so do
+# the sanitizers. Oracles run with three threads, and with the kernels for any machine in ./test --exhaustive.
 
 set(tests_on_cuda)
 set(oracles_on_cuda)
