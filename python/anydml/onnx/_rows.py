@@ -116,7 +116,7 @@ def sequence(start, delta, count, dtype):
 
 
 def cast(x, dtype):
-    return x if x.dtype == dtype else converted(x, dtype)
+    return x if x.dtype == dtype else converted(x, np.dtype(dtype))
 
 
 def converted(x, dtype):
