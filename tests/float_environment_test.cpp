@@ -236,21 +236,22 @@ void check_all_operators() {
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
-    const anydml_tensor inputs[] = {is_product                                       ? matrix
-                                    : is_image                                       ? image
-                                    : is_reduce || is_arg || is_row_wise || is_top_k ? rows
-                                    : is_choice                                      ? bytes
-                                                                                     : first,
-                                    is_product     ? other_matrix
-                                    : is_unpooling ? places
-                                    : normalises   ? image
-                                    : is_choice    ? first
-                                                   : second,
-                                    is_product   ? matrix
-                                    : normalises ? image
-                                    : quantizes  ? bytes
-                                                 : second,
-                                    image, image};
+    std::vector<anydml_tensor> inputs = {is_product                                       ? matrix
+                                         : is_image                                       ? image
+                                         : is_reduce || is_arg || is_row_wise || is_top_k ? rows
+                                         : is_choice                                      ? bytes
+                                                                                          : first,
+                                         is_product     ? other_matrix
+                                         : is_unpooling ? places
+                                         : normalises   ? image
+                                         : is_choice    ? first
+                                                        : second,
+                                         is_product   ? matrix
+                                         : normalises ? image
+                                         : quantizes  ? bytes
+                                                      : second,
+                                         image, image};
+    inputs.resize(std::max<std::size_t>(inputs.size(), info.input_count), image);  // as many as it asks for
     std::vector<anydml_tensor> outputs;
     if (is_image) {
       outputs = {{type, 4, image_sizes, nullptr, out.data()}};
@@ -275,7 +276,7 @@ void check_all_operators() {
     }
     for (const auto& call : calls) {
       const auto run = [&, output = call.first, given = call.second] {
-        return anydml_run(nullptr, info.name, inputs, info.input_count, output, is_top_k ? 2 : 1, given->data(),
+        return anydml_run(nullptr, info.name, inputs.data(), info.input_count, output, is_top_k ? 2 : 1, given->data(),
                           given->size());
       };
       std::vector<T> expected;
