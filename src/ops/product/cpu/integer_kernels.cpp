@@ -173,7 +173,7 @@ template <bool kCorrects>
 HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   const Sums d;
   const auto load = [&](const u32* from) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const i32*>(from) + i); };
-  Vector total = hn::Add(load(row.totals), hn::Set(d, static_cast<i32>(row.plus)));
+  Vector total = wrapping_add(load(row.totals), hn::Set(d, static_cast<i32>(row.plus)));
   if constexpr (kCorrects) {
     total = wrapping_less(total, hn::Set(d, static_cast<i32>(row.zero)), load(row.column_sums));
     if (row.column_zeros != nullptr) {

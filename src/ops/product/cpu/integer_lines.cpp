@@ -70,8 +70,11 @@ HWY_INLINE void add_part(const Byte* HWY_RESTRICT from, const std::int64_t* HWY_
     }
   } else {
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      auto* const place = reinterpret_cast<i32*>(totals) + kSum * kLanes;
-      hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, place), sums[kSum]), d, place);
+      // Totals wrap modulo 2^32, which signed numbers may not.
+      const hn::RebindToUnsigned<Sums> d_wrapping;
+      u32* const place = totals + kSum * kLanes;
+      const auto sum = hn::BitCast(d_wrapping, sums[kSum]);
+      hn::StoreU(is_first ? sum : hn::Add(hn::LoadU(d_wrapping, place), sum), d_wrapping, place);
     });
   }
 }
