@@ -55,7 +55,8 @@ check cmake_build/cpp_program "C++, find_package"
 
 # A debug build: the whole library is compiled once more here, but for most vector kernels, which take a while.
 cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug \
-  -DCMAKE_CXX_FLAGS=-DANYDML_PLAIN_ENTRIES -DCMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
+  -DCMAKE_CXX_FLAGS=-DANYDML_PLAIN_ENTRIES -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+  -DANYDML_UNITY="${ANYDML_TEST_UNITY-ON}" >/dev/null # ./test --exhaustive compiles the files one by one
 cmake --build subdirectory_build --target c_program >/dev/null
 check subdirectory_build/c_program "C, add_subdirectory"
 
