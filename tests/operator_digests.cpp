@@ -45,7 +45,7 @@ using namespace anydml::test;
 // has tests of its own.
 int cases_of(std::string_view op) {
   constexpr int kCases = 32;
-  return !op.starts_with("MULTIHEAD_ATTENTION") ? kCases : kSanitized ? 0 : 1;
+  return !op.starts_with("MULTIHEAD_ATTENTION") ? kCases : kSanitized ? 0 : 3;
 }
 constexpr int kDraws = 60;                      // of a case, until one is accepted
 constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case
