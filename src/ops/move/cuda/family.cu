@@ -185,10 +185,10 @@ class MoveRun final : public PreparedStep {
     return part.transposed && part.copy.run == word;
   }
 
-  // Whether a row of the last loop is long enough for a group of lanes.
+  // Whether a row of the last loop is long enough for a group of lanes, and no longer.
   [[nodiscard]] static bool goes_by_rows(const CopyPart& part, u32 word) {
     const i64 words = part.copy.run > word ? part.copy.run / word : part.loops.empty() ? 1 : part.loops.back().size;
-    return count_loops(part, word) >= 2 && words >= i64{kLeastOfRow};
+    return count_loops(part, word) >= 2 && words >= i64{kLeastOfRow} && words <= i64{kMostOfRow};
   }
 
   [[nodiscard]] static u32 rank_class(const CopyPart& part, u32 word) {

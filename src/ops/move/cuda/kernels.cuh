@@ -40,9 +40,11 @@ struct MoveEntries {
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
-// Copies whose last loop is long go by rows of it: a group of lanes finds a row once and then moves its words, where
-// move_words would divide for each word.
+// Copies go by the rows of their last loop: a group of lanes finds a row once and then moves its words, where
+// move_words would divide for each word. Long rows are left to move_words, which has all words of a thread on their way
+// at once.
 inline constexpr u32 kLeastOfRow = 16;  // words
+inline constexpr u32 kMostOfRow = 512;
 inline constexpr u32 kRowsOfGroup = 4;  // that a group moves one after another
 inline constexpr u32 kWordsOfLane = 4;  // of which the loads do not wait for each other
 [[nodiscard]] inline u32 lanes_of_row(u32 words) { return words > 64 ? 32 : words > 32 ? 16 : 8; }
