@@ -153,7 +153,10 @@ class Site:
 
 
 def main(arguments: list[str]) -> None:
-    if len(arguments) != 1:
+    if arguments in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         fail("usage: generate_site.py FOLDER")
     folder = Path(arguments[0]).resolve()
     print(f"wrote {Site(folder).make()} pages to {folder}")
