@@ -307,6 +307,19 @@ struct Call {
 };
 
 // An element whose weight is 0 is not read: what is infinite beside a copy does not make it NaN.
+// With an offset that leaves no room for fractions, coordinates leap over a thousand elements at a time.
+TEST(Resample, OffsetsWithoutFractions) {
+  Random random(kSeed);
+  for (const DataType type : kMeanTypes) {
+    Drawn drawn = draw(random, {.copied = {}, .sampled = {{3000, 40}}}, ResampleKind::linear, type, true, false);
+    ResampleDimension& dimension = drawn.step.dimensions[0];
+    dimension.scale = 0.1F;
+    dimension.input_offset = 1e10F;
+    dimension.output_offset = -1000000064.0F;
+    check(drawn, random);
+  }
+}
+
 TEST(Resample, NoInfinityFromAside) {
   const float infinity = std::numeric_limits<float>::infinity();
   Call call({1, infinity, 3, infinity}, 4);

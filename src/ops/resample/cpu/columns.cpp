@@ -40,6 +40,24 @@ RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t pe
   return best;
 }
 
+// The taps of an output: [first, end).
+struct TapRange {
+  std::int64_t first;
+  std::int64_t end;
+};
+TapRange taps_of(const ResampleDimension& dimension, std::int64_t output) {
+  if (dimension.kind == ResampleKind::stretched) {
+    const StretchedTaps taps(dimension, output);
+    return {.first = taps.first(), .end = taps.first() + taps.count()};
+  }
+  if (dimension.kind == ResampleKind::linear) {
+    const LinearTaps taps = linear_taps(dimension, output);
+    return {.first = taps.first, .end = taps.first + (taps.second == 0.0F ? 1 : 2)};
+  }
+  const std::int64_t nearest = nearest_of(dimension, output);
+  return {.first = nearest, .end = nearest + 1};
+}
+
 }  // namespace
 
 std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count) {
@@ -49,10 +67,15 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
   return array_bytes(count) * (stretched ? 2 : 1) + array_bytes(weights);
 }
 
+// Taps never move back from one column to the next, so the first and the last column of a tile give its span. They are
+// computed and not estimated: an offset that leaves no room for fractions makes coordinates leap over many elements.
 std::int64_t most_span(const ResampleDimension& dimension, std::int64_t count) {
-  // Rounding moves each end by less than two elements.
-  const f64 span = static_cast<f64>(count) / f64{dimension.scale} + static_cast<f64>(taps_at_most(dimension)) + 8.0;
-  return span < static_cast<f64>(dimension.input_size) ? static_cast<std::int64_t>(span) : dimension.input_size;
+  std::int64_t most = 0;
+  for (std::int64_t first = 0; first < dimension.output_size; first += count) {
+    const std::int64_t last = std::min(first + count, dimension.output_size) - 1;
+    most = std::max(most, taps_of(dimension, last).end - taps_of(dimension, first).first);
+  }
+  return most;
 }
 
 Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std::int64_t count, std::byte* memory) {
