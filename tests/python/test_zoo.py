@@ -12,7 +12,6 @@ pytestmark = pytest.mark.skipif(not FOLDER, reason="ANYDML_ZOO names no folder f
 
 import anydml.onnx as backend  # noqa: E402
 from anydml.onnx import _report  # noqa: E402
-from anydml.onnx._nodes import NODES  # noqa: E402
 from zoo_models import DECISIONS, MODELS, fetch  # noqa: E402
 
 # The largest difference relative to the largest value. Where a sum is rounded to 8 bits, a last place of it may tip the
@@ -20,16 +19,11 @@ from zoo_models import DECISIONS, MODELS, fetch  # noqa: E402
 BOUNDS = {"style-transform-int8": 0.5, "hibari-tts-int8": 0.1, "smart-turn-int8": 0.05, "temporalfix-fp16": 5e-3,
           "ddddocr-crnn-int8": 0.1}
 BOUND = 1e-4
-# Models of nodes that a build may lack.
-NEEDS = {"ddddocr-crnn": "LSTM", "ddddocr-crnn-int8": "LSTM", "silero-vad": "LSTM", "silero-vad-v6-fw": "LSTM",
-         "nsnet2": "GRU", "lac-gru": "GRU"}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_model_beside_onnx_runtime(model):
     pytest.importorskip("onnxruntime")
-    if NEEDS.get(model.name, "Conv") not in NODES:
-        pytest.skip(f"{NEEDS[model.name]} is not built")
     path, given = fetch(model, FOLDER), model.given()
     prepared = backend.prepare(path)
     actual = prepared.run(given)
@@ -48,8 +42,6 @@ def test_a_model_beside_onnx_runtime(model):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_graph_gives_the_bits_of_its_nodes(model):
-    if NEEDS.get(model.name, "Conv") not in NODES:
-        pytest.skip(f"{NEEDS[model.name]} is not built")
     prepared, given = backend.prepare(fetch(model, FOLDER)), model.given()
     for one, other in zip(prepared.run(given), prepared.program.node_by_node(prepared.taken(given))):
         assert one.tobytes() == np.ascontiguousarray(other).tobytes()
