@@ -125,7 +125,8 @@ class _OnHost:
 
 
 class _State:
-    """The values of a run. fresh: the names of values that nothing else holds; known: of those that follow from forms."""
+    """The values of a run. fresh: the names of values that nothing else holds; known: the names of values that follow
+    from forms."""
 
     __slots__ = ("values", "fresh", "known", "_forms")
 

@@ -28,7 +28,7 @@ def kind_of(declared):
 
 
 def array_of(tensor, folder=None):
-    """A tensor's elements. Those that lie in a file beside the model are mapped, and read when they are used."""
+    """A tensor's elements. Elements in a file beside the model are mapped, and read when they are used."""
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         array = _mapped(tensor, folder)
     else:

@@ -36,7 +36,7 @@ class Scores {
       : step_(step), beside_(beside), products_(products), vectors_(vectors), kernels_(kernels) {}
 
   // In elements of FLOAT32.
-  [[nodiscard]] std::int64_t elements() const;  // of the scores, those that kernels write beyond them included
+  [[nodiscard]] std::int64_t elements() const;  // of the scores, with the elements that kernels write beyond them
   [[nodiscard]] std::int64_t room() const;      // that `raise` needs
 
   // Whether nothing but Scale changes the sums of products, so that it may wait.

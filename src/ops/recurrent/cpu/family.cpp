@@ -69,7 +69,7 @@ class RecurrentRun final : public cpu::Prepared {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
     const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
-    // Forwards and backwards by turns: the factors that were read last are those that a cache still has.
+    // Forwards and backwards by turns, because a cache still has the factors that were read last.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
       const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);

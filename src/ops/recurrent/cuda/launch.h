@@ -23,7 +23,7 @@ struct RecurrentLaunch {
   std::byte* operands[kRecurrentOperands];
   u32 aligned;  // bit i: all elements of operand i are at multiples of their size
   RecurrentPhase phase;
-  u32 first_gate;  // of those that are multiplied
+  u32 first_gate;  // the first gate that is multiplied
   u32 gates;
   u32 units;  // of a block of threads
   u32 parts;  // blocks of 256 products that are summed at once
