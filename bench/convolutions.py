@@ -9,14 +9,13 @@ constant. For each number of threads the script runs itself. A time is the best 
 with one thread it is the time that the thread had a core. The libraries take turns. Needs a C compiler; PyTorch and ONNX
 Runtime are left out where they are missing.
 """
-import math
 import os
 import sys
 import time
 
 import numpy as np
 
-from products import OneOperator, arguments, in_processes, peak, rest
+from products import OneOperator, arguments, in_processes, peak, times_in_turns
 from numpy_oracle import Library
 
 # A name, and channels in, channels out, pixels along a side, kernel, stride, padding, groups; "T": transposed.
@@ -37,22 +36,6 @@ LAYERS = (("ResNet-50 stem 7x7/2", 3, 64, 224, 7, 2, 3, 1), ("ResNet-50 1x1 64-6
           ("style 9x9 3-32", 3, 32, 224, 9, 1, 4, 1), ("style 3x3/2 32-64", 32, 64, 224, 3, 2, 1, 1),
           ("style 3x3 128", 128, 128, 56, 3, 1, 1, 1), ("style T 3x3/2 128-64", 128, 64, 56, 3, 2, 1, 1),
           ("style T 3x3/2 64-32", 64, 32, 112, 3, 2, 1, 1), ("style 9x9 32-3", 32, 3, 224, 9, 1, 4, 1))
-
-
-def times_in_turns(runs, seconds, clock):
-    """The best time of each. A library runs some times before it is timed, because its own threads sleep and those of the
-    one before it still spin."""
-    best = [float("inf")] * len(runs)
-    end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end or math.inf in best:
-        for i, run in enumerate(runs):
-            rest()
-            for timed in [False] * 4 + [True] * 6:
-                start = clock()
-                run()
-                if timed:
-                    best[i] = min(best[i], clock() - start)
-    return best
 
 
 def torch_run(x, w, stride, padding, groups, transposed):
