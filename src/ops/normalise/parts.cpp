@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation has a step for the
-// sums of its windows, WINDOW_SQUARES; the rest of it is element by element. Lp normalisation is a reduction and a
-// division. Everything between is FLOAT32, for FLOAT16 too.
+// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation and its gradient
+// have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element by element. Lp
+// normalisation is a reduction and a division. Everything between is FLOAT32, for FLOAT16 too.
 #include "ops/normalise/parts.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/arguments.h"
 #include "ops/normalise/step.h"
+#include "ops/normalise/training.h"
 #include "plan/reshape.h"
 #include "text/format.h"
 
@@ -25,6 +27,7 @@ constexpr facts::Operator internal_operator(std::string_view name) {
 }
 constexpr facts::Operator kMoments = internal_operator("MOMENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
+constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
 constexpr std::size_t kScale = 1;  // of the inputs; the first is the input itself
 constexpr std::size_t kBias = 2;
@@ -191,45 +194,93 @@ void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor
                   0);
 }
 
-std::uint32_t widened_input(const OpDesc& desc, PartList& list) {
-  const TensorDesc& input = desc.tensors[0].tensor;
-  return input.type == DataType::FLOAT32 ? 0 : list.add("CAST", {0}, DataType::FLOAT32, input);
+std::uint32_t widened_input(const OpDesc& desc, PartList& list, std::uint32_t input = 0) {
+  const TensorDesc& tensor = desc.tensors[input].tensor;
+  return tensor.type == DataType::FLOAT32 ? input : list.add("CAST", {input}, DataType::FLOAT32, tensor);
 }
 
-// Input / POW(Bias + Alpha / LocalSize * sum, Beta)
-Result<OpParts> parts_of_local_response(const OpDesc& desc) {
-  PartList list(desc);
+std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, PartList& list) {
+  return list.add("ACTIVATION_LINEAR", {value}, DataType::FLOAT32, list.tensor(value),
+                  {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {addend}}});
+}
+
+// The divisor of a local response is POW(base, Beta), and its base is Bias + Alpha / LocalSize * sum.
+struct LocalResponse {
+  WindowParameters window;
+  TensorDesc sums;  // of windows
+  f32 factor;
+  std::uint32_t base;
+  std::uint32_t divisor;
+};
+
+Result<LocalResponse> add_local_response(const OpDesc& desc, PartList& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const u32 size = number_of(desc, "LocalSize").as<u32>();
-  const WindowParameters parameters{
-      .windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
-      .unused = 0,
-      .before = (std::int64_t{size} - 1) / 2,
-      .after = std::int64_t{size} / 2};
-  TensorDesc sums = input;
-  sums.type = DataType::FLOAT32;
-  if (!set_packed_strides(sums)) {
+  LocalResponse made{
+      .window = {.windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
+                 .unused = 0,
+                 .before = (std::int64_t{size} - 1) / 2,
+                 .after = std::int64_t{size} / 2},
+      .sums = input,
+      .factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size),
+      .base = 0,
+      .divisor = 0};
+  made.sums.type = DataType::FLOAT32;
+  if (!set_packed_strides(made.sums)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
   }
-  const f32 factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size);
-  std::uint32_t value =
-      list.add_internal(kWindowSquares, {0}, std::span(&sums, 1), std::as_bytes(std::span(&parameters, 1)));
-  value = list.add(
-      "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, sums,
-      {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {number_of(desc, "Bias")}}});
-  value = list.add("ELEMENT_WISE_CONSTANT_POW", {value}, DataType::FLOAT32, sums,
-                   {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
-  add_quotient(desc, widened_input(desc, list), value, list);
+  const std::uint32_t squares =
+      list.add_internal(kWindowSquares, {0}, std::span(&made.sums, 1), std::as_bytes(std::span(&made.window, 1)));
+  made.base = multiple_of(squares, Scalar(f64{made.factor}), number_of(desc, "Bias"), list);
+  made.divisor = list.add("ELEMENT_WISE_CONSTANT_POW", {made.base}, DataType::FLOAT32, made.sums,
+                          {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
+  return made;
+}
+
+Result<OpParts> parts_of_local_response(const OpDesc& desc) {
+  PartList list(desc);
+  const auto response = add_local_response(desc, list);
+  ANYDML_TRY(response);
+  add_quotient(desc, widened_input(desc, list), response.value().divisor, list);
   return list.finish();
 }
 
-void lower_window_squares(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+// With u = InputGradient / divisor: u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input / base over the
+// elements whose windows reach this one). Those are the elements of the window that looks the other way.
+Result<OpParts> parts_of_local_response_gradient(const OpDesc& desc) {
+  constexpr std::uint32_t kGradient = 1;
+  PartList list(desc);
+  const auto response = add_local_response(desc, list);
+  ANYDML_TRY(response);
+  const LocalResponse& own = response.value();
+  const auto wide = [&](std::string_view op, std::uint32_t a, std::uint32_t b) {
+    return list.add(op, {a, b}, DataType::FLOAT32, own.sums);
+  };
+  const std::uint32_t quotient = wide("ELEMENT_WISE_DIVIDE", widened_input(desc, list, kGradient), own.divisor);
+  const std::uint32_t share =
+      wide("ELEMENT_WISE_DIVIDE", wide("ELEMENT_WISE_MULTIPLY", quotient, widened_input(desc, list)), own.base);
+  WindowParameters window = own.window;
+  std::swap(window.before, window.after);
+  const std::uint32_t shares =
+      list.add_internal(kWindowSums, {share}, std::span(&own.sums, 1), std::as_bytes(std::span(&window, 1)));
+  const f32 factor = own.factor * (2 * number_of(desc, "Beta").as<f32>());
+  const std::uint32_t taken = multiple_of(wide("ELEMENT_WISE_MULTIPLY", widened_input(desc, list), shares),
+                                          Scalar(f64{factor}), Scalar(-0.0), list);
+  if (desc.output().tensor.type == DataType::FLOAT32) {
+    list.add_output("ELEMENT_WISE_SUBTRACT", {quotient, taken}, 0);
+  } else {
+    list.add_output("CAST", {wide("ELEMENT_WISE_SUBTRACT", quotient, taken)}, 0);
+  }
+  return list.finish();
+}
+
+void lower_windows(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<WindowParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
   const auto bytes = static_cast<std::int64_t>(element_size(input.type));
   WindowStep step{};
-  step.function = NormaliseFunction::window_squares;
+  step.function = desc.op == &kWindowSums ? NormaliseFunction::window_sums : NormaliseFunction::window_squares;
   step.type = input.type;
   step.before = parameters.before;
   step.after = parameters.after;
@@ -288,6 +339,9 @@ Status check_composed(const OpDesc& desc) {
                                  other.tensor.rank == 1 ? "" : "s", input.tensor.rank, input.name));
     }
   }
+  if (is_batch_training(*desc.op)) {
+    ANYDML_TRY(check_batch_training(desc));
+  }
   return check_fused_activation(desc);
 }
 
@@ -295,13 +349,21 @@ Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device
   if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION") {
     return parts_of_local_response(desc);
   }
+  if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION_GRAD") {
+    return parts_of_local_response_gradient(desc);
+  }
+  if (is_batch_training(*desc.op)) {
+    return parts_of_batch_training(desc);
+  }
   return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
 }
 
-bool is_internal(const OpDesc& desc) { return desc.op == &kMoments || desc.op == &kWindowSquares; }
+bool is_internal(const OpDesc& desc) {
+  return desc.op == &kMoments || desc.op == &kWindowSquares || desc.op == &kWindowSums;
+}
 
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  (desc.op == &kMoments ? lower_moments : lower_window_squares)(desc, tensors, plan);
+  (desc.op == &kMoments ? lower_moments : lower_windows)(desc, tensors, plan);
 }
 
 }  // namespace anydml

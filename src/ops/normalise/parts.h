@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The operators of the family that other operators make up: mean and variance, local response and Lp normalisation.
+// The operators of the family that other operators make up: mean and variance, local response and Lp normalisation, and
+// those of training.
 #pragma once
 
 #include <span>

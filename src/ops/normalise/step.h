@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax, moments, window_squares };
+enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax, moments, window_squares, window_sums };
 
 // Softmax and its kin: one step for an operator, from the input to the output.
 struct NormaliseStep {
@@ -33,11 +33,11 @@ struct MomentStep {
   AxisLoops affine;  // the same places of the scale and of the bias
 };
 
-// The sums of the squares of an element's neighbours, in FLOAT32 and packed. The window of an element reaches along
-// some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
+// The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element reaches
+// along some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
 struct WindowStep {
   NormaliseFunction function;
-  DataType type;           // of the input
+  DataType type;           // of the input; FLOAT32 where its elements are added as they are
   std::uint32_t rank;      // at least 1
   std::uint32_t windowed;  // bit i: along dimension i
   std::int64_t before;
@@ -45,6 +45,10 @@ struct WindowStep {
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // of the input, in bytes
 };
+
+[[nodiscard]] inline bool has_windows(NormaliseFunction function) {
+  return function == NormaliseFunction::window_squares || function == NormaliseFunction::window_sums;
+}
 
 [[nodiscard]] inline NormaliseFunction function_of(std::span<const std::byte> parameters) {
   NormaliseFunction function;
