@@ -73,6 +73,8 @@ anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml any
   anydml_graph anydml_attention anydml_attention_cpu anydml_scalar)
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
+anydml_family_test(training_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_graph anydml_elementwise
+  anydml_normalise)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(recurrent_test AGAIN Recurrent.* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
