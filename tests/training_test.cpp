@@ -403,7 +403,7 @@ TEST(TrainingMessages, NameTheFieldThatIsWrong) {
     return run("BATCH_NORMALIZATION_GRAD", {tensor(sizes), tensor(sizes), tensor(kept), tensor(kept), tensor(kept)},
                outputs(sizes, kept), {number("Epsilon", 0)});
   };
-  refuses(gradient(square, other), "MeanTensor: Sizes[1] is 3; expected 1 or 4, as InputTensor has");
+  refuses(gradient(square, other), "MeanTensor.Sizes[1] is 3; expected 1 or InputTensor.Sizes[1], which is 4");
   refuses(gradient(empty, row), "InputTensor: sizes are [0, 4]; expected an element for each sum");
   EXPECT_EQ(gradient(empty, empty), ANYDML_OK) << anydml_last_error();
   refuses(run("BATCH_NORMALIZATION_TRAINING", {tensor(square), tensor(other), tensor(other), anydml_tensor{}},

@@ -202,18 +202,9 @@ bool is_batch_training(const facts::Operator& op) {
   return op.name == kTraining || op.name == kGradient || op.name == kTrainingGradient;
 }
 
-// The rules of the documents ask for coefficients of equal sizes.
+// The rules of the documents ask for sizes that go together.
 Status check_batch_training(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
-  const OpTensor& coefficients = desc.tensors[desc.op->name == kTraining ? kScaleOfTraining : kMean];
-  for (std::uint32_t i = 0; i < input.tensor.rank; ++i) {
-    const std::int64_t size = coefficients.tensor.sizes[i];
-    if (size != 1 && size != input.tensor.sizes[i]) {
-      return invalid(
-          desc, coefficients,
-          format_text("Sizes[{}] is {}; expected 1 or {}, as {} has", i, size, input.tensor.sizes[i], input.name));
-    }
-  }
   if (!desc.empty && element_count(input.tensor) == 0) {
     return invalid(desc, input,
                    format_text("sizes are {}; expected an element for each sum",
