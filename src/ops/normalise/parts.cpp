@@ -26,6 +26,7 @@ constexpr facts::Operator internal_operator(std::string_view name) {
   return op;
 }
 constexpr facts::Operator kMoments = internal_operator("MOMENTS");
+constexpr facts::Operator kRowMoments = internal_operator("ROW_MOMENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
 constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
@@ -78,13 +79,13 @@ u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUN
 
 // One thread, or one block of a GPU's threads, has a row. Where most would have none, reductions share the blocks of a
 // row between them, and BATCH_NORMALIZATION does the rest: it is what follows mean and variance.
-bool has_few_rows(const OpDesc& desc, const MomentParameters& parameters, const DeviceTraits& device) {
+bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
   std::int64_t rows = 1;
   std::int64_t count = 1;
   for (std::uint32_t i = 0; i < input.rank; ++i) {
-    ((parameters.axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
+    ((axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
   }
   return count >= kLongRow && 2 * rows <= device.threads;
 }
@@ -136,7 +137,7 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   PartList list(desc);
   const MomentParameters parameters = moments_of(desc);
   const schema::Described* fused = fused_activation(desc);
-  const bool by_reductions = has_few_rows(desc, parameters, device);
+  const bool by_reductions = has_few_rows(desc, parameters.axes, device);
   const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
   TensorDesc result = desc.output().tensor;
   result.type = by_reductions ? DataType::FLOAT32 : result.type;
@@ -162,6 +163,23 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   return list.finish();
 }
 
+// From the input to mean and variance.
+void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<MomentParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  const PairedLoops loops = split_axes_with(input, input, tensors[1].tensor, tensors[2].tensor, parameters.axes);
+  const MomentStep step{.function = NormaliseFunction::moments,
+                        .type = input.type,
+                        .uses_mean = 1,
+                        .uses_variance = 1,
+                        .epsilon = 0,
+                        .gives_moments = 1,
+                        .loops = loops.loops,
+                        .affine = loops.others};
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
 void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -174,7 +192,7 @@ void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
                         .uses_mean = parameters.uses_mean,
                         .uses_variance = parameters.uses_variance,
                         .epsilon = parameters.epsilon,
-                        .unused = 0,
+                        .gives_moments = 0,
                         .loops = loops.loops,
                         .affine = loops.others};
   const Operand operands[] = {tensors[0].operand(), tensors[kScale].operand(), tensors[kBias].operand(),
@@ -353,17 +371,28 @@ Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device
     return parts_of_local_response_gradient(desc);
   }
   if (is_batch_training(*desc.op)) {
-    return parts_of_batch_training(desc);
+    return parts_of_batch_training(desc, device);
   }
   return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
 }
 
+// GPUs have reductions for it, whose blocks of threads share a row.
+bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
+  return !device.is_gpu && !has_few_rows(desc, axes, device);
+}
+
+std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list) {
+  const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 1, .epsilon = 0};
+  return list.add_internal(kRowMoments, {0}, results, std::as_bytes(std::span(&parameters, 1)));
+}
+
 bool is_internal(const OpDesc& desc) {
-  return desc.op == &kMoments || desc.op == &kWindowSquares || desc.op == &kWindowSums;
+  return desc.op == &kMoments || desc.op == &kRowMoments || desc.op == &kWindowSquares || desc.op == &kWindowSums;
 }
 
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  (desc.op == &kMoments ? lower_moments : lower_windows)(desc, tensors, plan);
+  const auto lower = desc.op == &kMoments ? lower_moments : desc.op == &kRowMoments ? lower_row_moments : lower_windows;
+  lower(desc, tensors, plan);
 }
 
 }  // namespace anydml

@@ -21,14 +21,14 @@ struct NormaliseStep {
 };
 
 // Mean and variance of rows: from the input, the scale and the bias to the output. A scale or bias that is absent has
-// the address null.
+// the address null. Or mean and variance themselves, FLOAT32, in the places of the scale and the bias, and no output.
 struct MomentStep {
   NormaliseFunction function;
   DataType type;  // of all tensors
   std::uint32_t uses_mean;
   std::uint32_t uses_variance;
   f32 epsilon;
-  std::uint32_t unused;
+  std::uint32_t gives_moments;
   AxisLoops loops;   // rows of the input and of the output
   AxisLoops affine;  // the same places of the scale and of the bias
 };

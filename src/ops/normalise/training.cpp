@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. Each reduction takes
-// the elements of its sum as they are made, where the device joins steps, and the elements of the result are one more
-// pass. Everything between is FLOAT32, for FLOAT16 too.
+// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. Mean and variance are
+// one step on the CPU, ROW_MOMENTS, which keeps a row in the cache. Any other sum is a reduction, which takes the
+// elements of its sum as they are made, where the device joins steps, and the elements of the result are one more pass.
+// Everything between is FLOAT32, for FLOAT16 too.
 //
 // A CAST or a difference that two passes need is a part of each: to compute it again costs nothing, and to keep it
 // would cost a tensor in memory.
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "ops/arguments.h"
+#include "ops/normalise/parts.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
 #include "text/format.h"
@@ -34,8 +36,9 @@ constexpr std::uint32_t kScale = 4;
 
 class BatchParts {
  public:
-  explicit BatchParts(const OpDesc& desc)
+  BatchParts(const OpDesc& desc, const DeviceTraits& device)
       : desc_(desc),
+        device_(device),
         list_(desc),
         input_(desc.tensors[kInput].tensor),
         reduced_(desc.outputs()[1].tensor),  // a tensor of coefficients, in each of the operators
@@ -50,18 +53,16 @@ class BatchParts {
   }
 
   Result<OpParts> training() {
-    const std::uint32_t mean = reduced(
-        "AVERAGE", [&] { return wide(kInput); }, 1);
-    const std::uint32_t variance = reduced(
-        "AVERAGE", [&] { return at_input("ELEMENT_WISE_DIFFERENCE_SQUARE", wide(kInput), mean); }, 2);
+    const auto found = moments();
+    ANYDML_TRY(found);
+    const auto [mean, variance] = found.value();
     const schema::Described* fused = fused_activation(desc_);
     const bool is_half = input_.type == DataType::FLOAT16;
     const bool has_addend = desc_.tensors[kFusedAdd].present;
     TensorDesc result = desc_.output().tensor;
     result.type = DataType::FLOAT32;
     if ((has_addend || is_half || fused != nullptr) && !set_packed_strides(result)) {
-      return Error{ErrorKind::out_of_memory,
-                   format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
+      return too_large();
     }
     std::uint32_t value = list_.add_as(
         "BATCH_NORMALIZATION", {wide(kInput), mean, variance, wide(kScaleOfTraining), wide(kBiasOfTraining)}, result,
@@ -91,9 +92,8 @@ class BatchParts {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
     const std::uint32_t mean = wide(kMean);
-    const std::uint32_t total = reduced("SUM", [&] { return product_with_difference(mean); });
-    reduced(
-        "SUM", [&] { return wide(kInputGradient); }, 2);
+    const std::uint32_t total = reduced("SUM", product_with_difference(mean));
+    reduced("SUM", wide(kInputGradient), 2);
     made("ELEMENT_WISE_DIVIDE", {total, root}, 1);
     made("ELEMENT_WISE_MULTIPLY", {wide(kInputGradient), factor}, 0);
     return list_.finish();
@@ -106,10 +106,9 @@ class BatchParts {
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
     const std::uint32_t count = constant(static_cast<f32>(count_));
-    const std::uint32_t mean = reduced("AVERAGE", [&] { return wide(kInput); });
-    const std::uint32_t gradients = reduced(
-        "SUM", [&] { return wide(kInputGradient); }, 2);
-    const std::uint32_t products = reduced("SUM", [&] { return product_with_difference(mean); });
+    const std::uint32_t mean = reduced("AVERAGE", wide(kInput));
+    const std::uint32_t gradients = reduced("SUM", wide(kInputGradient), 2);
+    const std::uint32_t products = reduced("SUM", product_with_difference(mean));
     const std::uint32_t mean_gradient = small("ELEMENT_WISE_DIVIDE", gradients, count);
     const std::uint32_t slope = small("ELEMENT_WISE_DIVIDE", small("ELEMENT_WISE_DIVIDE", products, count), spread);
     const std::uint32_t shift =
@@ -153,17 +152,53 @@ class BatchParts {
   }
 
   // Without an axis there is nothing to add up: each element is its own sum.
-  template <class Elements>
-  std::uint32_t reduced(std::string_view function, const Elements& elements, std::uint32_t output = kNoOutput) {
+  std::uint32_t reduced(std::string_view function, std::uint32_t elements, std::uint32_t output = kNoOutput) {
     const std::string_view op = axes_.empty() ? "ELEMENT_WISE_IDENTITY" : "REDUCE";
     std::vector<PartAttribute> attributes;
     if (!axes_.empty()) {
       const u64 value = *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
       attributes = {{.field = "Function", .numbers = {Scalar(value)}}, {.field = "Axes", .numbers = axes_}};
     }
-    const std::uint32_t source = elements();
-    return output == kNoOutput ? list_.add(op, {source}, DataType::FLOAT32, reduced_, attributes)
-                               : made(op, {source}, output, attributes);
+    return output == kNoOutput ? list_.add(op, {elements}, DataType::FLOAT32, reduced_, attributes)
+                               : made(op, {elements}, output, attributes);
+  }
+
+  struct Moments {
+    std::uint32_t mean;
+    std::uint32_t variance;
+  };
+  // Of the input: outputs 1 and 2.
+  Result<Moments> moments() {
+    std::uint32_t axes = 0;
+    for (const Scalar& axis : axes_) {
+      axes |= 1U << axis.as<u32>();
+    }
+    if (!has_row_moments(desc_, axes, device_)) {
+      const std::uint32_t mean = reduced("AVERAGE", wide(kInput), 1);
+      const std::uint32_t squares = at_input("ELEMENT_WISE_DIFFERENCE_SQUARE", wide(kInput), mean);
+      return Moments{mean, reduced("AVERAGE", squares, 2)};
+    }
+    const bool is_half = input_.type == DataType::FLOAT16;
+    TensorDesc results[] = {desc_.outputs()[1].tensor, desc_.outputs()[2].tensor};
+    for (TensorDesc& one : results) {
+      one.type = DataType::FLOAT32;
+      if (is_half && !set_packed_strides(one)) {
+        return too_large();
+      }
+    }
+    const std::uint32_t mean = add_row_moments(axes, results, list_);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (is_half) {
+        list_.add_output("CAST", {mean + i}, 1 + i);
+      } else {
+        list_.set_output(1 + i, mean + i);
+      }
+    }
+    return Moments{mean, mean + 1};
+  }
+
+  [[nodiscard]] Error too_large() const {
+    return {ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
   }
 
   std::uint32_t product_with_difference(std::uint32_t mean) {
@@ -188,6 +223,7 @@ class BatchParts {
   static constexpr std::uint32_t kNoOutput = 0xffffffff;
 
   const OpDesc& desc_;
+  const DeviceTraits& device_;
   PartList list_;
   const TensorDesc& input_;
   const TensorDesc& reduced_;
@@ -213,8 +249,8 @@ Status check_batch_training(const OpDesc& desc) {
   return {};
 }
 
-Result<OpParts> parts_of_batch_training(const OpDesc& desc) {
-  BatchParts parts(desc);
+Result<OpParts> parts_of_batch_training(const OpDesc& desc, const DeviceTraits& device) {
+  BatchParts parts(desc, device);
   return desc.op->name == kTraining   ? parts.training()
          : desc.op->name == kGradient ? parts.gradient()
                                       : parts.training_gradient();

@@ -9,6 +9,6 @@ namespace anydml {
 
 [[nodiscard]] bool is_batch_training(const facts::Operator& op);
 [[nodiscard]] Status check_batch_training(const OpDesc& desc);
-[[nodiscard]] Result<OpParts> parts_of_batch_training(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> parts_of_batch_training(const OpDesc& desc, const DeviceTraits& device);
 
 }  // namespace anydml
