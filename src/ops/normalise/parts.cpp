@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr facts::Operator internal_operator(std::string_view name) {
 }
 constexpr facts::Operator kMoments = internal_operator("MOMENTS");
 constexpr facts::Operator kRowMoments = internal_operator("ROW_MOMENTS");
+constexpr facts::Operator kRowGradients = internal_operator("ROW_GRADIENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
 constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
@@ -177,6 +179,23 @@ void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors
                         .loops = loops.loops,
                         .affine = loops.others};
   const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// From input and gradient, and the mean if that is given, to the others.
+void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<MomentParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  const PairedLoops loops =
+      split_axes_with(input, tensors[1].tensor, tensors[2].tensor, tensors[3].tensor, parameters.axes);
+  const GradientStep step{.function = NormaliseFunction::row_gradients,
+                          .type = input.type,
+                          .takes_mean = desc.input_count == 3 ? 1U : 0U,
+                          .unused = 0,
+                          .loops = loops.loops,
+                          .places = loops.others};
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand(), tensors[3].operand(),
+                              tensors[4].operand()};
   plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
 }
 
@@ -386,13 +405,30 @@ std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> re
   return list.add_internal(kRowMoments, {0}, results, std::as_bytes(std::span(&parameters, 1)));
 }
 
+std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result, PartList& list) {
+  const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 0, .epsilon = 0};
+  const TensorDesc results[] = {result, result, result};
+  const bool takes_mean = mean != kNoValue;
+  return list.add_internal(kRowGradients,
+                           takes_mean ? std::vector<std::uint32_t>{0, 1, mean} : std::vector<std::uint32_t>{0, 1},
+                           std::span(results).first(takes_mean ? 2 : 3), std::as_bytes(std::span(&parameters, 1)));
+}
+
 bool is_internal(const OpDesc& desc) {
-  return desc.op == &kMoments || desc.op == &kRowMoments || desc.op == &kWindowSquares || desc.op == &kWindowSums;
+  const facts::Operator* const own[] = {&kMoments, &kRowMoments, &kRowGradients, &kWindowSquares, &kWindowSums};
+  return std::ranges::find(own, desc.op) != std::end(own);
 }
 
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  const auto lower = desc.op == &kMoments ? lower_moments : desc.op == &kRowMoments ? lower_row_moments : lower_windows;
-  lower(desc, tensors, plan);
+  if (desc.op == &kMoments) {
+    lower_moments(desc, tensors, plan);
+  } else if (desc.op == &kRowMoments) {
+    lower_row_moments(desc, tensors, plan);
+  } else if (desc.op == &kRowGradients) {
+    lower_row_gradients(desc, tensors, plan);
+  } else {
+    lower_windows(desc, tensors, plan);
+  }
 }
 
 }  // namespace anydml

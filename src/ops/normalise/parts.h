@@ -18,6 +18,12 @@ namespace anydml {
 [[nodiscard]] bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device);
 [[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list);
 
+// Sums of the gradient, which is the second input, where the device has_row_moments and the innermost axis is among
+// them. Without a mean (kNoValue) it is that of the first input, and the first result. The others are the sum of the
+// gradient and that of its products with the input less the mean. result: FLOAT32 and packed.
+[[nodiscard]] std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
+                                              PartList& list);
+
 // An operator that only the family knows, and that a composed one consists of.
 [[nodiscard]] bool is_internal(const OpDesc& desc);
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

@@ -11,7 +11,15 @@
 
 namespace anydml {
 
-enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax, moments, window_squares, window_sums };
+enum class NormaliseFunction : std::uint32_t {
+  softmax,
+  log_softmax,
+  hardmax,
+  moments,
+  row_gradients,
+  window_squares,
+  window_sums
+};
 
 // Softmax and its kin: one step for an operator, from the input to the output.
 struct NormaliseStep {
@@ -31,6 +39,18 @@ struct MomentStep {
   std::uint32_t gives_moments;
   AxisLoops loops;   // rows of the input and of the output
   AxisLoops affine;  // the same places of the scale and of the bias
+};
+
+// Sums for the gradient of a batch: from the input and its gradient, which have one type, to the mean of the input, the
+// sum of the gradient, and the sum of the gradient times the input less its mean. These are FLOAT32. The mean may be
+// given instead.
+struct GradientStep {
+  NormaliseFunction function;
+  DataType type;
+  std::uint32_t takes_mean;
+  std::uint32_t unused;
+  AxisLoops loops;   // rows of the input and of the gradient
+  AxisLoops places;  // of the mean and of both sums, whose strides are the same
 };
 
 // The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element reaches

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. Mean and variance are
-// one step on the CPU, ROW_MOMENTS, which keeps a row in the cache. Any other sum is a reduction, which takes the
-// elements of its sum as they are made, where the device joins steps, and the elements of the result are one more pass.
-// Everything between is FLOAT32, for FLOAT16 too.
+// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. On the CPU mean and
+// variance are one step, ROW_MOMENTS, and so are the sums of a gradient, ROW_GRADIENTS: they find a row in the cache
+// again. Otherwise each sum is a reduction, which takes its elements as they are made where the device joins steps.
+// The elements of the result are one more pass. Everything between is FLOAT32, for FLOAT16 too.
 //
 // A CAST or a difference that two passes need is a part of each: to compute it again costs nothing, and to keep it
 // would cost a tensor in memory.
@@ -45,8 +45,10 @@ class BatchParts {
         one_(input_) {
     for (std::uint32_t i = 0; i < input_.rank; ++i) {
       one_.sizes[i] = 1;
+      has_lanes_ = input_.sizes[i] != 1 ? reduced_.sizes[i] == 1 : has_lanes_;
       if (reduced_.sizes[i] == 1) {
         axes_.emplace_back(u64{i});
+        axis_bits_ |= 1U << i;
         count_ *= input_.sizes[i];
       }
     }
@@ -91,10 +93,8 @@ class BatchParts {
   Result<OpParts> gradient() {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
-    const std::uint32_t mean = wide(kMean);
-    const std::uint32_t total = reduced("SUM", product_with_difference(mean));
-    reduced("SUM", wide(kInputGradient), 2);
-    made("ELEMENT_WISE_DIVIDE", {total, root}, 1);
+    const Sums of = sums(wide(kMean));
+    made("ELEMENT_WISE_DIVIDE", {of.products, root}, 1);
     made("ELEMENT_WISE_MULTIPLY", {wide(kInputGradient), factor}, 0);
     return list_.finish();
   }
@@ -106,17 +106,15 @@ class BatchParts {
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
     const std::uint32_t count = constant(static_cast<f32>(count_));
-    const std::uint32_t mean = reduced("AVERAGE", wide(kInput));
-    const std::uint32_t gradients = reduced("SUM", wide(kInputGradient), 2);
-    const std::uint32_t products = reduced("SUM", product_with_difference(mean));
-    const std::uint32_t mean_gradient = small("ELEMENT_WISE_DIVIDE", gradients, count);
-    const std::uint32_t slope = small("ELEMENT_WISE_DIVIDE", small("ELEMENT_WISE_DIVIDE", products, count), spread);
+    const Sums of = sums(kNoValue);
+    const std::uint32_t mean_gradient = small("ELEMENT_WISE_DIVIDE", of.gradients, count);
+    const std::uint32_t slope = small("ELEMENT_WISE_DIVIDE", small("ELEMENT_WISE_DIVIDE", of.products, count), spread);
     const std::uint32_t shift =
-        small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", mean, wide(kMean)), gradients);
-    made("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", products, shift), root}, 1);
+        small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", of.mean, wide(kMean)), of.gradients);
+    made("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", of.products, shift), root}, 1);
     const std::uint32_t centred = at_input("ELEMENT_WISE_SUBTRACT", wide(kInputGradient), mean_gradient);
     const std::uint32_t share =
-        at_input("ELEMENT_WISE_MULTIPLY", at_input("ELEMENT_WISE_SUBTRACT", wide(kInput), mean), slope);
+        at_input("ELEMENT_WISE_MULTIPLY", at_input("ELEMENT_WISE_SUBTRACT", wide(kInput), of.mean), slope);
     made("ELEMENT_WISE_MULTIPLY", {at_input("ELEMENT_WISE_SUBTRACT", centred, share), factor}, 0);
     return list_.finish();
   }
@@ -169,11 +167,7 @@ class BatchParts {
   };
   // Of the input: outputs 1 and 2.
   Result<Moments> moments() {
-    std::uint32_t axes = 0;
-    for (const Scalar& axis : axes_) {
-      axes |= 1U << axis.as<u32>();
-    }
-    if (!has_row_moments(desc_, axes, device_)) {
+    if (!has_row_moments(desc_, axis_bits_, device_)) {
       const std::uint32_t mean = reduced("AVERAGE", wide(kInput), 1);
       const std::uint32_t squares = at_input("ELEMENT_WISE_DIFFERENCE_SQUARE", wide(kInput), mean);
       return Moments{mean, reduced("AVERAGE", squares, 2)};
@@ -186,7 +180,7 @@ class BatchParts {
         return too_large();
       }
     }
-    const std::uint32_t mean = add_row_moments(axes, results, list_);
+    const std::uint32_t mean = add_row_moments(axis_bits_, results, list_);
     for (std::uint32_t i = 0; i < 2; ++i) {
       if (is_half) {
         list_.add_output("CAST", {mean + i}, 1 + i);
@@ -199,6 +193,27 @@ class BatchParts {
 
   [[nodiscard]] Error too_large() const {
     return {ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
+  }
+
+  // Over the gradient, which is output 2, and over its products with the input less the mean; kNoValue: that of the
+  // input.
+  struct Sums {
+    std::uint32_t mean;
+    std::uint32_t gradients;
+    std::uint32_t products;
+  };
+  Sums sums(std::uint32_t mean) {
+    TensorDesc result = reduced_;
+    result.type = DataType::FLOAT32;
+    if (!has_lanes_ || !has_row_moments(desc_, axis_bits_, device_) || !set_packed_strides(result)) {
+      mean = mean == kNoValue ? reduced("AVERAGE", wide(kInput)) : mean;
+      const std::uint32_t gradients = reduced("SUM", wide(kInputGradient), 2);
+      return {mean, gradients, reduced("SUM", product_with_difference(mean))};
+    }
+    const std::uint32_t first = add_row_gradients(axis_bits_, mean, result, list_);
+    const std::uint32_t gradients = mean == kNoValue ? first + 1 : first;
+    list_.add_output(reduced_.type == DataType::FLOAT32 ? "ELEMENT_WISE_IDENTITY" : "CAST", {gradients}, 2);
+    return {mean == kNoValue ? first : mean, gradients, gradients + 1};
   }
 
   std::uint32_t product_with_difference(std::uint32_t mean) {
@@ -229,6 +244,8 @@ class BatchParts {
   const TensorDesc& reduced_;
   TensorDesc one_;  // of one element
   std::vector<Scalar> axes_;
+  std::uint32_t axis_bits_ = 0;
+  bool has_lanes_ = false;  // sums go along the innermost dimension
   std::int64_t count_ = 1;  // the elements of a sum
 };
 

@@ -80,6 +80,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (function == NormaliseFunction::moments) {
     return prepare_moments(flat, machine);
   }
+  if (function == NormaliseFunction::row_gradients) {
+    return prepare_gradients(flat, machine);
+  }
   if (has_windows(function)) {
     return prepare_windows(flat, machine);
   }
