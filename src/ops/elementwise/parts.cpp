@@ -106,11 +106,12 @@ std::uint32_t add_rate(const OpDesc& desc, PartList& list) {
     return of_one("ACTIVATION_LINEAR", {value},
                   {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {Scalar(addend)}}});
   };
+  // A number as a tensor of one element that meets the others: any number that is stopped at it from both sides.
+  const std::uint32_t any = one.type == DataType::FLOAT32 ? kTrainingStep : of_one("CAST", {kTrainingStep});
   const auto one_less_power = [&](std::string_view beta) {
-    const std::uint32_t base =
-        of_one("FILL_VALUE_CONSTANT", {},
-               {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(DataType::FLOAT32))}},
-                {.field = "Value", .numbers = {number_of(desc, beta)}}});
+    const std::uint32_t base = of_one(
+        "ELEMENT_WISE_CLIP", {any},
+        {{.field = "Min", .numbers = {number_of(desc, beta)}}, {.field = "Max", .numbers = {number_of(desc, beta)}}});
     return linear(of_one("ELEMENT_WISE_POW", {base, kTrainingStep}), Scalar(-1.0), 1);
   };
   const std::uint32_t root = of_one("ELEMENT_WISE_SQRT", {one_less_power("Beta2")});
