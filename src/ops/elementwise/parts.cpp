@@ -173,7 +173,7 @@ Recipe find_internal_recipe(const facts::Operator& op) {
 }
 
 // Inputs were broadcast to the first output.
-Status check_composed(const OpDesc& desc) {
+Status check_composed_entry(const OpDesc& desc) {
   const OpTensor& first = desc.output();
   for (const OpTensor& output : desc.outputs()) {
     if (output.tensor.rank != first.tensor.rank ||

@@ -20,9 +20,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::string_view kTraining = "BATCH_NORMALIZATION_TRAINING";
-constexpr std::string_view kGradient = "BATCH_NORMALIZATION_GRAD";
-constexpr std::string_view kTrainingGradient = "BATCH_NORMALIZATION_TRAINING_GRAD";
+constexpr std::string_view kTrainingName = "BATCH_NORMALIZATION_TRAINING";
+constexpr std::string_view kGradientName = "BATCH_NORMALIZATION_GRAD";
+constexpr std::string_view kTrainingGradientName = "BATCH_NORMALIZATION_TRAINING_GRAD";
 
 // Of the operators' inputs. The last two have these positions in the gradients.
 constexpr std::uint32_t kInput = 0;
@@ -30,9 +30,9 @@ constexpr std::uint32_t kScaleOfTraining = 1;
 constexpr std::uint32_t kBiasOfTraining = 2;
 constexpr std::uint32_t kFusedAdd = 3;
 constexpr std::uint32_t kInputGradient = 1;
-constexpr std::uint32_t kMean = 2;
-constexpr std::uint32_t kVariance = 3;
-constexpr std::uint32_t kScale = 4;
+constexpr std::uint32_t kGivenMean = 2;
+constexpr std::uint32_t kGivenVariance = 3;
+constexpr std::uint32_t kScaleOfGradient = 4;
 
 class BatchParts {
  public:
@@ -92,8 +92,8 @@ class BatchParts {
   // Mean and variance are constants here, so that the gradient is that of a multiplication.
   Result<OpParts> gradient() {
     const std::uint32_t root = root_of_variance();
-    const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
-    const Sums of = sums(wide(kMean));
+    const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
+    const Sums of = sums(wide(kGivenMean));
     made("ELEMENT_WISE_DIVIDE", {of.products, root}, 1);
     made("ELEMENT_WISE_MULTIPLY", {wide(kInputGradient), factor}, 0);
     return list_.finish();
@@ -104,13 +104,13 @@ class BatchParts {
   Result<OpParts> training_gradient() {
     const std::uint32_t spread = spread_of_variance();
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
-    const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScale), root);
+    const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
     const std::uint32_t count = constant(static_cast<f32>(count_));
     const Sums of = sums(kNoValue);
     const std::uint32_t mean_gradient = small("ELEMENT_WISE_DIVIDE", of.gradients, count);
     const std::uint32_t slope = small("ELEMENT_WISE_DIVIDE", small("ELEMENT_WISE_DIVIDE", of.products, count), spread);
     const std::uint32_t shift =
-        small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", of.mean, wide(kMean)), of.gradients);
+        small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", of.mean, wide(kGivenMean)), of.gradients);
     made("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", of.products, shift), root}, 1);
     const std::uint32_t centred = at_input("ELEMENT_WISE_SUBTRACT", wide(kInputGradient), mean_gradient);
     const std::uint32_t share =
@@ -224,7 +224,7 @@ class BatchParts {
   // Variance + Epsilon
   std::uint32_t spread_of_variance() {
     return list_.add(
-        "ACTIVATION_LINEAR", {wide(kVariance)}, DataType::FLOAT32, reduced_,
+        "ACTIVATION_LINEAR", {wide(kGivenVariance)}, DataType::FLOAT32, reduced_,
         {{.field = "Alpha", .numbers = {Scalar(1.0)}}, {.field = "Beta", .numbers = {number_of(desc_, "Epsilon")}}});
   }
   std::uint32_t root_of_variance() { return small_of_one("ELEMENT_WISE_SQRT", spread_of_variance()); }
@@ -252,7 +252,7 @@ class BatchParts {
 }  // namespace
 
 bool is_batch_training(const facts::Operator& op) {
-  return op.name == kTraining || op.name == kGradient || op.name == kTrainingGradient;
+  return op.name == kTrainingName || op.name == kGradientName || op.name == kTrainingGradientName;
 }
 
 // The rules of the documents ask for sizes that go together.
@@ -268,9 +268,9 @@ Status check_batch_training(const OpDesc& desc) {
 
 Result<OpParts> parts_of_batch_training(const OpDesc& desc, const DeviceTraits& device) {
   BatchParts parts(desc, device);
-  return desc.op->name == kTraining   ? parts.training()
-         : desc.op->name == kGradient ? parts.gradient()
-                                      : parts.training_gradient();
+  return desc.op->name == kTrainingName   ? parts.training()
+         : desc.op->name == kGradientName ? parts.gradient()
+                                          : parts.training_gradient();
 }
 
 }  // namespace anydml
