@@ -2621,6 +2621,30 @@ inline constexpr RuleNode kCUMULATIVE_PRODUCT_nodes[] = {
 inline constexpr Judgement kCUMULATIVE_PRODUCT_judgements[] = {
     {Judged::by_expression, ""},
 };
+inline constexpr Rule kBATCH_NORMALIZATION_GRAD_rules[] = {
+    {-1, RuleFunction::none, 8, 0x5, 0x5},
+    {-1, RuleFunction::none, 12, 0x9, 0x9},
+    {-1, RuleFunction::none, 16, 0x11, 0x11},
+};
+inline constexpr RuleNode kBATCH_NORMALIZATION_GRAD_nodes[] = {
+    {RuleOp::rank, 2, kNone, kNone, kNone, 0},
+    {RuleOp::variable, 0, kNone, kNone, kNone, 26880},
+    {RuleOp::size, 2, 1, kNone, kNone, 0},
+    {RuleOp::size, 0, 1, kNone, kNone, 0},
+    {RuleOp::item, 0, 3, kNone, kNone, 0},
+    {RuleOp::constant, 0, kNone, kNone, kNone, 1},
+    {RuleOp::item, 0, 5, 4, kNone, 0},
+    {RuleOp::one_of, 0, 2, 6, kNone, 0},
+    {RuleOp::each, 0, kNone, 0, 7, 26880},
+    {RuleOp::rank, 3, kNone, kNone, kNone, 0},
+    {RuleOp::size, 3, 1, kNone, kNone, 0},
+    {RuleOp::one_of, 0, 10, 6, kNone, 0},
+    {RuleOp::each, 0, kNone, 9, 11, 26880},
+    {RuleOp::rank, 4, kNone, kNone, kNone, 0},
+    {RuleOp::size, 4, 1, kNone, kNone, 0},
+    {RuleOp::one_of, 0, 14, 6, kNone, 0},
+    {RuleOp::each, 0, kNone, 13, 15, 26880},
+};
 inline constexpr Rule kELEMENT_WISE_QUANTIZED_LINEAR_ADD_rules[] = {
     {0, RuleFunction::none, 11, 0x2, 0x2},
     {0, RuleFunction::none, 13, 0x4, 0x4},
@@ -4294,7 +4318,7 @@ inline constexpr RulesOfOperator kRules[] = {
     {{{}, {}, {}}, {}},
     {{kLOCAL_RESPONSE_NORMALIZATION_GRAD_rules, {}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_nodes}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_judgements},
     {{kCUMULATIVE_PRODUCT_rules, {}, kCUMULATIVE_PRODUCT_nodes}, kCUMULATIVE_PRODUCT_judgements},
-    {{{}, {}, {}}, {}},
+    {{kBATCH_NORMALIZATION_GRAD_rules, {}, kBATCH_NORMALIZATION_GRAD_nodes}, {}},
     {{kELEMENT_WISE_QUANTIZED_LINEAR_ADD_rules, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_usual, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes}, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements},
     {{kDYNAMIC_QUANTIZE_LINEAR_rules, kDYNAMIC_QUANTIZE_LINEAR_usual, kDYNAMIC_QUANTIZE_LINEAR_nodes}, kDYNAMIC_QUANTIZE_LINEAR_judgements},
     {{kROI_ALIGN1_rules, {}, kROI_ALIGN1_nodes}, kROI_ALIGN1_judgements},

@@ -168,6 +168,14 @@ CASES = {
                                      {"axes": [1], "use_mean": False, "use_variance": True, "epsilon": 0.1}, {}),
     "LOCAL_RESPONSE_NORMALIZATION": ((X.reshape(1, 2, 1, 2),), {"cross_channel": True, "local_size": 3, "alpha": 0.1,
                                                                 "beta": 0.75, "bias": 1.0}, {}),
+    "BATCH_NORMALIZATION_TRAINING": ((X.reshape(2, 2), *Y[:2].reshape(2, 1, 1), X.reshape(2, 2)),
+                                     {"epsilon": 0.1, "fused_activation": anydml.Operator("ACTIVATION_RELU")}, {}),
+    **dict.fromkeys(("BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING_GRAD"), (
+        (X.reshape(2, 2), Y.reshape(2, 2), *np.float32([1, 2, 3, 4, 5, 6]).reshape(3, 1, 2)), {"epsilon": 0.1}, {})),
+    "LOCAL_RESPONSE_NORMALIZATION_GRAD": ((X.reshape(1, 2, 1, 2), Y.reshape(1, 2, 1, 2)), {
+        "cross_channel": True, "local_size": 3, "alpha": 0.1, "beta": 0.75, "bias": 1.0}, {}),
+    "ADAM_OPTIMIZER": ((*np.stack([X, Y, np.abs(X), Y]).reshape(4, 1, 1, 1, 4), np.uint32([[[[2]]]])), {
+        "learning_rate": 0.1, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}, {}),
     "LP_NORMALIZATION": ((X.reshape(2, 2),), {"axis": 1, "epsilon": 1e-5, "p": 2}, {}),
     "MULTIHEAD_ATTENTION": ((X.reshape(1, 2, 2), Y.reshape(1, 2, 2), X.reshape(1, 2, 2)), {
         "scale": 0.5, "mask_filter_value": -10000, "head_count": 2, "mask_type": "none"}, {}),
@@ -408,9 +416,6 @@ def test_what_is_wrong_is_named():
             (TypeError, r"^ActivationDescs\[0\] is 5 ", lambda: added(anydml.Operator("RNN", ActivationDescs=[5]))),
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
-            # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^ROI_POOLING: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("ROI_POOLING", X, X, SpatialScale=None, PooledSize="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

@@ -13,9 +13,11 @@ from ._integers import noted, product_of
 from ._nodes import NODES
 from ._plans import Program, Step, perform
 from ._rows import Unsupported
+from ._training import DOMAIN as TRAINING_DOMAIN, TRAINING
 from ._types import array_of, constant, kind_of, label, tensor_type, told
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
+_OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by nodes of ONNX
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 _MOST_NAMED = 4  # nodes of one operator that a message names
 
@@ -74,8 +76,8 @@ class Builder:
         if any(name and self.kinds.get(name, "") is None for name in node.input):
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
-        if node.domain == CONTRIB_DOMAIN:
-            nodes = CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input])
+        if node.domain in _OTHERS:
+            nodes = _OTHERS[node.domain][node.op_type](node, [self.kinds[name] if name else "" for name in node.input])
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
@@ -161,7 +163,7 @@ def refuse_unknown(model):
             known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
             name = node.op_type
         else:
-            known = node.domain == CONTRIB_DOMAIN and node.op_type in CONTRIB
+            known = node.op_type in _OTHERS.get(node.domain, ())
             name = f"{node.domain}.{node.op_type}"
         if not known:
             found.setdefault(name, []).append(node.name or ", ".join(node.output))

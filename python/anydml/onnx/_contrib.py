@@ -52,11 +52,11 @@ class _Nodes:
         self("Identity", value, to=self.output(place))
 
     def refuse(self, what):
-        name = f"{DOMAIN}.{self.node.op_type} {what}"
+        name = f"{self.node.domain}.{self.node.op_type} {what}"
         raise Unsupported(f"{label(self.node)}: anydml has no {name}", [name])
 
 
-def _by(write):
+def by(write):
     """A function of a node and of its inputs' types that gives the nodes."""
     def expand(node, kinds):
         nodes = _Nodes(node)
@@ -299,7 +299,7 @@ def _same(op, *names):
     return lambda n: n.end(n(op, *n.node.input, **_passed_on(n, names)))
 
 
-CONTRIB = {name: _by(write) for name, write in {
+CONTRIB = {name: by(write) for name, write in {
     "BiasAdd": _bias_add, "BiasGelu": _bias_gelu, "DequantizeLinear": _same("DequantizeLinear", "axis", "block_size"),
     "DynamicQuantizeLSTM": _dynamic_lstm, "DynamicQuantizeMatMul": _dynamic_matmul,
     "EmbedLayerNormalization": _embeddings, "FastGelu": _fast_gelu, "FusedConv": _fused_conv, "FusedGemm": _fused_gemm,

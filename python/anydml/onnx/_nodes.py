@@ -143,7 +143,8 @@ _NODES = {
                      "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
     "BatchNormalization": Row(normalizations.batch_normalization,
-                              "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+                              "BATCH_NORMALIZATION BATCH_NORMALIZATION_TRAINING REDUCE DIFFERENCE_SQUARE ADD SUBTRACT "
+                              "MULTIPLY DIVIDE SQRT CAST"),
     "Conv": Row(convolutions.conv, "CONVOLUTION", kinds=functions.ROUNDED),
     "ConvInteger": Row(convolutions.conv_integer, "CONVOLUTION_INTEGER", kinds=("int8", "uint8")),
     "ConvTranspose": Row(convolutions.conv_transpose, "CONVOLUTION", kinds=functions.ROUNDED),

@@ -68,7 +68,7 @@ Status check(const OpDesc& desc) {
     return {};
   }
   if (is_composed(*desc.op)) {
-    return check_fused_activation(desc);
+    return check_composed_entry(desc);
   }
   if (variant_of(desc) == kNoVariant) {
     return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", desc.op->name)};
