@@ -80,6 +80,7 @@ anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES 
 anydml_oracle(convolution)
 anydml_oracle(integer_convolution)
 anydml_oracle(gather)
+anydml_oracle(gradient)
 anydml_oracle(move)
 anydml_oracle(fold)
 anydml_oracle(pool)
