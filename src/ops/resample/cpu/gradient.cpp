@@ -39,11 +39,12 @@ class GradientAxis {
     if (outputs() > kMostKept || inputs() > kMostKept) {
       return;
     }
-    for (std::int64_t p = 0; p < outputs(); ++p) {
-      taps_.push_back(gradient_taps(dimension, p));
-    }
-    for (std::int64_t o = 0; o < inputs() && dimension.forward.kind == ResampleKind::linear; ++o) {
-      seconds_.push_back(gradient_weight(dimension, o, true));
+    if (dimension.forward.kind == ResampleKind::window || dimension.forward.kind == ResampleKind::copied) {
+      for (std::int64_t p = 0; p < outputs(); ++p) {
+        taps_.push_back(gradient_taps(dimension, p));
+      }
+    } else {
+      walk();
     }
   }
 
@@ -67,9 +68,37 @@ class GradientAxis {
   }
 
  private:
+  // What gradient_taps gives for each element, with every element of the input gradient looked at once.
+  void walk() {
+    std::vector<std::int64_t> firsts;
+    for (std::int64_t o = 0; o < inputs(); ++o) {
+      const LinearTaps made = few_taps(dimension_.forward, o);
+      firsts.push_back(made.first);
+      seconds_.push_back(made.second);
+    }
+    GradientTaps taps{};
+    const auto first_of = [&](std::int64_t o) { return firsts[static_cast<std::size_t>(o)]; };
+    const auto last_of = [&](std::int64_t o) {
+      return first_of(o) + (seconds_[static_cast<std::size_t>(o)] != 0.0F ? 1 : 0);
+    };
+    for (std::int64_t p = 0; p < outputs(); ++p) {
+      while (taps.first < inputs() && last_of(taps.first) < p) {
+        ++taps.first;
+      }
+      while (taps.second < inputs() && first_of(taps.second) < p) {
+        ++taps.second;
+      }
+      taps.end = std::max(taps.end, taps.second);
+      while (taps.end < inputs() && first_of(taps.end) <= p) {
+        ++taps.end;
+      }
+      taps_.push_back(taps);
+    }
+  }
+
   GradientDimension dimension_;
   std::vector<GradientTaps> taps_;
-  std::vector<f32> seconds_;
+  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 of a nearest element, which has none
 };
 
 // A tile of columns: the elements [base, base + span) of the input gradient reach it.
@@ -134,7 +163,7 @@ void make_table(const GradientAxis& axis, GradientTile& tile) {
   }
   GradientTable& table = tile.table;
   table.count = tile.count;
-  table.taps = static_cast<std::int32_t>((most + 1) / 2 * 2);
+  table.taps = static_cast<std::int32_t>(most);
   tile.index.assign(static_cast<std::size_t>(table.taps * tile.count), static_cast<std::int32_t>(tile.span));
   tile.weights.assign(tile.index.size(), 0.0F);
   for (std::int64_t c = 0; c < tile.count; ++c) {

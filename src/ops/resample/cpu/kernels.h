@@ -39,7 +39,7 @@ inline constexpr std::int32_t kMostGradientTaps = 8;  // of a column that has a 
 // The columns [begin, end) of these have the same weights, and their taps begin `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;
-  std::int32_t taps = 0;  // of each column, an even number; 0: there is no table
+  std::int32_t taps = 0;  // of each column; 0: there is no table
   std::int32_t advance = 0;
   std::int32_t regular_taps = 0;
   std::int32_t regular_first = 0;  // of column `begin`

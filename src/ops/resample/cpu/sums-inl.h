@@ -62,24 +62,43 @@ ANYDML_FLATTEN void divide_row(const f32* __restrict divisors, std::int64_t coun
   }
 }
 
-// Columns [begin, end) by the table, two taps at a time.
+// Columns [begin, end) by the table, two taps at a time, and the last one of an odd number.
 ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restrict x, std::int64_t begin,
                                  std::int64_t end, f32* __restrict to) noexcept {
-  for (std::int32_t t = 0; t < table.taps; t += 2) {
+  std::int32_t t = 2;
+  if (table.taps == 1) {
+    const std::int32_t* __restrict const only = table.index;
+    const f32* __restrict const a = table.weights;
+    ANYDML_INDEPENDENT
+    for (std::int64_t c = begin; c < end; ++c) {
+      to[c] = 0.0F + x[only[c]] * a[c];
+    }
+  } else {
+    const std::int32_t* __restrict const first = table.index;
+    const std::int32_t* __restrict const second = table.index + table.count;
+    const f32* __restrict const a = table.weights;
+    const f32* __restrict const b = table.weights + table.count;
+    ANYDML_INDEPENDENT
+    for (std::int64_t c = begin; c < end; ++c) {
+      to[c] = (0.0F + x[first[c]] * a[c]) + x[second[c]] * b[c];
+    }
+  }
+  for (; t + 1 < table.taps; t += 2) {
     const std::int32_t* __restrict const first = table.index + t * table.count;
-    const std::int32_t* __restrict const second = first + table.count;
+    const std::int32_t* __restrict const second = table.index + (t + 1) * table.count;
     const f32* __restrict const a = table.weights + t * table.count;
-    const f32* __restrict const b = a + table.count;
-    if (t == 0) {
-      ANYDML_INDEPENDENT
-      for (std::int64_t c = begin; c < end; ++c) {
-        to[c] = (0.0F + x[first[c]] * a[c]) + x[second[c]] * b[c];
-      }
-    } else {
-      ANYDML_INDEPENDENT
-      for (std::int64_t c = begin; c < end; ++c) {
-        to[c] = (to[c] + x[first[c]] * a[c]) + x[second[c]] * b[c];
-      }
+    const f32* __restrict const b = table.weights + (t + 1) * table.count;
+    ANYDML_INDEPENDENT
+    for (std::int64_t c = begin; c < end; ++c) {
+      to[c] = (to[c] + x[first[c]] * a[c]) + x[second[c]] * b[c];
+    }
+  }
+  if (t < table.taps) {
+    const std::int32_t* __restrict const last = table.index + t * table.count;
+    const f32* __restrict const a = table.weights + t * table.count;
+    ANYDML_INDEPENDENT
+    for (std::int64_t c = begin; c < end; ++c) {
+      to[c] = to[c] + x[last[c]] * a[c];
     }
   }
 }
