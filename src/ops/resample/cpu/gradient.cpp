@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +27,6 @@ constexpr std::int64_t kLeastSlots = 2 * kGradientRows;
 constexpr std::int64_t kMostSlotBytes = 256 << 10;
 constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements that are read or written
 constexpr std::int64_t kPiecesOfThread = 8;
-constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::min();
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -284,6 +282,15 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
   return cut;
 }
 
+// A row of the input gradient that is held.
+struct KeptRow {
+  std::int64_t offset = 0;
+  std::int64_t elements = -1;  // of its windows along the levels; -1: there is no row
+  std::int64_t chunk = 0;
+
+  bool operator==(const KeptRow&) const = default;
+};
+
 // A piece at work.
 class GradientWork {
  public:
@@ -361,7 +368,7 @@ class GradientWork {
       plane_output_ += plane % dimension.input_size * dimension.input_stride;
       plane /= dimension.input_size;
     }
-    std::fill_n(kept_, cut_.slots, kNoRow);
+    std::fill_n(kept_, cut_.slots, KeptRow{});
     next_ = 0;
     divided_by_ = -1;
   }
@@ -391,8 +398,10 @@ class GradientWork {
       return input_ + offset;
     }
     std::byte* const first = scratch_ + cut_.slots_at;
+    // Rows at the same place may be divided by other numbers, if a stride is 0.
+    const KeptRow wanted{.offset = offset, .elements = elements, .chunk = chunk_first_};
     for (std::int64_t slot = 0; slot < cut_.slots; ++slot) {
-      if (kept_[slot] == offset) {
+      if (kept_[slot] == wanted) {
         return first + slot * cut_.row_bytes;
       }
     }
@@ -400,7 +409,7 @@ class GradientWork {
       next_ = (next_ + 1) % cut_.slots;
     }
     std::byte* const row = first + next_ * cut_.row_bytes;
-    kept_[next_] = offset;
+    kept_[next_] = wanted;
     next_ = (next_ + 1) % cut_.slots;
     auto* const made = reinterpret_cast<f32*>(row);
     elements_.load(input_ + offset, cut_.column.front().input_stride(), chunk_, run_, made);
@@ -493,7 +502,7 @@ class GradientWork {
   std::int64_t divided_by_ = -1;
   std::int64_t divided_at_ = 0;
   std::int64_t next_ = 0;
-  std::int64_t kept_[kMostSlots];
+  KeptRow kept_[kMostSlots];
 };
 
 class Gradient final : public cpu::Prepared {
