@@ -165,7 +165,7 @@ class Checks:
         whole = np.zeros(shape, x.dtype)
         part = whole
         for place in range(3):
-            part = part[tuple(one[place] for one in slices)]
+            part = part[(..., *(one[place] for one in slices))]
         part[...] = gradient
         self.compare(name, [gradient], [whole], attributes)
 
