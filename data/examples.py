@@ -184,6 +184,8 @@ EXAMPLES: dict[str, Example] = {
     "SLICE": Example((_SQUARE,), f32(1, 3).shaped(1, 2), {"Offsets": [0, 0], "Sizes": [1, 2], "Strides": [1, 2]}),
     "SLICE1": Example((_SQUARE,), f32(9, 2, 2).shaped(1, 3), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, -1]}),
+    "SLICE_GRAD": Example((f32(7, 8).shaped(1, 2),), f32(7, 0, 8, 0, 0, 0).shaped(2, 3), {
+        "InputWindowOffsets": [0, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, 2]}),
     "PADDING": Example((f32(1, 5, 3),), f32(3, 5, 1, 5, 3, 5), {
         "PaddingMode": "REFLECTION", "PaddingValue": 0, "StartPadding": [2], "EndPadding": [1]}),
     "PADDING1": Example((f32(1, 5, 3),), f32(7, 7, 1, 5, 3, 7), {
@@ -219,6 +221,14 @@ EXAMPLES: dict[str, Example] = {
         "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
     "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
+    "RESAMPLE_GRAD": Example((f32(1, 4, 8, 2),), f32(6, 9), {
+        "InterpolationMode": "LINEAR", "Scales": [2], "InputPixelOffsets": [0.5], "OutputPixelOffsets": [-0.5]}),
+    "RESAMPLE_GRAD1": Example((f32(1, 2, 3, 4),), f32(3, 7), {
+        "InterpolationMode": "NEAREST_NEIGHBOR", "RoundingDirection": "DECREASING", "Scales": [2],
+        "InputPixelOffsets": [0], "OutputPixelOffsets": [0]}),
+    "AVERAGE_POOLING_GRAD": Example((_pooled(4, 8),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
+                                    {**_WINDOWS, "IncludePadding": 0}),
+    "MAX_POOLING_GRAD": Example((_PLANE, _pooled(3, 5)), f32(0, 0, 0, 0, 0, 3, 0, 5).shaped(1, 1, 2, 4), _DILATED),
     "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": 0}),
     "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": 0}),
     "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),

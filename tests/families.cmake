@@ -65,6 +65,8 @@ anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LIBRARIE
   anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_normalise)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
+anydml_family_test(gradient_test NO_RACES AGAIN Gradient.AnyLayouts:*Greatest LIBRARIES anydml::anydml anydml_backend
+  anydml_resample anydml_resample_cpu anydml_scalar)
 anydml_family_test(fold_test NO_RACES LIBRARIES anydml::anydml)
 anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_resample
   anydml_resample_cpu)
@@ -82,6 +84,7 @@ anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES 
 anydml_oracle(convolution)
 anydml_oracle(integer_convolution)
 anydml_oracle(gather)
+anydml_oracle(gradient)
 anydml_oracle(move)
 anydml_oracle(fold)
 anydml_oracle(pool)

@@ -7,7 +7,7 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
            "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
-           "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
+           "average_pooling_grad", "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
            "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
            "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
@@ -21,16 +21,16 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
            "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "lstm",
            "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "max_pooling_grad", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
            "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
            "quantized_linear_convolution", "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "rnn", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1", "reverse_subsequences",
+           "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin",
+           "sinh", "slice1", "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -2412,6 +2412,57 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
 
 
+def average_pooling_grad(input_gradient, /, *, strides, window_size, start_padding, end_padding, include_padding,
+                         out=None, shape=None, device=None):
+    """DirectML's AVERAGE_POOLING_GRAD: each gradient element is divided by its window divisor and added to every input
+    position of its window.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``include_padding``: true or false.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([[[[4, 8]]]])
+    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                             end_padding=[0, 0], include_padding=0, shape=(1, 1, 2, 4)).tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
+    return _run("AVERAGE_POOLING_GRAD", input_gradient, Strides=strides, WindowSize=window_size,
+                StartPadding=start_padding, EndPadding=end_padding, IncludePadding=include_padding, out=out,
+                shape=shape, device=device)
+
+
+def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_padding, end_padding, dilations, out=None,
+                     device=None):
+    """DirectML's MAX_POOLING_GRAD: each gradient element is added at the position of its window maximum; all other
+    elements 0.
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
+    ``input`` and ``input_gradient`` must have one type.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_gradient = np.float32([[[[3, 5]]]])
+    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                         end_padding=[0, 0], dilations=[1, 1]).tolist()
+    [[[[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 5.0]]]]
+    """
+    return _run("MAX_POOLING_GRAD", input, input_gradient, Strides=strides, WindowSize=window_size,
+                StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations, out=out, device=device)
+
+
 def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     """DirectML's NONZERO_COORDINATES: rows of OutputCoordinates = coordinates of non-zero elements in ascending
     element order; OutputCount = their number.
@@ -2427,6 +2478,52 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     [[[2]], [[0, 1], [1, 0], [0, 0], [0, 0]]]
     """
     return _run("NONZERO_COORDINATES", input, out=out, shape=shape, device=device)
+
+
+def resample_grad(input_gradient, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None,
+                  shape=None, device=None):
+    """DirectML's RESAMPLE_GRAD: transpose of RESAMPLE1: each gradient element is added, weighted, to the input
+    elements it was sampled from.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([1, 4, 8, 2])
+    >>> anydml.resample_grad(input_gradient, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0.5],
+    ...                      output_pixel_offsets=[-0.5], shape=(2,)).tolist()
+    [6.0, 9.0]
+    """
+    return _run("RESAMPLE_GRAD", input_gradient, InterpolationMode=interpolation_mode, Scales=scales,
+                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
+                device=device)
+
+
+def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None,
+               shape=None, device=None):
+    """DirectML's SLICE_GRAD: out = 0; out[start + InputWindowStrides * c] = gradient[c], start as in SLICE1.
+
+    Types in DirectML: ``input_gradient`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``input_window_offsets``: a sequence of whole numbers, 0 or more.
+    ``input_window_sizes``: a sequence of whole numbers, 0 or more.
+    ``input_window_strides``: a sequence of whole numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([[7, 8]])
+    >>> anydml.slice_grad(input_gradient, input_window_offsets=[0, 0], input_window_sizes=[1, 3],
+    ...                   input_window_strides=[1, 2], shape=(2, 3)).tolist()
+    [[7.0, 0.0, 8.0], [0.0, 0.0, 0.0]]
+    """
+    return _run("SLICE_GRAD", input_gradient, InputWindowOffsets=input_window_offsets,
+                InputWindowSizes=input_window_sizes, InputWindowStrides=input_window_strides, out=out, shape=shape,
+                device=device)
 
 
 def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gradient, training_step, /, *,
@@ -2921,6 +3018,31 @@ def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input
     return _run("RESAMPLE2", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
                 Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out,
                 shape=shape, device=device)
+
+
+def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets,
+                   output_pixel_offsets, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE_GRAD1: transpose of RESAMPLE2: each gradient element is added, weighted, to the input
+    elements it was sampled from.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([1, 2, 3, 4])
+    >>> anydml.resample_grad1(input_gradient, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="DECREASING",
+    ...                       scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(2,)).tolist()
+    [3.0, 7.0]
+    """
+    return _run("RESAMPLE_GRAD1", input_gradient, InterpolationMode=interpolation_mode,
+                RoundingDirection=rounding_direction, Scales=scales, InputPixelOffsets=input_pixel_offsets,
+                OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape, device=device)
 
 
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,

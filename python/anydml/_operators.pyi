@@ -11,7 +11,7 @@ from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
            "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
-           "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
+           "average_pooling_grad", "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
            "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
            "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
@@ -25,16 +25,16 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
            "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "lstm",
            "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "max_pooling_grad", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
            "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
            "quantized_linear_convolution", "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "reverse_subsequences", "rnn", "scaled_elu",
-           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
-           "slice_", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1", "split",
-           "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k", "top_k1",
-           "unfold", "upsample_2d", "value_scale_2d"]
+           "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1", "reverse_subsequences",
+           "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin",
+           "sinh", "slice1", "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
+           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
+           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -1608,6 +1608,54 @@ def relu_grad(input: _Library | _Array | float, input_gradient: _Library | _Arra
 def relu_grad(input: _Operand, input_gradient: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def average_pooling_grad(input_gradient: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling_grad(input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> _Array: ...
+@overload
+def average_pooling_grad(input_gradient: _Library, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> _Library: ...
+@overload
+def average_pooling_grad(input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
+                         device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling_grad(input: float, input_gradient: float, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def max_pooling_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
+                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_pooling_grad(input: _NumPys, input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def max_pooling_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
+                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def max_pooling_grad(input: _Operand, input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: _Out,
+                     device: str | None = None) -> _Out: ...
+
+@overload
 def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
                         shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array]: ...
@@ -1615,6 +1663,41 @@ def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None
 def nonzero_coordinates(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
                         shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Library, _Library]: ...
+
+@overload
+def resample_grad(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+                  scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+                  output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+                  device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample_grad(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample_grad(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample_grad(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+                  shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def slice_grad(input_gradient: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def slice_grad(input_gradient: _NumPys, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def slice_grad(input_gradient: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def slice_grad(input_gradient: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
+               shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def adam_optimizer(input_parameters: _NumPys, input_first_moment: _NumPys, input_second_moment: _NumPys,
@@ -1926,6 +2009,27 @@ def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, ro
               scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
               output_pixel_offsets: Sequence[_Number], out: _Out, shape: None = None,
               device: str | None = None) -> _Out: ...
+
+@overload
+def resample_grad1(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample_grad1(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample_grad1(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample_grad1(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+                   shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,

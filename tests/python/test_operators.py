@@ -108,6 +108,8 @@ CASES = {
        for version, more in (("", {}), ("1", DILATIONS))},
     **{f"LP_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more, "p": 3}, {})
        for version, more in (("", {}), ("1", DILATIONS))},
+    "AVERAGE_POOLING_GRAD": ((X[:2].reshape(1, 1, 1, 2),), {**WINDOWS, "include_padding": False}, {"shape": (1, 1, 2, 2)}),
+    "MAX_POOLING_GRAD": ((Y.reshape(1, 1, 2, 2), X[:2].reshape(1, 1, 1, 2)), {**WINDOWS, **DILATIONS}, {}),
     "MAX_UNPOOLING": ((X.reshape(1, 1, 2, 2), np.uint32([1, 9, 4, 1]).reshape(1, 1, 2, 2)), {}, {"shape": (1, 1, 2, 3)}),
     "QUANTIZED_LINEAR_AVERAGE_POOLING": ((np.uint8([1, 2, 3, 4]).reshape(1, 1, 2, 2), *[SCALE, ZERO_POINT] * 2), {
         **WINDOWS, **DILATIONS, "include_padding": False}, {}),
@@ -135,6 +137,8 @@ CASES = {
     "SLICE": ((X,), {"offsets": [1], "sizes": [2], "strides": [2]}, {"shape": (2,)}),
     "SLICE1": ((X,), {"input_window_offsets": [1], "input_window_sizes": [3], "input_window_strides": [-1]},
                {"shape": (3,)}),
+    "SLICE_GRAD": ((X[:2],), {"input_window_offsets": [1], "input_window_sizes": [4], "input_window_strides": [-3]},
+                   {"shape": (7,)}),
     **dict.fromkeys(("PADDING", "PADDING1"), (
         (X,), {"padding_mode": "wrap", "padding_value": 7, "start_padding": [5], "end_padding": [2]}, {"shape": (11,)})),
     "TILE": ((X,), {"repeats": [3]}, {"shape": (12,)}),
@@ -143,6 +147,9 @@ CASES = {
         **({"input_pixel_offsets": [0.5], "output_pixel_offsets": [-0.5]} if version else {}),
         **({"rounding_direction": "decreasing"} if version in ("2", "3") else {}),
         **({"antialiased": 1} if version == "3" else {})}, {"shape": (6,)}) for version in ("", "1", "2", "3")},
+    **{f"RESAMPLE_GRAD{version}": ((X,), {
+        "interpolation_mode": "linear", "scales": [1.5], "input_pixel_offsets": [0.5], "output_pixel_offsets": [-0.5],
+        **({"rounding_direction": "increasing"} if version else {})}, {"shape": (3,)}) for version in ("", "1")},
     "UPSAMPLE_2D": ((X.reshape(1, 1, 2, 2),), {"scale_size": [3, 2], "interpolation_mode": "nearest_neighbor"},
                     {"shape": (1, 1, 4, 6)}),
     "SPACE_TO_DEPTH": ((X.reshape(1, 1, 2, 2),), {"block_size": 2}, {"shape": (1, 4, 1, 1)}),

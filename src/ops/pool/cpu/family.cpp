@@ -163,6 +163,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  if (function == PoolFunction::max_gradient) {
+    return prepare_max_gradient(step, machine.threads);
+  }
   auto cut = make_cut(step, machine.threads, neighbours.after.stream != nullptr);
   if (!cut) {
     PoolCut elements{};

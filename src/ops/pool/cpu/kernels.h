@@ -74,4 +74,7 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 // A step of MAX_UNPOOLING.
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_unpooling(const UnpoolStep& step);
 
+// A step of the gradient of the greatest.
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_max_gradient(const PoolStep& step, std::int64_t threads);
+
 }  // namespace anydml
