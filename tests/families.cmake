@@ -71,6 +71,9 @@ anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES an
 anydml_family_test(pool_test NO_RACES LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_attention anydml_attention_cpu anydml_scalar)
+anydml_family_test(regions_test NO_RACES AGAIN Regions.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_regions
+  anydml_regions_cpu)
+anydml_family_test(random_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_random anydml_random_cpu)
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
@@ -114,3 +117,5 @@ anydml_oracle(resample)
 anydml_oracle(scan)
 anydml_oracle(recurrent)
 anydml_oracle(attention)
+anydml_oracle(regions)
+anydml_oracle(random)
