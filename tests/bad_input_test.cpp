@@ -159,9 +159,9 @@ const Case kCases[] = {
        return anydml_run(nullptr, "DML_OPERATOR_RESAMPLE_GRAD", &call.a, 1, &call.out, 1, nullptr, 0);
      }},
     {"one that is not built, and described wrongly", ANYDML_UNSUPPORTED,
-     "ROI_POOLING: an operator of DirectML that is "
+     "ADAM_OPTIMIZER: an operator of DirectML that is "
      "not built here yet",
-     generic([](Call& c) { c.op = "DML_OPERATOR_ROI_POOLING"; })},
+     generic([](Call& c) { c.op = "DML_OPERATOR_ADAM_OPTIMIZER"; })},
     {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
      "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},

@@ -204,8 +204,8 @@ std::vector<Case> rule_cases() {
          desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
       {"one that is not built, whose Desc is null", kUnsupported,
-       "ROI_POOLING: an operator of DirectML that is not built here yet", creating([](Program& p) {
-         p.described = {DML_OPERATOR_ROI_POOLING, nullptr};
+       "ADAM_OPTIMIZER: an operator of DirectML that is not built here yet", creating([](Program& p) {
+         p.described = {DML_OPERATOR_ADAM_OPTIMIZER, nullptr};
        })},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
