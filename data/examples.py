@@ -13,6 +13,7 @@ from typing import Any
 import python_rule as python
 from example_types import Example, Tensor, f32, i8, i32, u8, u32
 from recurrent_examples import RECURRENT
+from region_examples import REGIONS
 
 _X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
 _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
@@ -23,8 +24,7 @@ _WINDOWS = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "En
 _DILATED = {**_WINDOWS, "Dilations": [1, 1]}
 _FILTERED = {"Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0], "GroupCount": 1}
 _PLANE = _PIXELS.shaped(1, 1, 2, 4)
-_SAMPLES = {"ReductionFunction": "AVERAGE", "InterpolationMode": "LINEAR", "SpatialScaleX": 1, "SpatialScaleY": 1,
-            "MinimumSamplesPerOutput": 1, "MaximumSamplesPerOutput": 2}
+
 
 
 def _pooled(*results: float) -> Tensor:
@@ -221,22 +221,6 @@ EXAMPLES: dict[str, Example] = {
         "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
     "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
-    # Elements 1 to 4 and 5 to 8 in two rows.
-    "ROI_POOLING": Example((_PLANE, f32(0, 1, 0, 3, 1).shaped(1, 1, 1, 5)), f32(7, 8).shaped(1, 1, 1, 2),
-                           {"SpatialScale": 1, "PooledSize": [2, 1]}),
-    "ROI_ALIGN": Example((_PLANE, f32(0, 0, 4, 2).shaped(1, 4), u32(0)), _pooled(3.5, 5.5),
-                         {**_SAMPLES, "OutOfBoundsInputValue": 0}),
-    "ROI_ALIGN1": Example((_PLANE, f32(0, 0, 4, 2).shaped(1, 4), u32(0)), _pooled(3.5, 5.5), {
-        **_SAMPLES, "InputPixelOffset": 0.5, "OutputPixelOffset": -0.5, "OutOfBoundsInputValue": 0,
-        "AlignRegionsToCorners": False}),
-    "ROI_ALIGN_GRAD": Example(
-        (_PLANE, f32(4, 8).shaped(1, 1, 1, 2), f32(0, 0, 4, 2).shaped(1, 4), u32(0)),
-        (f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4), f32(5, 24, 7, 24).shaped(1, 4)),
-        {**_SAMPLES, "InputPixelOffset": 0.5, "OutputPixelOffset": -0.5, "AlignRegionsToCorners": False}),
-    "RANDOM_GENERATOR": Example(
-        (u32(0, 0, 0, 0, 0, 0).shaped(1, 1, 1, 6),),
-        (u32(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8).shaped(1, 1, 1, 4), u32(1, 0, 0, 0, 0, 0).shaped(1, 1, 1, 6)),
-        {"Type": "PHILOX_4X32_10"}),
     "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": 0}),
     "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": 0}),
     "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),
@@ -265,7 +249,7 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
-    **RECURRENT,
+    **RECURRENT, **REGIONS,
     "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
                                         i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(
