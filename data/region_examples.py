@@ -8,7 +8,7 @@ _PLANE = f32(*range(1, 9)).shaped(1, 1, 2, 4)
 _SAMPLES = {"ReductionFunction": "AVERAGE", "InterpolationMode": "LINEAR", "SpatialScaleX": 1, "SpatialScaleY": 1,
             "MinimumSamplesPerOutput": 1, "MaximumSamplesPerOutput": 2}
 
-REGIONS = {
+REGIONS: dict[str, Example] = {
     "ROI_POOLING": Example((_PLANE, f32(0, 1, 0, 3, 1).shaped(1, 1, 1, 5)), f32(7, 8).shaped(1, 1, 1, 2),
                            {"SpatialScale": 1, "PooledSize": [2, 1]}),
     "ROI_ALIGN": Example((_PLANE, f32(0, 0, 4, 2).shaped(1, 4), u32(0)), f32(3.5, 5.5).shaped(1, 1, 1, 2),

@@ -47,7 +47,7 @@ TEST(Philox, CountersWrap) {
 
 TEST(Philox, EveryTarget) {
   for (const std::int64_t count : {1, 3, 4, 5, 63, 64, 65, 257, 4099, 300'001}) {
-    for (const std::size_t shift : {0, 1, 4}) {
+    for (const std::size_t shift : {0U, 1U, 4U}) {
       const TensorDesc output{.type = DataType::UINT32, .rank = 1, .sizes = {count}, .strides = {1}};
       const TensorDesc index{.type = DataType::UINT8, .rank = 1, .sizes = {count}, .strides = {1}};
       const TensorDesc walked[] = {index, output};
