@@ -13,6 +13,7 @@ from typing import Any
 import python_rule as python
 from example_types import Example, Tensor, f32, i8, i32, u8, u32
 from recurrent_examples import RECURRENT
+from region_examples import REGIONS
 
 _X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
 _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
@@ -23,6 +24,7 @@ _WINDOWS = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "En
 _DILATED = {**_WINDOWS, "Dilations": [1, 1]}
 _FILTERED = {"Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0], "GroupCount": 1}
 _PLANE = _PIXELS.shaped(1, 1, 2, 4)
+
 
 
 def _pooled(*results: float) -> Tensor:
@@ -257,7 +259,7 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
-    **RECURRENT,
+    **RECURRENT, **REGIONS,
     "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
                                         i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(

@@ -73,6 +73,9 @@ anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES an
 anydml_family_test(pool_test NO_RACES LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_attention anydml_attention_cpu anydml_scalar)
+anydml_family_test(regions_test NO_RACES AGAIN Regions.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_regions
+  anydml_regions_cpu)
+anydml_family_test(random_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_random anydml_random_cpu)
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(training_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_graph anydml_elementwise
@@ -120,3 +123,5 @@ anydml_oracle(scan)
 anydml_oracle(recurrent)
 anydml_oracle(training)
 anydml_oracle(attention)
+anydml_oracle(regions)
+anydml_oracle(random)

@@ -33,12 +33,13 @@ __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Gra
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
            "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
-           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1", "reverse_subsequences",
-           "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin",
-           "sinh", "slice1", "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
-           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
-           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
+           "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
+           "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
+           "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
+           "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 
 class _Adapter(TypedDict):
     name: str

@@ -25,12 +25,13 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
            "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
-           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1", "reverse_subsequences",
-           "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin",
-           "sinh", "slice1", "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
-           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
-           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
+           "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
+           "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
+           "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
+           "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1071,6 +1072,28 @@ def max_pooling(input, /, *, strides, window_size, start_padding, end_padding, o
     """
     return _run("MAX_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
                 EndPadding=end_padding, out=out, shape=shape, device=device)
+
+
+def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=None, device=None):
+    """DirectML's ROI_POOLING: x = round(RoiX * SpatialScale) (same for y); H = y2-y1+1; W = x2-x1+1; StartY =
+    Y*H/PooledSize.Height + y1; EndY = ((Y+1)*H + PooledSize.Height-1)/PooledSize.Height + y1 (same for X); out =
+    max(region).
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32.
+    ``input`` and ``roi`` must have one type.
+    ``spatial_scale``: a number.
+    ``pooled_size``: a width and a height.
+    The result has the type of ``input`` or ``roi``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[[[0, 1, 0, 3, 1]]]])
+    >>> anydml.roi_pooling(x, roi, spatial_scale=1, pooled_size=[2, 1]).tolist()
+    [[[[7.0, 8.0]]]]
+    """
+    return _run("ROI_POOLING", input, roi, SpatialScale=spatial_scale, PooledSize=pooled_size, out=out, shape=shape,
+                device=device)
 
 
 def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
@@ -2463,6 +2486,25 @@ def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_pa
                 StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations, out=out, device=device)
 
 
+def random_generator(input_state, /, *, type, out=None, shape=None, device=None):
+    """DirectML's RANDOM_GENERATOR: Philox 4x32-10 bits from the counter and key in InputStateTensor; counter +=
+    ceil(outputElements / 4).
+
+    Types in DirectML: ``input_state`` uint32.
+    ``type``: 'PHILOX_4X32_10'.
+    The result ``output`` has the type uint32 and the shape ``shape``.
+    The result ``output_state`` has the type uint32; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_state = np.uint32([[[[0, 0, 0, 0, 0, 0]]]])
+    >>> [one.tolist() for one in anydml.random_generator(input_state, type="PHILOX_4X32_10",
+    ...                                                  shape=((1, 1, 1, 4), (1, 1, 1, 6)), out=(None, True))]
+    [[[[[1713891541, 3781805453, 3159862348, 2600524760]]]], [[[[1, 0, 0, 0, 0, 0]]]]]
+    """
+    return _run("RANDOM_GENERATOR", input_state, Type=type, out=out, shape=shape, device=device)
+
+
 def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     """DirectML's NONZERO_COORDINATES: rows of OutputCoordinates = coordinates of non-zero elements in ascending
     element order; OutputCount = their number.
@@ -2595,6 +2637,39 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y,
+              out_of_bounds_input_value, minimum_samples_per_output, maximum_samples_per_output, out=None, shape=None,
+              device=None):
+    """DirectML's ROI_ALIGN.
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
+    ``input`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``out_of_bounds_input_value``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[0, 0, 4, 2]])
+    >>> batch_indices = np.uint32([0])
+    >>> anydml.roi_align(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                  spatial_scale_x=1, spatial_scale_y=1, out_of_bounds_input_value=0,
+    ...                  minimum_samples_per_output=1, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("ROI_ALIGN", input, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
+                MaximumSamplesPerOutput=maximum_samples_per_output, out=out, shape=shape, device=device)
 
 
 def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_count, batch_dimension_count, out=None,
@@ -2799,6 +2874,93 @@ def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, devic
     [[0, 100, 150, 255], [0.009999999776482582], [100]]
     """
     return _run("DYNAMIC_QUANTIZE_LINEAR", input, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x,
+               spatial_scale_y, input_pixel_offset, output_pixel_offset, out_of_bounds_input_value,
+               minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None, shape=None,
+               device=None):
+    """DirectML's ROI_ALIGN1: r1,r2 = ROI corners * SpatialScale; n = clamp((r2 - r1) / outSize,
+    MinimumSamplesPerOutput, MaximumSamplesPerOutput); step = (r2 - r1) / (outSize * n); sample s: in = (s -
+    OutputPixelOffset) * step + r1 - InputPixelOffset; out = reduce(interpolate(in)) over the n samples per axis of
+    the output element.
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
+    ``input`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``input_pixel_offset``: a number.
+    ``output_pixel_offset``: a number.
+    ``out_of_bounds_input_value``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``align_regions_to_corners``: true or false.
+    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[0, 0, 4, 2]])
+    >>> batch_indices = np.uint32([0])
+    >>> anydml.roi_align1(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                   spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5, output_pixel_offset=-0.5,
+    ...                   out_of_bounds_input_value=0, minimum_samples_per_output=1, maximum_samples_per_output=2,
+    ...                   align_regions_to_corners=False, shape=(1, 1, 1, 2)).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("ROI_ALIGN1", input, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
+                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
+                MaximumSamplesPerOutput=maximum_samples_per_output, AlignRegionsToCorners=align_regions_to_corners,
+                out=out, shape=shape, device=device)
+
+
+def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_function, interpolation_mode,
+                   spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
+                   minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None,
+                   shape=None, device=None):
+    """DirectML's ROI_ALIGN_GRAD: OutputGradient: transpose of ROI_ALIGN1; OutputROIGradient: bilinear image gradients
+    * incoming gradient, weighted by distance to each ROI corner (see page for the sums).
+
+    Types in DirectML: ``input``, ``input_gradient`` and ``roi`` float16 and float32; ``batch_indices`` uint32.
+    ``input``, ``input_gradient`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``input_pixel_offset``: a number.
+    ``output_pixel_offset``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``align_regions_to_corners``: true or false.
+    The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``,
+    where the inputs do not determine it; it is optional.
+    The result ``output_roi_gradient`` has the type of ``input``, ``input_gradient`` or ``roi``; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_gradient = np.float32([[[[4, 8]]]])
+    >>> roi = np.float32([[0.5, 0, 2.5, 1]])
+    >>> batch_indices = np.uint32([0])
+    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices,
+    ...                                                reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                                                spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5,
+    ...                                                output_pixel_offset=-0.5, minimum_samples_per_output=1,
+    ...                                                maximum_samples_per_output=2, align_regions_to_corners=False,
+    ...                                                out=(True, True))]
+    [[[[[2.0, 6.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]], [[5.0, 0.0, 7.0, 0.0]]]
+    """
+    return _run("ROI_ALIGN_GRAD", input, input_gradient, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
+                MinimumSamplesPerOutput=minimum_samples_per_output, MaximumSamplesPerOutput=maximum_samples_per_output,
+                AlignRegionsToCorners=align_regions_to_corners, out=out, shape=shape, device=device)
 
 
 def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsilon, fused_activation=None, out=None,

@@ -29,12 +29,13 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
            "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
-           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "recip", "reduce", "relu", "relu_grad",
-           "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1", "reverse_subsequences",
-           "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin",
-           "sinh", "slice1", "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth",
-           "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu",
-           "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
+           "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
+           "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
+           "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
+           "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -686,6 +687,24 @@ def max_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_
 def max_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
                 shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_pooling(input: float, roi: float, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def roi_pooling(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, /, *, spatial_scale: _Number,
+                pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_pooling(input: _NumPys, roi: _NumPys, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def roi_pooling(input: _Library | _Array | float, roi: _Library | _Array | float, /, *, spatial_scale: _Number,
+                pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def roi_pooling(input: _Operand, roi: _Operand, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
@@ -1656,6 +1675,15 @@ def max_pooling_grad(input: _Operand, input_gradient: _Operand, /, *, strides: S
                      device: str | None = None) -> _Out: ...
 
 @overload
+def random_generator(input_state: _NumPys, /, *, type: str | SupportsIndex,
+                     out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                     device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def random_generator(input_state: _Library | _Array | float, /, *, type: str | SupportsIndex,
+                     out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                     device: str | None = None) -> tuple[_Library, _Library | None]: ...
+
+@overload
 def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
                         shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array]: ...
@@ -1736,6 +1764,38 @@ def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction:
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_align(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def roi_align(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
+              reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+              spatial_scale_x: _Number, spatial_scale_y: _Number, out_of_bounds_input_value: _Number,
+              minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex, out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_align(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def roi_align(input: _Library | _Array | float, roi: _Library | _Array | float,
+              batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def roi_align(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
 
 @overload
 def gather_nd1(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
@@ -1870,6 +1930,61 @@ def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequenc
                             dtype: Sequence[DTypeLike | None] | None = None,
                             shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
+
+@overload
+def roi_align1(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Array: ...
+@overload
+def roi_align1(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
+               reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+               spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+               output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_align1(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Array: ...
+@overload
+def roi_align1(input: _Library | _Array | float, roi: _Library | _Array | float,
+               batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Library: ...
+@overload
+def roi_align1(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_align_grad(input: _NumPys | None, input_gradient: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *,
+                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
+                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                   device: str | None = None) -> tuple[_Array | None, _Array | None]: ...
+@overload
+def roi_align_grad(input: _Library | _Array | float | None, input_gradient: _Library | _Array | float,
+                   roi: _Library | _Array | float, batch_indices: _Library | _Array | float, /, *,
+                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
+                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                   device: str | None = None) -> tuple[_Library | None, _Library | None]: ...
 
 @overload
 def batch_normalization_training(input: _NumPys, scale: _NumPys, bias: _NumPys, /, fused_add: _NumPys | None = None, *,
