@@ -198,8 +198,7 @@ std::vector<Case> rule_cases() {
          desc.InputGradientTensor = &p.a.desc;
          desc.OutputGradientTensor = &p.out.desc;
        })},
-      {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
-       "QUANTIZE: an operator of DirectML that is not built here yet",
+      {"an array of 2^32 - 1 tensors", E_INVALIDARG, "QUANTIZE: QuantizationTensorCount is 4294967295; expected",
        creating_other<DML_OPERATOR_QUANTIZE, DML_QUANTIZE_OPERATOR_DESC>([](Program& p, auto& desc) {
          desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
        })},
