@@ -56,7 +56,7 @@ std::vector<std::int64_t> numbers_in(nb::handle shape) {
 
 // Of a str "int4" or "uint4"; unknown of anything else.
 DataType four_bits_named(nb::handle name) {
-  return PyUnicode_Check(name.ptr()) == 0                               ? DataType::unknown
+  return PyUnicode_Check(name.ptr()) == 0                             ? DataType::unknown
          : PyUnicode_CompareWithASCIIString(name.ptr(), "int4") == 0  ? DataType::INT4
          : PyUnicode_CompareWithASCIIString(name.ptr(), "uint4") == 0 ? DataType::UINT4
                                                                       : DataType::unknown;
@@ -406,7 +406,7 @@ nb::list list_operators() {
   for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
     const anydml_operator_info& info = *anydml_operator_at(i);
     nb::list types;
-    for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
+    for (std::uint32_t type = 1; type <= static_cast<std::uint32_t>(DataType::INT4); ++type) {
       if ((info.types >> type & 1) != 0) {
         types.append(anydml_type_name(type));
       }

@@ -169,8 +169,8 @@ TEST_P(Quantizing, EveryElementByItsBlock) {
       std::int64_t different = 0;
       for (std::int64_t i = 0; i < count_of(sizes); ++i) {
         const std::int64_t block = block_of(sizes, blocks, i);
-        different += made.code(i) != quantized_code(x.number(i), scale.number(block), zero_of(block),
-                                                    code_range(codes_type));
+        different +=
+            made.code(i) != quantized_code(x.number(i), scale.number(block), zero_of(block), code_range(codes_type));
       }
       EXPECT_EQ(different, 0) << "QUANTIZE, way " << way << ", " << sizes.size() << " dimensions";
       if (is_four_bits(codes_type) && count_of(sizes) % 2 != 0) {
@@ -213,8 +213,8 @@ TEST(Quantize, EveryNumberAndEveryCode) {
       ASSERT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, made.tensor()), ANYDML_OK) << anydml_last_error();
       std::int64_t different = 0;
       for (std::int64_t i = 0; i < kHalves; ++i) {
-        different += made.code(i) !=
-                     quantized_code(x.number(i), step, default_zero_point(static_cast<DataType>(type)), range);
+        different +=
+            made.code(i) != quantized_code(x.number(i), step, default_zero_point(static_cast<DataType>(type)), range);
       }
       EXPECT_EQ(different, 0) << step;
     }
@@ -255,15 +255,15 @@ TEST(Quantize, FourBitsAtAnyStrides) {
     Sizes strides;
     std::int64_t first;
   };
-  for (const Layout& layout : {Layout{{33, 45}, {1, 35}, 0}, Layout{{33, 45}, {-45, -1}, 1600}, Layout{{20, 7}, {8, 1}, 6},
-                               Layout{{11, 13}, {0, 3}, 2}, Layout{{700, 3}, {5, 0}, 0}}) {
+  for (const Layout& layout : {Layout{{33, 45}, {1, 35}, 0}, Layout{{33, 45}, {-45, -1}, 1600},
+                               Layout{{20, 7}, {8, 1}, 6}, Layout{{11, 13}, {0, 3}, 2}, Layout{{700, 3}, {5, 0}, 0}}) {
     Buffer made(ANYDML_FLOAT32, layout.sizes);
     const anydml_tensor input = {ANYDML_UINT4, 2, layout.sizes.data(), layout.strides.data(),
                                  codes.data() + layout.first / 2};
     ASSERT_EQ(run("DEQUANTIZE", {input, one_scale}, made.tensor()), ANYDML_OK) << anydml_last_error();
     for (std::int64_t i = 0; i < count_of(layout.sizes); ++i) {
-      const std::int64_t place = layout.first + i / layout.sizes[1] * layout.strides[0] +
-                                 i % layout.sizes[1] * layout.strides[1];
+      const std::int64_t place =
+          layout.first + i / layout.sizes[1] * layout.strides[0] + i % layout.sizes[1] * layout.strides[1];
       ASSERT_EQ(made.number(i), static_cast<f32>(codes.code(place) - 8)) << i;
     }
   }
@@ -305,11 +305,13 @@ TEST(Quantize, InGraphs) {
   anydml_value numbers[2] = {};
   for (int i = 0; i < 2; ++i) {
     const anydml_value inputs[] = {values[2 * i], values[1]};
-    ASSERT_EQ(anydml_graph_add_operator(graph, "DEQUANTIZE", inputs, 2, &tensors[3], 1, &kind, 1, &numbers[i]), ANYDML_OK)
+    ASSERT_EQ(anydml_graph_add_operator(graph, "DEQUANTIZE", inputs, 2, &tensors[3], 1, &kind, 1, &numbers[i]),
+              ANYDML_OK)
         << anydml_last_error();
   }
   anydml_value sum = 0;
-  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_ADD", numbers, 2, &tensors[3], 1, nullptr, 0, &sum), ANYDML_OK)
+  ASSERT_EQ(anydml_graph_add_operator(graph, "ELEMENT_WISE_ADD", numbers, 2, &tensors[3], 1, nullptr, 0, &sum),
+            ANYDML_OK)
       << anydml_last_error();
   ASSERT_EQ(anydml_graph_add_output(graph, sum), ANYDML_OK) << anydml_last_error();
   const Sizes row{64};
@@ -317,8 +319,9 @@ TEST(Quantize, InGraphs) {
   anydml_value view = 0;
   EXPECT_EQ(anydml_graph_add_view_at(graph, values[2], &one_row, 64, &view), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(anydml_graph_add_view_at(graph, values[2], &one_row, 65, &view), ANYDML_INVALID_ARGUMENT);
-  EXPECT_STREQ(anydml_last_error(),
-               "graph: view: offset is 65; expected an even number of elements, since two elements of UINT4 share a byte");
+  EXPECT_STREQ(
+      anydml_last_error(),
+      "graph: view: offset is 65; expected an even number of elements, since two elements of UINT4 share a byte");
   EXPECT_EQ(anydml_graph_add_view_at(graph, values[2], &one_row, 322, &view), ANYDML_INVALID_ARGUMENT);
   anydml_compiled* compiled = nullptr;
   ASSERT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
@@ -348,9 +351,10 @@ TEST(Quantize, RefusesWithAReason) {
   anydml_tensor padded = made.tensor();
   padded.strides = strides;
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, padded), ANYDML_INVALID_ARGUMENT);
-  EXPECT_STREQ(anydml_last_error(),
-               "QUANTIZE: OutputTensor: strides are [8, 1]; expected none, or those of packed elements: two elements of "
-               "INT4 share a byte, which is written as a whole");
+  EXPECT_STREQ(
+      anydml_last_error(),
+      "QUANTIZE: OutputTensor: strides are [8, 1]; expected none, or those of packed elements: two elements of "
+      "INT4 share a byte, which is written as a whole");
   // Sizes, types and counts that do not go together.
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
   zero = Buffer(ANYDML_UINT4, {4, 3});

@@ -208,10 +208,11 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   const auto there = static_cast<std::int64_t>(view.bytes);  // of a tensor: 63 bits hold them
   std::int64_t first = 0;
   std::int64_t end = 0;
-  const bool counted = !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(made.type)), &offset) &&
-                       !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
-                       !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
-                       !__builtin_add_overflow(view.source.offset, reach.end, &end);
+  const bool counted =
+      !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(made.type)), &offset) &&
+      !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
+      !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
+      !__builtin_add_overflow(view.source.offset, reach.end, &end);
   if (!counted || first < 0 || end > there) {
     return invalid(
         {kLabel, "view"},

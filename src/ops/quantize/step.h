@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that quantises by blocks, or back: QUANTIZE and DEQUANTIZE.
 //
-// The loops go through the elements of the output row by row. A dimension that is cut into blocks is two loops, one over
-// the blocks and one within a block, along which scale and zero point have stride 0. So blocks are broadcast as whole
-// tensors are.
+// The loops go through the elements of the output row by row. A dimension that is cut into blocks is two loops, one
+// over the blocks and one within a block, along which scale and zero point have stride 0. So blocks are broadcast as
+// whole tensors are.
 #pragma once
 
 #include <cstdint>

@@ -126,7 +126,8 @@ inline void dequantize_each(const i16* codes, std::int64_t count, const i16* zer
   }
 }
 
-inline void quantize_block(const std::byte* from, std::int64_t count, i32 zero, f32 scale, CodeRange range, i16* codes) {
+inline void quantize_block(const std::byte* from, std::int64_t count, i32 zero, f32 scale, CodeRange range,
+                           i16* codes) {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i) {
     f32 value;

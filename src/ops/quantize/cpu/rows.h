@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels of QUANTIZE and DEQUANTIZE on the CPU, by target. Elements go through buffers in the nearest cache, a chunk
-// at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a plain loop
-// that the compiler vectorises, and memory is read and written once.
+// The kernels of QUANTIZE and DEQUANTIZE on the CPU, by target. Elements go through buffers in the nearest cache, a
+// chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
+// plain loop that the compiler vectorises, and memory is read and written once.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ static_assert(kQuantizeChunk % 2 == 0);
 inline constexpr std::size_t kQuantizeScratch = kQuantizeChunk * (2 * sizeof(float) + 2 * sizeof(std::int16_t));
 
 // The elements [first, end), where first is a multiple of kQuantizeChunk. operands: by QuantizeOperand.
-using QuantizeRun = void (*)(const QuantizeStep& step, std::int64_t first, std::int64_t end,
-                             std::byte* const* operands, std::byte* scratch) noexcept;
+using QuantizeRun = void (*)(const QuantizeStep& step, std::int64_t first, std::int64_t end, std::byte* const* operands,
+                             std::byte* scratch) noexcept;
 
 [[nodiscard]] QuantizeRun find_quantize_run(cpu::Target target);
 [[nodiscard]] QuantizeRun generic_quantize_run();  // for a machine of which nothing is known
