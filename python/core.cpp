@@ -96,8 +96,10 @@ struct Call {
   // An array, or four-bit elements as _four_bits.py has them: a type, a shape and packed bytes.
   static void take(Operand& operand, nb::handle array, const std::string& name) {
     if (PyTuple_Check(array.ptr()) != 0) {
-      return operand.take_four_bits(four_bits_named(array[0]), numbers_in(array[1]),
-                                    as_array(nb::object(array[2]).ptr()));
+      const nb::object type = array[0];
+      const nb::object shape = array[1];
+      const nb::object bytes = array[2];
+      return operand.take_four_bits(four_bits_named(type), numbers_in(shape), as_array(bytes.ptr()));
     }
     const bool is_array = PyArray_Check(array.ptr()) != 0;
     if (is_array && operand.take(as_array(array.ptr()))) {
