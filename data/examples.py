@@ -183,6 +183,10 @@ EXAMPLES: dict[str, Example] = {
                                    (u32(2).shaped(1, 1), u32(0, 1, 1, 0, 0, 0, 0, 0).shaped(4, 2))),
     "SPLIT": Example((_SQUARE,), (f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)), {"Axis": 1}),
     "JOIN": Example(((f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)),), _SQUARE, {"Axis": 1}),
+    "QUANTIZE": Example((f32(-1, 0.25, 6, 1000).shaped(2, 2), (f32(0.5, 2).shaped(2, 1), u8(10, 10).shaped(2, 1))),
+                        u8(8, 10, 13, 255).shaped(2, 2), {"QuantizationType": "SCALE_ZERO_POINT"}),
+    "DEQUANTIZE": Example((u8(8, 10, 13, 208).shaped(2, 2), (f32(0.5, 2).shaped(2, 1), u8(10, 10).shaped(2, 1))),
+                          f32(-1, 0, 6, 396).shaped(2, 2), {"QuantizationType": "SCALE_ZERO_POINT"}),
     "SLICE": Example((_SQUARE,), f32(1, 3).shaped(1, 2), {"Offsets": [0, 0], "Sizes": [1, 2], "Strides": [1, 2]}),
     "SLICE1": Example((_SQUARE,), f32(9, 2, 2).shaped(1, 3), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, -1]}),

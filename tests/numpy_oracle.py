@@ -54,6 +54,8 @@ VALUES = {np.dtype(dtype): value for value, dtype in TYPES.values()}
 
 
 def to_tensor(array):
+    if isinstance(array, Tensor):  # of elements that NumPy does not have
+        return array
     sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
     tensor = Tensor(VALUES[array.dtype], array.ndim, sizes, strides, array.ctypes.data)

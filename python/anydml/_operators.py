@@ -11,20 +11,21 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
            "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
-           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
-           "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
-           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization",
-           "local_response_normalization_grad", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "lstm",
-           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_pooling_grad", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "local_response_normalization_grad", "log", "log_softmax", "log_softmax1",
+           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor",
+           "lp_normalization", "lp_pooling", "lp_pooling1", "lstm", "matrix_multiply_integer",
+           "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2", "max_pooling_grad",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
-           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
+           "quantize", "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
            "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
            "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
            "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
@@ -3482,6 +3483,43 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
                 Scale=scale, MaskFilterValue=mask_filter_value, QueryHeadCount=query_head_count,
                 KeyValueHeadCount=key_value_head_count, MaskType=mask_type, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+    """DirectML's QUANTIZE: out = clamp(round(Input / Scale) + ZeroPoint), Scale and ZeroPoint for each block.
+
+    Types in DirectML: ``input`` float16 and float32; ``quantizations`` float16, float32, int4, int8, uint4 and uint8.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    The result has the type ``dtype``: int4, int8, uint4 and uint8.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[-1, 0.25], [6, 1000]])
+    >>> quantizations = [np.float32([[0.5], [2]]), np.uint8([[10], [10]])]
+    >>> anydml.quantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="uint8").tolist()
+    [[8, 10], [13, 255]]
+    """
+    return _run("QUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
+                shape=shape, device=device)
+
+
+def dequantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+    """DirectML's DEQUANTIZE: out = (Input - ZeroPoint) * Scale, Scale and ZeroPoint for each block.
+
+    Types in DirectML: ``input`` int4, int8, uint4 and uint8; ``quantizations`` float16, float32, int4, int8, uint4 and
+    uint8.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    The result has the type ``dtype``: float16 and float32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([[8, 10], [13, 208]])
+    >>> quantizations = [np.float32([[0.5], [2]]), np.uint8([[10], [10]])]
+    >>> anydml.dequantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="float32").tolist()
+    [[-1.0, 0.0], [6.0, 396.0]]
+    """
+    return _run("DEQUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
+                shape=shape, device=device)
 
 
 def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,

@@ -15,20 +15,21 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
            "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
            "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
-           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize_linear", "diagonal_matrix",
-           "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear", "element_wise_identity",
-           "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min", "element_wise_round", "elu",
-           "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold", "gather", "gather_elements",
-           "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1",
-           "is_infinity", "is_nan", "join", "leaky_relu", "linear", "local_response_normalization",
-           "local_response_normalization_grad", "log", "log_softmax", "log_softmax1", "logical_and", "logical_equals",
-           "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than", "logical_less_than_or_equal",
-           "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling", "lp_pooling1", "lstm",
-           "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2",
-           "max_pooling_grad", "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "local_response_normalization_grad", "log", "log_softmax", "log_softmax1",
+           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor",
+           "lp_normalization", "lp_pooling", "lp_pooling1", "lstm", "matrix_multiply_integer",
+           "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2", "max_pooling_grad",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
            "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
            "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
-           "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
+           "quantize", "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
            "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
            "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
            "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
@@ -2384,6 +2385,37 @@ def multihead_attention1(query: _Library | _Array | float | None = None, key: _L
                          out: Sequence[_Library | bool | None] | None = None,
                          dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
+
+@overload
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+             out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+             out: None = None, dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def quantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
+             quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+             device: str | None = None) -> _Library: ...
+@overload
+def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
+             out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+               out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+               out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               device: str | None = None) -> _Array: ...
+@overload
+def dequantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
+               quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               device: str | None = None) -> _Library: ...
+@overload
+def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
+               out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,

@@ -199,6 +199,8 @@ SPECS = {
     "MULTIHEAD_ATTENTION1": Spec(12,
                                  [Output("output"), Output("output_present_key", optional=True), Output("output_present_value", optional=True)],
                                  same=[(0, 1, 2, 3, 4, 5, 6, 8, 9, 10)]),
+    "QUANTIZE": Spec(2, [Output("output")], array=1),
+    "DEQUANTIZE": Spec(2, [Output("output")], array=1),
     "RESAMPLE3": Spec(1, [Output("output")]),
     "FOLD": Spec(1, [Output("output")]),
     "UNFOLD": Spec(1, [Output("output")]),

@@ -203,11 +203,10 @@ TensorDesc without_repeats(TensorDesc tensor) {
 }
 
 // Whether most bytes of the tensor's reach are of no element: a copy of the reach would take a multiple of the memory,
-// and read bytes that are not the caller's to show us.
+// and read bytes that are not the caller's to show us. Elements of four bits are not copied one by one.
 bool is_sparse(const OpTensor& tensor) {
-  const std::uint64_t elements =
-      static_cast<std::uint64_t>(element_count(without_repeats(tensor.tensor))) * element_size(tensor.tensor.type);
-  return tensor.present && bytes_of(tensor.reach) / 2 > elements;
+  return tensor.present && !is_four_bits(tensor.tensor.type) &&
+         bytes_of(tensor.reach) / 2 > static_cast<std::uint64_t>(packed_bytes(without_repeats(tensor.tensor)));
 }
 
 // The same elements without gaps. What is repeated stays so.
