@@ -94,6 +94,9 @@ Call read_call(const std::vector<std::string>& words) {
       (option == "--save" ? call.save : call.picture) = value;
     }
   }
+  if (!call.picture.empty() && !call.kind->makes_image) {
+    throw WrongUse(std::string("--picture: the output of ") + call.kind->name + " is not an image");
+  }
   return call;
 }
 
@@ -195,11 +198,7 @@ void run_network(const Call& call) {
   if (!call.save.empty()) {
     write_elements(call.save, output);
   }
-  const bool shows_image = is_image(network.output_sizes);
   if (!call.picture.empty()) {
-    if (!shows_image) {
-      throw WrongUse(std::string("--picture: the output of ") + call.kind->name + " is not an image");
-    }
     write_image(call.picture, output, network.output_sizes);
   }
   if (call.as_json) {
@@ -210,7 +209,7 @@ void run_network(const Call& call) {
         static_cast<unsigned long long>(network.weights), first, median, times[0]);
     return;
   }
-  if (shows_image) {
+  if (call.kind->makes_image) {
     show_images(floats_of(network.inputs[0]), network.input_sizes, output, network.output_sizes);
   } else {
     show_classes(output, network.output_sizes);

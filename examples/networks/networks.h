@@ -19,7 +19,8 @@ struct Kind {
   const char* name;
   const char* about;
   Scale usual;
-  Scale small;  // for tests
+  Scale small;       // for tests
+  bool makes_image;  // {N, C, H, W}, instead of probabilities of classes, {1, 1, N, classes}
   Value (*build)(Builder& to, const Scale& scale);
 };
 
@@ -35,27 +36,32 @@ inline constexpr Kind kKinds[] = {
      "MobileNet v2: depthwise convolutions, batch normalization, 1,000 classes",
      {1, 224, 1},
      {1, 32, 1},
+     false,
      build_mobilenet},
     {"squeezenet",
      "SqueezeNet: convolutions that are joined, 1,000 classes",
      {1, 224, 1},
      {1, 48, 1},
+     false,
      build_squeezenet},
     {"style",
      "style transfer: reflected borders, instance normalization, transposed convolutions; a picture",
      {1, 224, 5},
      {1, 20, 1},
+     true,
      build_style},
     {"superresolution",
      "super-resolution: depth to space; a picture of three times the size",
      {1, 224, 1},
      {1, 20, 1},
+     true,
      build_superresolution},
-    {"lstm", "two layers of LSTM, the first in both directions; 10 classes", {1, 100, 1}, {1, 7, 1}, build_lstm},
+    {"lstm", "two layers of LSTM, the first in both directions; 10 classes", {1, 100, 1}, {1, 7, 1}, false, build_lstm},
     {"transformer",
      "a transformer encoder: embeddings, attention, layer normalization; 10 classes",
      {1, 128, 4},
      {1, 9, 1},
+     false,
      build_transformer},
 };
 

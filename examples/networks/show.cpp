@@ -63,8 +63,6 @@ class Characters {
 
 }  // namespace
 
-bool is_image(const Sizes& sizes) { return sizes[0] != 1 || sizes[1] != 1 || sizes[2] == sizes[3]; }
-
 void show_classes(std::span<const float> probabilities, const Sizes& sizes) {
   const UINT classes = sizes[3];
   std::printf("%5s  %5s  %s\n", "input", "class", "probability");

@@ -9,9 +9,6 @@
 
 namespace networks {
 
-// Whether the output is an image, {N, C, H, W}, instead of probabilities of classes, {1, 1, N, classes}.
-[[nodiscard]] bool is_image(const Sizes& sizes);
-
 // Of each row of the batch.
 void show_classes(std::span<const float> probabilities, const Sizes& sizes);
 
