@@ -20,18 +20,27 @@ int level_of(float element, float white) {
   return static_cast<int>(std::clamp(element / white, 0.0f, 1.0f) * 255 + 0.5f);
 }
 
-// Means of as many pixels as belong to a character, which is twice as high as wide.
+// An image in characters, which are twice as high as wide: means of the pixels that belong to each, from the darkest to
+// the brightest of them.
 class Characters {
  public:
-  Characters(std::span<const float> image, const Sizes& sizes)
-      : image_(image.first(std::size_t{sizes[1]} * sizes[2] * sizes[3])), sizes_(sizes), white_(white_of(image)) {}
+  Characters(std::span<const float> image, const Sizes& sizes) {
+    for (UINT y = 0; y < kRows; ++y) {
+      for (UINT x = 0; x < kColumns; ++x) {
+        means_.push_back(mean(image, sizes, y, x));
+      }
+    }
+    const auto [least, most] = std::ranges::minmax(means_);
+    least_ = least;
+    range_ = most > least ? most - least : 1;
+  }
 
   [[nodiscard]] std::string row(UINT y) const {
     static constexpr char kShades[] = " .:-=+*#%@";
     std::string text;
     for (UINT x = 0; x < kColumns; ++x) {
-      const int level = level_of(mean(y, x), white_);
-      text += kShades[level * 10 / 256];
+      const double part = (means_[y * kColumns + x] - least_) / range_;
+      text += kShades[static_cast<int>(part * 9 + 0.5)];
     }
     return text;
   }
@@ -40,25 +49,25 @@ class Characters {
   static constexpr UINT kRows = 24;
 
  private:
-  [[nodiscard]] float mean(UINT y, UINT x) const {
-    const UINT top = y * sizes_[2] / kRows;
-    const UINT bottom = std::max(top + 1, (y + 1) * sizes_[2] / kRows);
-    const UINT left = x * sizes_[3] / kColumns;
-    const UINT right = std::max(left + 1, (x + 1) * sizes_[3] / kColumns);
+  [[nodiscard]] static double mean(std::span<const float> image, const Sizes& sizes, UINT y, UINT x) {
+    const UINT top = y * sizes[2] / kRows;
+    const UINT bottom = std::max(top + 1, (y + 1) * sizes[2] / kRows);
+    const UINT left = x * sizes[3] / kColumns;
+    const UINT right = std::max(left + 1, (x + 1) * sizes[3] / kColumns);
     double sum = 0;
-    for (UINT channel = 0; channel < sizes_[1]; ++channel) {
+    for (UINT channel = 0; channel < sizes[1]; ++channel) {
       for (UINT row = top; row < bottom; ++row) {
         for (UINT column = left; column < right; ++column) {
-          sum += static_cast<double>(image_[(std::size_t{channel} * sizes_[2] + row) * sizes_[3] + column]);
+          sum += static_cast<double>(image[(std::size_t{channel} * sizes[2] + row) * sizes[3] + column]);
         }
       }
     }
-    return static_cast<float>(sum / (double{1} * sizes_[1] * (bottom - top) * (right - left)));
+    return sum / (double{1} * sizes[1] * (bottom - top) * (right - left));
   }
 
-  std::span<const float> image_;
-  const Sizes& sizes_;
-  float white_;
+  std::vector<double> means_;
+  double least_ = 0;
+  double range_ = 1;
 };
 
 }  // namespace

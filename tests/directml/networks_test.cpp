@@ -16,6 +16,13 @@
 #include "networks.h"
 #include "support/failing_new.h"
 
+namespace networks {
+
+// The name of a parameter in messages.
+void PrintTo(const Kind& kind, std::ostream* to) { *to << kind.name; }
+
+}  // namespace networks
+
 namespace anydml::test {
 namespace {
 
