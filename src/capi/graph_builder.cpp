@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/reserve.h"
 #include "capi/arguments.h"
-#include "capi/run.h"
+#include "capi/graph_memory.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
@@ -35,83 +35,6 @@ Extent extent_of(const TensorDesc& tensor) {
 anydml_tensor as_given(const TensorDesc& tensor) {
   return {static_cast<anydml_type>(tensor.type), static_cast<int32_t>(tensor.rank), tensor.sizes, tensor.strides,
           nullptr};
-}
-
-// What the outputs come from.
-struct Used {
-  std::vector<bool> inputs, constants;
-
-  explicit Used(const Graph& graph) : inputs(graph.inputs.size()), constants(graph.constants.size()) {
-    std::vector<bool> nodes(graph.nodes.size());
-    const auto mark = [&](const GraphSource& source) {
-      switch (source.kind) {
-        case SourceKind::none:
-          break;
-        case SourceKind::input:
-          inputs[source.index] = true;
-          break;
-        case SourceKind::constant:
-          constants[source.index] = true;
-          break;
-        case SourceKind::node:
-          nodes[source.index] = true;
-          break;
-      }
-    };
-    std::ranges::for_each(graph.outputs, mark);
-    for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after what it takes
-      if (nodes[i]) {
-        std::ranges::for_each(graph.nodes[i].sources, mark);
-      }
-    }
-  }
-};
-
-// Copies the constants that are used to the device, and runs there what follows from them alone. Those that only this
-// needs are not kept: packed weights are in the persistent memory then.
-Status initialise(anydml_compiled& compiled, const GraphPrograms& programs, std::span<const Extent> extents,
-                  std::span<const std::byte* const> constants, const Used& used) {
-  const GraphPlans& plans = programs.plans;
-  const Device& device = *compiled.device;
-  CompiledGraph& graph = *compiled.graph;
-  if (plans.constant_bytes == 0) {
-    return {};
-  }
-  if (plans.run_constant_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.run_constant_bytes, &graph.constants));
-  }
-  if (plans.persistent_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
-  }
-  Temporary whole(device);
-  Temporary temporary(device);
-  const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
-  if (initialised != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device.backend, whole.allocate(initialised)));
-    if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
-      ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(bytes)));
-    }
-  }
-  Run run(device, kLabel);
-  ANYDML_TRY(run.begin());
-  const auto copy = [&](void* memory, std::uint64_t end) -> Status {
-    for (std::size_t i = 0; i < constants.size(); ++i) {
-      if (constants[i] != nullptr && used.constants[i] && plans.constants[i] < end) {
-        ANYDML_TRY(run.copy(static_cast<std::byte*>(memory) + plans.constants[i], constants[i], extents[i].bytes));
-      }
-    }
-    return {};
-  };
-  ANYDML_TRY(copy(graph.constants, plans.run_constant_bytes));
-  if (initialised != 0) {
-    ANYDML_TRY(copy(whole.address(), initialised));
-    std::vector<void*> slots(plans.slots());
-    slots[plans.persistent_slot()] = graph.persistent;
-    slots[plans.constants_slot()] = whole.address();
-    slots[plans.temporary_slot()] = temporary.address();
-    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
-  }
-  return run.finish();
 }
 
 }  // namespace
@@ -168,6 +91,19 @@ Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   return add({made.value(), {.kind = SourceKind::input, .index = index}, bytes_of(made.value())});
 }
 
+Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedConstants> shared,
+                                                       const anydml_tensor& tensor) {
+  if (shared_ != nullptr && shared_ != shared) {
+    return bad_call("anydml_graph_add_shared_constant",
+                    "constants is another than before; expected one anydml_constants for all constants of a graph");
+  }
+  const auto made = add_constant(tensor);
+  ANYDML_TRY(made);
+  constants_.back().is_shared = constants_.back().data != nullptr;
+  shared_ = std::move(shared);
+  return made;
+}
+
 Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   const std::string name = format_text("constant {}", constants_.size());
   const auto made = read_forward(name, tensor);
@@ -180,7 +116,7 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   reserve_more(constants_, 1);
   reserve_more(values_, 1);
   graph_.constants.push_back(extent_of(made.value()));
-  constants_.push_back(empty ? nullptr : static_cast<const std::byte*>(tensor.data));
+  constants_.push_back({.data = empty ? nullptr : static_cast<const std::byte*>(tensor.data)});
   const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
   return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
 }
@@ -333,20 +269,22 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   if (outputs_.empty()) {
     return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
   }
-  const Used used(graph_);
+  GraphMemory memory(graph_, constants_, device, shared_.get());
+  CompileOptions sharing = options;
+  sharing.sharing = memory.sharing();
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr, options);
+  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr, sharing);
   ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);
   }
   auto compiled = std::make_unique<anydml_compiled>(device);
-  make_surface(used.inputs, *compiled);
+  make_surface(memory.used_inputs(), *compiled);
   compiled->graph->steps = programs.value().plans.steps;
   compiled->program = std::move(programs.value().run);
   compiled->temporary_bytes = compiled->program.temporary_bytes();
-  ANYDML_TRY(initialise(*compiled, programs.value(), graph_.constants, constants_, used));
+  ANYDML_TRY(memory.initialise(programs.value(), *compiled));
   return compiled;
 }
 
