@@ -33,7 +33,7 @@ class KeyText {
 void add_tensor(KeyText& key, const TensorDesc& tensor) {
   key << tensor.type << tensor.rank;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    key << tensor.sizes[i] << tensor.strides[i];
+    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // of one element it means nothing
   }
 }
 
