@@ -305,14 +305,15 @@ class FixedArrays:
     """Arrays that nothing can change while a graph is recorded, and the memory in which they lie."""
 
     def __init__(self, arrays=()):
+        self.constants = _core.Constants()  # by which graphs share them
         self._arrays = [one for one in arrays if one.size]  # which keep their memory
         ranges = sorted(map(_bounds, self._arrays))
         self._starts, self._ends = ([one[i] for one in ranges] for i in (0, 1))
 
     def holds(self, array):
-        """Whether it is one of them, or lies in one of them."""
-        if not array.size:
-            return True
+        """Whether it is one of them, or lies in one of them, as a graph can read it."""
+        if not array.size or any(step < 0 or step % array.itemsize for step in array.strides):
+            return False
         start, end = _bounds(array)
         place = bisect.bisect_right(self._starts, start)
         return place > 0 and end <= self._ends[place - 1]
@@ -365,8 +366,11 @@ class Recorder:
         """The elements that it has now: the function that is recorded may change them afterwards."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
-            kept = array if self._fixed.holds(array) and array.flags.c_contiguous else _np.array(array, order="C")
-            value = self.graph.constant(kept)
+            if self._fixed.holds(array):
+                kept, value = array, self.graph.shared_constant(self._fixed.constants, array)
+            else:
+                kept = _np.array(array, order="C")
+                value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
 

@@ -7,6 +7,7 @@ import onnx
 
 from ._bodies import body_of
 from ._contrib import CONTRIB, DOMAIN as CONTRIB_DOMAIN
+from ._contrib_attention import WHOLE
 from ._control import CONTROL
 from ._host import HOST, on_host
 from ._integers import noted, product_of
@@ -75,7 +76,11 @@ class Builder:
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
         if node.domain == CONTRIB_DOMAIN:
-            nodes = CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input])
+            kinds = [self.kinds[name] if name else "" for name in node.input]
+            if node.op_type in WHOLE:
+                self._keep(WHOLE[node.op_type](node, kinds))
+                return
+            nodes = CONTRIB[node.op_type](node, kinds)
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
@@ -161,7 +166,7 @@ def refuse_unknown(model):
             known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
             name = node.op_type
         else:
-            known = node.domain == CONTRIB_DOMAIN and node.op_type in CONTRIB
+            known = node.domain == CONTRIB_DOMAIN and (node.op_type in CONTRIB or node.op_type in WHOLE)
             name = f"{node.domain}.{node.op_type}"
         if not known:
             found.setdefault(name, []).append(node.name or ", ".join(node.output))
