@@ -307,8 +307,13 @@ class FixedArrays:
     def __init__(self, arrays=()):
         self.constants = _core.Constants()  # by which graphs share them
         self._arrays = [one for one in arrays if one.size]  # which keep their memory
-        ranges = sorted(map(_bounds, self._arrays))
-        self._starts, self._ends = ([one[i] for one in ranges] for i in (0, 1))
+        self._starts, self._ends = [], []
+        for start, end in sorted(map(_bounds, self._arrays)):
+            if self._ends and start < self._ends[-1]:  # a view of another
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
 
     def holds(self, array):
         """Whether it is one of them, or lies in one of them, as a graph can read it."""

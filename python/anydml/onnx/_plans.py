@@ -164,7 +164,7 @@ class Program:
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
-        self.fixed = FixedArrays(self.constants.values())
+        self.fixed = FixedArrays(self._all_constants())
         self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
@@ -177,6 +177,13 @@ class Program:
             wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
             lives.append(wanted)
         return [sorted(one) for one in reversed(lives)]
+
+    def _all_constants(self):
+        """Those of branches too, which are recorded as parts of this program's graphs."""
+        yield from self.constants.values()
+        for step in self.steps:
+            for body in step.bodies:
+                yield from body._all_constants()
 
     def wanted(self):
         """The names that a run must give."""
