@@ -402,7 +402,7 @@ class Recorder:
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
-            value = Symbol(self, self.constant(plain(array)), _address(stand_in), stand_in)
+            value = Symbol(self, self.constant(_np.asarray(plain(array), order="C")), _address(stand_in), stand_in)
             self.graph.output(value._id())
             return stand_in, array.dtype
         kind = value.dtype

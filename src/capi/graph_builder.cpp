@@ -17,7 +17,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::string_view kLabel = "graph";
 constexpr std::size_t kMostValues = 0x7fffffff;
 
 constinit std::atomic<std::uint32_t> g_graphs = 0;
@@ -64,7 +63,7 @@ Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tens
   if (values_.size() >= kMostValues) {
     return Error{ErrorKind::out_of_memory, format_text("graph: {}: the graph has as many values as it can", name)};
   }
-  return make_tensor({kLabel, name},
+  return make_tensor({kGraphLabel, name},
                      {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
 }
 
@@ -72,7 +71,7 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
   const auto made = read(name, tensor);
   ANYDML_TRY(made);
   if (reach_of(made.value()).first < 0) {
-    return invalid({kLabel, name},
+    return invalid({kGraphLabel, name},
                    format_text("strides are {}; expected 0 or more: a value of a graph begins with its first element",
                                shape_text(made.value().strides, made.value().rank)));
   }
@@ -110,7 +109,7 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   ANYDML_TRY(made);
   const bool empty = bytes_of(made.value()) == 0;
   if (tensor.data == nullptr && !empty) {
-    return invalid({kLabel, name}, "data is null; expected the data of a constant");
+    return invalid({kGraphLabel, name}, "data is null; expected the data of a constant");
   }
   reserve_more(graph_.constants, 1);
   reserve_more(constants_, 1);
@@ -142,7 +141,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
                        !__builtin_add_overflow(view.source.offset, reach.end, &end);
   if (!counted || first < 0 || end > there) {
     return invalid(
-        {kLabel, "view"},
+        {kGraphLabel, "view"},
         format_text(
             "{} with sizes {} and strides {} reaches over {}; expected the bytes 0 to {}, which the "
             "value has",
@@ -218,7 +217,7 @@ Status GraphBuilder::add_output(anydml_value of) {
   ANYDML_TRY(found);
   Value value = *found.value();
   if (find_self_overlap(value.tensor) != SelfOverlap::none) {
-    return invalid({kLabel, format_text("output {}", outputs_.size())},
+    return invalid({kGraphLabel, format_text("output {}", outputs_.size())},
                    format_text("strides {} with sizes {} put two elements at one place; expected each element of an "
                                "output at a place of its own",
                                shape_text(value.tensor.strides, value.tensor.rank),
@@ -261,20 +260,20 @@ void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& 
                             .reach = present ? reach_of(tensor) : Reach{}});
     empty = empty && (is_input || element_count(tensor) == 0);
   }
-  compiled.surface = {.label = kLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
+  compiled.surface = {.label = kGraphLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
 }
 
 Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device,
                                                                const CompileOptions& options) const {
   if (outputs_.empty()) {
-    return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
+    return bad_call(kGraphLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
   }
   GraphMemory memory(graph_, constants_, device, shared_.get());
   CompileOptions sharing = options;
   sharing.sharing = memory.sharing();
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr, sharing);
+  auto programs = compile_programs(graph_, device.core, kGraphLabel, shown ? &text : nullptr, sharing);
   ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);

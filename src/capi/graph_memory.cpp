@@ -9,8 +9,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::string_view kLabel = "graph";
-
 // The bytes of a constant that is this small are its key.
 constexpr std::uint64_t kSmall = 64;
 
@@ -111,13 +109,13 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
     }
   }
   if (passing.bytes() != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device_.backend, uploads.allocate(passing.bytes())));
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, uploads.allocate(passing.bytes())));
   }
   for (const std::size_t i : passing_) {
     graph.shared[i] = static_cast<std::byte*>(uploads.address()) + offsets[i];
   }
   if (kept.bytes() != 0) {
-    const auto memory = DeviceMemory::allocate(device_, kLabel, kept.bytes());
+    const auto memory = DeviceMemory::allocate(device_, kGraphLabel, kept.bytes());
     ANYDML_TRY(memory);
     for (const std::size_t i : new_) {
       graph.held[i] = std::shared_ptr<void>(memory.value(), memory.value()->address() + offsets[i]);
@@ -147,12 +145,12 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   Temporary temporary(device_);
   const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
   if (initialised != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device_.backend, whole.allocate(initialised)));
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, whole.allocate(initialised)));
   }
   if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device_.backend, temporary.allocate(bytes)));
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, temporary.allocate(bytes)));
   }
-  Run run(device_, kLabel);
+  Run run(device_, kGraphLabel);
   ANYDML_TRY(run.begin());
   const auto copy = [&](void* memory, std::uint64_t end) -> Status {
     for (std::size_t i = 0; i < constants_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capi/compiled.h"
@@ -15,6 +16,8 @@
 #include "graph/graph.h"
 
 namespace anydml {
+
+inline constexpr std::string_view kGraphLabel = "graph";  // how messages about a graph begin
 
 struct GivenConstant {
   const std::byte* data = nullptr;  // null: it is empty
