@@ -183,6 +183,9 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
     graph.held[i] = shared_->add(device_, plans.shared[i].key, std::move(graph.held[i]));
     graph.shared[i] = graph.held[i].get();
   }
+  for (const std::size_t i : passing_) {
+    graph.shared[i] = nullptr;
+  }
   return {};
 }
 
