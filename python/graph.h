@@ -52,7 +52,8 @@ class Graph {
     check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
     return value;
   }
-  // The array lives as long as what is compiled from the graph, too, and nothing changes it as long as `constants` lives.
+  // The array lives as long as what is compiled from the graph, too, and nothing changes it as long as `constants`
+  // lives.
   anydml_value shared_constant(const Constants& constants, nb::handle array) {
     Operand operand;
     take(operand, array, "a constant");
