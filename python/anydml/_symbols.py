@@ -7,6 +7,7 @@ arranged in the same way.
 """
 import bisect
 import functools
+import math
 import mmap
 import operator
 
@@ -158,9 +159,9 @@ class Symbol:
         strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
         if seen.size == 0:
             return True
-        steps = (step for size, step in zip(seen.shape, seen.strides) if size != 1)
-        return self._recorder.is_within(seen) and all(
-            step % seen.itemsize == 0 for step in (_address(seen) - self._start, *steps))
+        address, item = _address(seen), seen.itemsize
+        return self._recorder.is_within(address) and (address - self._start) % item == 0 and all(
+            step % item == 0 or size == 1 for size, step in zip(seen.shape, seen.strides))
 
     def _id(self):
         """Its number in the graph."""
@@ -343,22 +344,21 @@ class Recorder:
     def stand_in(self, shape, dtype, strides=None):
         """An array over memory that nobody looks at."""
         dtype = _np.dtype(dtype)
-        shape = _np.broadcast_shapes(shape)
-        steps = strides or ()
-        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, steps))
-                                   if strides else functools.reduce(operator.mul, shape, 1))
+        shape = shape if type(shape) is tuple else _np.broadcast_shapes(shape)
+        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, strides))
+                                   if strides else math.prod(shape))
         if not self._memories or self._memories[-1][1] < bytes_:
             memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
-    def is_within(self, array):
-        """Whether it lies in the memory of stand-ins."""
-        address = _address(array)
+    def is_within(self, address):
+        """Whether something there lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in):
-        return Symbol(self, source, _address(stand_in), stand_in, source)
+        address, _, memory = self._memories[-1]
+        return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
         """A Symbol for arrays like this one, and what stands for them."""
