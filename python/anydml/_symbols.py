@@ -367,6 +367,14 @@ class Recorder:
         symbol = self.symbol(self.graph.input(stand_in), stand_in)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
+    def known(self, array):
+        """A Symbol of a constant, so that what is made of it is part of the graph."""
+        like = plain(array)
+        like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
+        stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
+        symbol = self.symbol(self.constant(like), stand_in)
+        return symbol.view(bool) if array.dtype == bool else symbol
+
     def constant(self, array):
         """The elements that it has now: the function that is recorded may change them afterwards."""
         _, before, value = self._constants.get(id(array), (None, None, None))

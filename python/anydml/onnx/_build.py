@@ -19,17 +19,23 @@ from ._types import array_of, constant, kind_of, label, tensor_type, told
 DEFAULT_DOMAIN = ("", "ai.onnx")
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 _MOST_NAMED = 4  # nodes of one operator that a message names
+# Weights in bytes become floats of four times their size. Graphs convert and pack them in one go, if nothing else takes them.
+_LEAST_WIDENED = 1 << 16  # bytes that are worth it
+_WIDENING = ("Cast", "DequantizeLinear")
+_BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps between that and the product
+_PACKING = ("Conv", "ConvTranspose", "Gemm", "MatMul")  # whose second input is packed
 
 
 class Builder:
     """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
-    products of dequantised floats become products of integers."""
+    products of dequantised floats become products of integers; is_inner: of a body."""
 
-    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False):
+    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False):
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
         self.quantised = {}
         self.taken = set()  # the constants that steps take
+        self.is_inner, self.postponed = is_inner, {}  # steps that make floats of constants in bytes, by the names of their results
 
     def program(self, graph, arrays=None, replaced=(), given=(), is_repeated=False, fixed=()):
         """arrays: of the initializers, if they were taken out already; replaced: initializers that a run gives; given: the
@@ -55,6 +61,8 @@ class Builder:
         if self.refusals:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
+        for value in graph.output:
+            self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated)
         made.kinds = [self.kinds.get(value.name) for value in graph.output]
@@ -130,9 +138,18 @@ class Builder:
         self._keep(Step(known.label, node.op_type, on_host(made) if is_hosted else made, list(node.input),
                         list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
 
-    def _keep(self, step):
+    def _keep(self, step, may_postpone=True):
         """As a step, or as constants where all that it takes are constants."""
         self.kinds.update(zip(step.outputs, step.kinds))
+        if may_postpone and self._may_postpone(step):
+            self.postponed[step.outputs[0]] = step
+            self.taken.update(step.inputs)
+            return
+        for place, name in enumerate(step.inputs):
+            if place == 1 and step.op in _PACKING:
+                self._emit(name)
+            else:
+                self._compute(name)
         if all(name in self.constants for name in step.inputs if name):
             try:
                 with np.errstate(all="ignore"):
@@ -149,11 +166,40 @@ class Builder:
         self.taken.update(step.inputs)
         self.steps.append(step)
 
+    def _may_postpone(self, step):
+        """Whether the step makes floats of weights that are smaller, or goes on with such floats."""
+        if self.is_inner or not all(name in self.constants or name in self.postponed for name in step.inputs if name):
+            return False
+        if step.op in _BETWEEN and any(name in self.postponed for name in step.inputs):
+            return True
+        array = self.constants.get(step.inputs[0]) if step.op in _WIDENING else None
+        return array is not None and array.itemsize == 1 and array.nbytes >= _LEAST_WIDENED and (
+            step.kinds[0] in ("float16", "float"))
+
+    def _emit(self, name):
+        """A step that was postponed, in front of the one that takes its result."""
+        step = self.postponed.pop(name, None)
+        if step is not None:
+            for one in step.inputs:
+                self._emit(one)
+            self.steps.append(step._replace(is_of_weights=True))
+
+    def _compute(self, name):
+        """The result of a step that was postponed, as a constant."""
+        step = self.postponed.get(name)
+        if step is not None:
+            for one in step.inputs:
+                self._compute(one)
+            del self.postponed[name]
+            self._keep(step, may_postpone=False)
+
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
         """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
         constants."""
-        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers).program(
-            graph, given=given, is_repeated=is_repeated, fixed=fixed)
+        for name in list(self.postponed):
+            self._compute(name)
+        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
+                       is_inner=True).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
         return made, [name for name in made.wanted() if name not in own]
 
