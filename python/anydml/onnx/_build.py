@@ -92,6 +92,8 @@ class Builder:
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
+            for name in list(self.postponed):  # which a body may take
+                self._compute(name)
             self._keep(CONTROL[node.op_type](node, self))
             return
         if self.integers and node.domain in DEFAULT_DOMAIN:
@@ -131,6 +133,8 @@ class Builder:
         made = None if row.make is None else row.make(known)
         if made is None:
             if row.check is not None:
+                for name in node.input:
+                    self._compute(name)
                 self.taken.update(node.input)
                 self.steps.append(Step(known.label, node.op_type, row.check(known), list(node.input), [], []))
             self._add_all(*body_of(node, known.kinds, schema, opset), node)
@@ -196,8 +200,6 @@ class Builder:
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
         """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
         constants."""
-        for name in list(self.postponed):
-            self._compute(name)
         made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
                        is_inner=True).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
