@@ -79,3 +79,55 @@ def test_an_empty_file(tmp_path):
     path.write_bytes(b"")
     with pytest.raises((ValueError, onnx.checker.ValidationError)):
         backend.prepare(path)
+
+
+def small_weights(*nodes):
+    """A model whose weights are bytes with a scale for each column: w of 320 x 256."""
+    weights = RANDOM.integers(-128, 128, (320, 256)).astype(np.int8)
+    tensors = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(RANDOM.random(256).astype(np.float32), "scale"),
+               numpy_helper.from_array(np.array(3, np.int8), "zero"), numpy_helper.from_array(np.array(0.1, np.float32), "one"),
+               numpy_helper.from_array(np.int64([3, 1]), "rows")]
+    declared = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", None])]
+    graph = helper.make_graph(nodes, "g", declared, [onnx.ValueInfoProto(name=nodes[-1].output[0])], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+WIDE = [helper.make_node("Cast", ["w"], ["floats"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["floats", "scale"], ["wide"])]
+TURNED = helper.make_node("Transpose", ["wide"], ["turned"], perm=[1, 0])
+
+
+@pytest.mark.parametrize("nodes, depth, are_bytes", [
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["y"])], 320, True),
+    ([*WIDE, TURNED, helper.make_node("MatMul", ["x", "turned"], ["y"])], 256, True),
+    ([*WIDE, helper.make_node("Gemm", ["x", "wide"], ["y"], transB=1)], 256, True),
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["a"]), TURNED, helper.make_node("MatMul", ["a", "turned"], ["y"])],
+     320, True),
+    ([*WIDE, helper.make_node("Gather", ["wide", "rows"], ["few"]), helper.make_node("MatMul", ["few", "x"], ["y"])], 256,
+     False),
+    ([*WIDE, helper.make_node("MatMul", ["wide", "x"], ["y"])], 256, False),
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["a"]), helper.make_node("Add", ["a", "scale"], ["y"])], 320, True),
+    ([helper.make_node("DequantizeLinear", ["w", "one", "zero"], ["wide"]), helper.make_node("MatMul", ["x", "wide"], ["y"])],
+     320, True),
+    ([helper.make_node("DequantizeLinear", ["w", "scale"], ["wide"], axis=1), TURNED,
+      helper.make_node("MatMul", ["x", "turned"], ["y"])], 256, True),
+])
+def test_weights_in_bytes(nodes, depth, are_bytes):
+    """Where only products take them, the model keeps the bytes, and graphs convert and pack them."""
+    model = small_weights(*nodes)
+    prepared = backend.Prepared(model)
+    kept = [array for array in prepared.program.constants.values() if array.size >= 320 * 256]
+    assert all(array.dtype == np.int8 for array in kept) if are_bytes else not any(one.dtype == np.int8 for one in kept)
+    for rows in (1, 5, 40):
+        shape = (256, rows) if nodes[-1].input[1] == "x" else (rows, depth)
+        x = floats(*shape)
+        actual = prepared.run([x])[0]
+        np.testing.assert_array_equal(actual, prepared.program.node_by_node({"x": x})[0])
+
+
+def test_weights_in_bytes_that_are_an_output_too():
+    model = small_weights(*WIDE, helper.make_node("MatMul", ["x", "wide"], ["y"]))
+    model.graph.output.append(onnx.ValueInfoProto(name="wide"))
+    x = floats(4, 320)
+    y, wide = backend.Prepared(model).run([x])
+    np.testing.assert_allclose(y, x @ wide, rtol=1e-4, atol=1e-2)
