@@ -40,16 +40,17 @@ anydml_tensor as_given(const TensorDesc& tensor) {
 
 GraphBuilder::GraphBuilder() : number_(g_graphs.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1}) {}
 
-Result<const GraphBuilder::Value*> GraphBuilder::find(std::string_view who, anydml_value value) const {
+template <class Who>
+Result<const GraphBuilder::Value*> GraphBuilder::find(anydml_value value, const Who& who) const {
   if (value == 0) {
-    return bad_call(who, "is 0; expected a value of the graph");
+    return bad_call(who(), "is 0; expected a value of the graph");
   }
   const std::uint64_t index = value & 0xffffffff;
   if (value >> 32 != (number_ & 0xffffffff)) {
-    return bad_call(who, "is a value of another graph, or none; expected one of this graph's");
+    return bad_call(who(), "is a value of another graph, or none; expected one of this graph's");
   }
   if (index >= values_.size()) {
-    return bad_call(who, "is no value; expected one that this graph gave");
+    return bad_call(who(), "is no value; expected one that this graph gave");
   }
   return &values_[index];
 }
@@ -122,7 +123,7 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
 
 Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
                                             std::int64_t offset) {
-  const auto value = find(format_text("{}: value", function), of);
+  const auto value = find(of, [&] { return format_text("{}: value", function); });
   ANYDML_TRY(value);
   const auto read_tensor = read("view", tensor);
   ANYDML_TRY(read_tensor);
@@ -167,7 +168,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     made.sources.emplace_back();
     if (inputs[i] != 0) {
-      const auto value = find(format_text("node {}: {}: inputs[{}]", node, op.name, i), inputs[i]);
+      const auto value = find(inputs[i], [&] { return format_text("node {}: {}: inputs[{}]", node, op.name, i); });
       ANYDML_TRY(value);
       taken[i] = as_given(value.value()->tensor);
       made.sources.back() = value.value()->source;
@@ -213,7 +214,7 @@ bool GraphBuilder::is_whole(const Value& value) const {
 }
 
 Status GraphBuilder::add_output(anydml_value of) {
-  const auto found = find("anydml_graph_add_output: value", of);
+  const auto found = find(of, [] { return std::string("anydml_graph_add_output: value"); });
   ANYDML_TRY(found);
   Value value = *found.value();
   if (find_self_overlap(value.tensor) != SelfOverlap::none) {

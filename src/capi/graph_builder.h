@@ -43,7 +43,9 @@ class GraphBuilder {
     std::uint64_t bytes = 0;  // of the source, which may be none
   };
 
-  Result<const Value*> find(std::string_view who, anydml_value value) const;
+  // who: a function that gives the beginning of an error message.
+  template <class Who>
+  Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
   // The same, of a tensor that begins with its element at index 0.
