@@ -7,6 +7,7 @@ arranged in the same way.
 """
 import bisect
 import functools
+import math
 import mmap
 import operator
 
@@ -158,9 +159,9 @@ class Symbol:
         strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
         if seen.size == 0:
             return True
-        steps = (step for size, step in zip(seen.shape, seen.strides) if size != 1)
-        return self._recorder.is_within(seen) and all(
-            step % seen.itemsize == 0 for step in (_address(seen) - self._start, *steps))
+        address, item = _address(seen), seen.itemsize
+        return self._recorder.is_within(address) and (address - self._start) % item == 0 and all(
+            step % item == 0 or size == 1 for size, step in zip(seen.shape, seen.strides))
 
     def _id(self):
         """Its number in the graph."""
@@ -305,14 +306,20 @@ class FixedArrays:
     """Arrays that nothing can change while a graph is recorded, and the memory in which they lie."""
 
     def __init__(self, arrays=()):
+        self.constants = _core.Constants()  # by which graphs share them
         self._arrays = [one for one in arrays if one.size]  # which keep their memory
-        ranges = sorted(map(_bounds, self._arrays))
-        self._starts, self._ends = ([one[i] for one in ranges] for i in (0, 1))
+        self._starts, self._ends = [], []
+        for start, end in sorted(map(_bounds, self._arrays)):
+            if self._ends and start < self._ends[-1]:  # a view of another
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
 
     def holds(self, array):
-        """Whether it is one of them, or lies in one of them."""
-        if not array.size:
-            return True
+        """Whether it is one of them, or lies in one of them, as a graph can read it."""
+        if not array.size or any(step < 0 or step % array.itemsize for step in array.strides):
+            return False
         start, end = _bounds(array)
         place = bisect.bisect_right(self._starts, start)
         return place > 0 and end <= self._ends[place - 1]
@@ -337,22 +344,21 @@ class Recorder:
     def stand_in(self, shape, dtype, strides=None):
         """An array over memory that nobody looks at."""
         dtype = _np.dtype(dtype)
-        shape = _np.broadcast_shapes(shape)
-        steps = strides or ()
-        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, steps))
-                                   if strides else functools.reduce(operator.mul, shape, 1))
+        shape = shape if type(shape) is tuple else _np.broadcast_shapes(shape)
+        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, strides))
+                                   if strides else math.prod(shape))
         if not self._memories or self._memories[-1][1] < bytes_:
             memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
-    def is_within(self, array):
-        """Whether it lies in the memory of stand-ins."""
-        address = _address(array)
+    def is_within(self, address):
+        """Whether something there lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in):
-        return Symbol(self, source, _address(stand_in), stand_in, source)
+        address, _, memory = self._memories[-1]
+        return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
         """A Symbol for arrays like this one, and what stands for them."""
@@ -361,12 +367,23 @@ class Recorder:
         symbol = self.symbol(self.graph.input(stand_in), stand_in)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
+    def known(self, array):
+        """A Symbol of a constant, so that what is made of it is part of the graph."""
+        like = plain(array)
+        like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
+        stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
+        symbol = self.symbol(self.constant(like), stand_in)
+        return symbol.view(bool) if array.dtype == bool else symbol
+
     def constant(self, array):
         """The elements that it has now: the function that is recorded may change them afterwards."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
-            kept = array if self._fixed.holds(array) and array.flags.c_contiguous else _np.array(array, order="C")
-            value = self.graph.constant(kept)
+            if self._fixed.holds(array):
+                kept, value = array, self.graph.shared_constant(self._fixed.constants, array)
+            else:
+                kept = _np.array(array, order="C")
+                value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
 
@@ -393,7 +410,7 @@ class Recorder:
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
-            value = Symbol(self, self.constant(plain(array)), _address(stand_in), stand_in)
+            value = Symbol(self, self.constant(_np.asarray(plain(array), order="C")), _address(stand_in), stand_in)
             self.graph.output(value._id())
             return stand_in, array.dtype
         kind = value.dtype

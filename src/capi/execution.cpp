@@ -468,10 +468,13 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   }
   // The slots of a graph's plan have its own memory after the temporary.
   const std::size_t count = compiled.surface.tensors.size() + 1;
-  Addresses slots(count + 1);
+  Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
   slots[count] = compiled.graph ? compiled.graph->persistent : compiled.persistent;
   slots[count + 1] = compiled.graph ? compiled.graph->constants : nullptr;
+  if (compiled.graph) {
+    std::ranges::copy(compiled.graph->shared, slots.data() + count + 2);
+  }
   return run(compiled.program.get(), slots.data());
 }
 

@@ -15,8 +15,10 @@ from .._graphs import Recording, regular
 from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, in words. on_host: why it
-# never is part of a graph, or "". bodies: the Programs of a node that has some.
-Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies", defaults=("", "", ()))
+# never is part of a graph, or "". bodies: the Programs of a node that has some. is_of_weights: it takes constants alone, and
+# is part of a graph nevertheless.
+Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies is_of_weights",
+                  defaults=("", "", (), False))
 
 _MOST_KEPT = 16  # forms that a piece stays compiled for
 _MOST_BYTES = 512  # of a value whose elements a piece is recorded for
@@ -164,7 +166,7 @@ class Program:
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
-        self.fixed = FixedArrays(self.constants.values())
+        self.fixed = FixedArrays(self._all_constants())
         self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
@@ -177,6 +179,13 @@ class Program:
             wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
             lives.append(wanted)
         return [sorted(one) for one in reversed(lives)]
+
+    def _all_constants(self):
+        """Those of branches too, which are recorded as parts of this program's graphs."""
+        yield from self.constants.values()
+        for step in self.steps:
+            for body in step.bodies:
+                yield from body._all_constants()
 
     def wanted(self):
         """The names that a run must give."""
@@ -399,6 +408,8 @@ class _Attempt:
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
             return False
         arrays = [self.program._value(name, self.values) for name in step.inputs]
+        if step.is_of_weights and type(arrays[0]) is np.ndarray and not any(isinstance(one, Symbol) for one in arrays):
+            arrays[0] = self.recorder.known(arrays[0])
         try:
             results = perform(step, arrays)
         except ElementsNeeded as error:
