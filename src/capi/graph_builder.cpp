@@ -135,9 +135,9 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   }
   if (is_four_bits(made.type)) {
     if (offset % 2 != 0) {
-      return invalid({kLabel, "view"}, format_text("offset is {}; expected an even number of elements, since two "
-                                                   "elements of {} share a byte",
-                                                   offset, type_name(made.type)));
+      return invalid({kGraphLabel, "view"}, format_text("offset is {}; expected an even number of elements, since two "
+                                                        "elements of {} share a byte",
+                                                        offset, type_name(made.type)));
     }
     offset /= 2;
   }
