@@ -33,7 +33,9 @@ TEST(Unbuilt, AGraphNamesTheNodeToo) {
   anydml_value value = 0;
   EXPECT_EQ(anydml_graph_add_operator(graph, "ACTIVATION_RELU", nowhere, 4, &nonsense, 1, nullptr, 0, &value),
             ANYDML_UNSUPPORTED);
-  EXPECT_EQ(anydml_last_error(), std::string("node 0: ") + kHiddenMessage);
+  std::string expected = "node 0: ";
+  expected.append(kHiddenMessage);
+  EXPECT_EQ(anydml_last_error(), expected);
   anydml_graph_release(graph);
 }
 
