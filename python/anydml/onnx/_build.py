@@ -255,7 +255,7 @@ def opset_of(model):
     """The version of ONNX's own operators that the model is written in."""
     version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
     if version is None:
-        if model.graph.node and model.ir_version >= 3:
+        if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in _nodes_of(model.graph)):
             raise ValueError("the model does not say which opset of ONNX's operators it uses")
         version = 1
     if version > onnx.defs.onnx_opset_version():
