@@ -43,7 +43,7 @@ struct PoolCut {
   std::int64_t divisors;  // for each column
   std::int64_t gathered;  // elements that lie apart in a tensor
   std::int64_t numbers;   // of the taps that indices come from
-  std::int64_t lines;     // where each row of a window begins, in elements of the input
+  std::int64_t tags;      // the numbers of the rows that are held
   std::int64_t made;      // elements for a neighbour
   std::int64_t bytes;
 };
