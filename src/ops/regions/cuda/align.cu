@@ -22,7 +22,7 @@ struct KeepElement {
   u32 first;
   u32 room;
   u32& count;
-  __device__ void operator()(i64 element, f32 weight) const {
+  ANYDML_HOST_DEVICE void operator()(i64 element, f32 weight) const {
     if (count < room) {
       kept.elements[first + count] = static_cast<i32>(element);
       kept.weights[first + count] = weight;
