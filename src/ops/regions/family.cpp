@@ -104,45 +104,10 @@ Status check_numbers(const OpDesc& desc) {
   return {};
 }
 
-// The sizes of a gradient, which the documents' rules leave open.
-Status check_gradients(const OpDesc& desc, const Tensors& at) {
-  const u32 function = number_of(desc, "ReductionFunction").as<u32>();
-  const facts::Enum& functions = *facts::find_enum("DML_REDUCE_FUNCTION");
-  if (function != *facts::find_enum_value(functions, "AVERAGE") &&
-      function != *facts::find_enum_value(functions, "MAX")) {
-    return invalid({desc.op->name, "ReductionFunction"}, "expected AVERAGE or MAX");
-  }
-  const OpTensor& bins = *find_tensor(desc, at.bins);
-  const OpTensor& boxes = *find_tensor(desc, at.boxes);
-  const OpTensor* const image = find_tensor(desc, at.image);
-  const OpTensor* const gradient = find_tensor(desc, at.image_gradient);
-  const OpTensor& images = image != nullptr ? *image : *gradient;  // one of them is always given
-  const i64 regions = boxes.tensor.sizes[boxes.tensor.rank - 2];
-  if (bins.tensor.sizes[0] != regions) {
-    return invalid(desc, bins,
-                   format_text("Sizes[0] is {}; expected {}, the number of regions", bins.tensor.sizes[0], regions));
-  }
-  if (bins.tensor.sizes[1] != images.tensor.sizes[1]) {
-    return invalid(desc, bins,
-                   format_text("Sizes[1] is {}; expected {}, that of {}", bins.tensor.sizes[1], images.tensor.sizes[1],
-                               images.name));
-  }
-  if (gradient != nullptr && !std::equal(gradient->tensor.sizes, gradient->tensor.sizes + 4, images.tensor.sizes)) {
-    return invalid(desc, *gradient,
-                   format_text("sizes are {}; expected {}, those of {}", shape_text(gradient->tensor.sizes, 4),
-                               shape_text(images.tensor.sizes, 4), images.name));
-  }
-  return {};
-}
-
 Status check(const OpDesc& desc) {
-  const EntryKind kind = kind_of(desc);
-  const Tensors at = tensors_of(kind);
+  const Tensors at = tensors_of(kind_of(desc));
   ANYDML_TRY(check_ranks(desc, at));
   ANYDML_TRY(check_numbers(desc));
-  if (kind == EntryKind::gradients) {
-    ANYDML_TRY(check_gradients(desc, at));
-  }
   if (const OpTensor* const image = find_tensor(desc, at.image);
       !desc.empty && image != nullptr && element_count(image->tensor) == 0) {
     return invalid(desc, *image,

@@ -28,11 +28,11 @@ class Aligning : public cpu::Prepared {
       : Prepared(cut.pieces(), 1, scratch), step_(step), cut_(cut) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
-    const std::int64_t blocks = (step_.channels + kUnitChannels - 1) / kUnitChannels;
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      const std::int64_t channel = n % blocks * kUnitChannels;
-      const Unit unit{n / blocks, channel, std::min(kUnitChannels, step_.channels - channel)};
+      // All regions of some channels, before the next ones: these stay in a cache.
+      const std::int64_t channel = n / step_.regions * kUnitChannels;
+      const Unit unit{n % step_.regions, channel, std::min(kUnitChannels, step_.channels - channel)};
       std::byte* const to = operands[3] + unit.region * step_.bins[0] + unit.channel * step_.bins[1];
       const std::int64_t batch = batch_of(step_, operands[2], unit.region);
       if (batch < 0) {

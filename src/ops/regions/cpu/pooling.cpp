@@ -35,8 +35,8 @@ class Pooling final : public cpu::Prepared {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      const std::int64_t region = n / step_.channels;
-      const std::int64_t channel = n % step_.channels;
+      const std::int64_t region = n % step_.regions;  // so that a channel stays in a cache
+      const std::int64_t channel = n / step_.regions;
       const std::int64_t batch = pooled_batch(box_number<T>(step_, operands[1], region, 0), step_.batches);
       i64 corners[4];
       for (std::int64_t i = 0; i < 4; ++i) {

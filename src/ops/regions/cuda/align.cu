@@ -16,19 +16,27 @@ struct KeptAxis {
   i32 inside[kKeptBins];
 };
 
-// Each bin has as much room as the others. False: it does not suffice.
-__device__ bool keep(const RegionSamples& samples, u32 bin, u32 bins, KeptAxis& kept) {
-  const u32 room = kKeptElements / bins;
-  const u32 first = bin * room;
-  u32 count = 0;
-  const RegionRange range = samples.inside(bin);
-  samples.for_each_element(bin, range, [&](i64 element, f32 weight) {
+// Functions of elements are classes: lambdas of device code may not be called by functions that are the host's too.
+struct KeepElement {
+  KeptAxis& kept;
+  u32 first;
+  u32 room;
+  u32& count;
+  ANYDML_HOST_DEVICE void operator()(i64 element, f32 weight) const {
     if (count < room) {
       kept.elements[first + count] = static_cast<i32>(element);
       kept.weights[first + count] = weight;
     }
     ++count;
-  });
+  }
+};
+
+// Each bin has as much room as the others. False: it does not suffice.
+__device__ bool keep(const RegionSamples& samples, u32 bin, u32 bins, KeptAxis& kept) {
+  const u32 room = kKeptElements / bins;
+  u32 count = 0;
+  const RegionRange range = samples.inside(bin);
+  samples.for_each_element(bin, range, KeepElement{kept, bin * room, room, count});
   kept.counts[bin] = static_cast<i32>(count);
   kept.inside[bin] = static_cast<i32>(range.count());
   return count <= room;
@@ -53,24 +61,44 @@ __device__ f32 kept_sum(const KeptAxis& rows, const KeptAxis& columns, u32 row_f
   return sum;
 }
 
+// A sum that begins with its first product.
+struct RegionSum {
+  f32 value = 0.0F;
+  bool begins = true;
+  __device__ void add(f32 product) {
+    value = begins ? product : value + product;
+    begins = false;
+  }
+};
+
+template <class T>
+struct AddColumn {
+  const RegionPlane<T>& plane;
+  i64 row;
+  RegionSum& sum;
+  __device__ void operator()(i64 column, f32 weight) const { sum.add(plane(row, column) * weight); }
+};
+
+template <class T>
+struct AddRow {
+  const RegionPlane<T>& plane;
+  const RegionSamples& columns;
+  i64 bin;
+  const RegionRange& range;
+  RegionSum& sum;
+  __device__ void operator()(i64 row, f32 weight) const {
+    RegionSum along;
+    columns.for_each_element(bin, range, AddColumn<T>{plane, row, along});
+    sum.add(along.value * weight);
+  }
+};
+
 template <class T>
 __device__ f32 found_sum(const RegionSamples& rows, const RegionSamples& columns, i64 row, i64 column,
                          const RegionRange& in_rows, const RegionRange& in_columns, const RegionPlane<T>& plane) {
-  f32 sum = 0.0F;
-  bool begins = true;
-  rows.for_each_element(row, in_rows, [&](i64 i, f32 weight) {
-    f32 along = 0.0F;
-    bool is_first = true;
-    columns.for_each_element(column, in_columns, [&](i64 j, f32 column_weight) {
-      const f32 product = plane(i, j) * column_weight;
-      along = is_first ? product : along + product;
-      is_first = false;
-    });
-    const f32 product = along * weight;
-    sum = begins ? product : sum + product;
-    begins = false;
-  });
-  return sum;
+  RegionSum sum;
+  rows.for_each_element(row, in_rows, AddRow<T>{plane, columns, column, in_columns, sum});
+  return sum.value;
 }
 
 template <class T>

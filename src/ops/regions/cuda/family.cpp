@@ -75,6 +75,7 @@ class RegionRun final : public PreparedStep {
     launch.boxes_are_aligned = is_aligned(bases[1], any_of(step_.boxes), size);
     launch.indices_are_aligned = step_.index_type != DataType::unknown &&
                                  is_aligned(bases[2], static_cast<u64>(step_.indices), element_size(step_.index_type));
+    launch.indices_are_wide = element_size(step_.index_type) == sizeof(u64);
     launch.bins_are_aligned = is_aligned(bases[3], any_of(step_.bins), size);
     launch.result_is_aligned = is_aligned(bases[4], any_of(step_.result), size);
     launch.rows = make_divisor(static_cast<u32>(std::max<i64>(1, step_.axes[0].bins)));

@@ -21,6 +21,7 @@ struct RegionLaunch {
   bool image_is_aligned;
   bool boxes_are_aligned;
   bool indices_are_aligned;
+  bool indices_are_wide;  // 64 bits
   bool bins_are_aligned;
   bool result_is_aligned;
   FastDivisor rows;  // of bins

@@ -21,7 +21,7 @@ __device__ inline void store_narrow(std::byte* at, f32 value, bool aligned) {
 [[nodiscard]] __device__ inline i64 batch_of(const RegionLaunch& launch, i64 region) {
   const std::byte* const at = launch.indices + region * launch.step.indices;
   i64 index = 0;
-  if (element_size(launch.step.index_type) == sizeof(u64)) {
+  if (launch.indices_are_wide) {
     index = static_cast<i64>(load_element<u64>(at, launch.indices_are_aligned));
   } else {
     const u32 bits = load_element<u32>(at, launch.indices_are_aligned);
