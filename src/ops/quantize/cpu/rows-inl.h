@@ -118,6 +118,17 @@ inline void dequantize_block(const i16* codes, std::int64_t count, i32 zero, f32
   }
 }
 
+// Blocks that follow one another, each with a scale and a zero point. kLength: of a block, 0 if it is not among those
+// that weights have most often.
+template <std::int64_t kLength>
+void dequantize_blocks(const i16* codes, std::int64_t blocks, std::int64_t length, const i16* zeros, const f32* scales,
+                       std::byte* to) {
+  const std::int64_t each = kLength != 0 ? kLength : length;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    dequantize_block(codes + block * each, each, zeros[block], scales[block], to + block * each * 4);
+  }
+}
+
 inline void dequantize_each(const i16* codes, std::int64_t count, const i16* zeros, const f32* scales, std::byte* to) {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i) {
@@ -162,9 +173,18 @@ class QuantizePlace {
   // What is left of the innermost loop.
   [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
 
+  // How often the innermost loop can be gone through from here as a whole, before a loop around the second one moves.
+  [[nodiscard]] std::int64_t whole_loops() const {
+    const std::uint32_t around = step_.rank - 2;
+    return step_.rank < 2 || indices_[step_.rank - 1] != 0 ? 0 : step_.loops[around].size - indices_[around];
+  }
+
   // By no more than is left.
-  void advance(std::int64_t count) {
-    std::uint32_t loop = step_.rank - 1;
+  void advance(std::int64_t count) { advance_loop(step_.rank - 1, count); }
+  void advance_loops(std::int64_t count) { advance_loop(step_.rank - 2, count); }
+
+ private:
+  void advance_loop(std::uint32_t loop, std::int64_t count) {
     move(loop, count);
     while (indices_[loop] == step_.loops[loop].size && loop != 0) {
       move(loop, -indices_[loop]);
@@ -172,7 +192,6 @@ class QuantizePlace {
     }
   }
 
- private:
   void move(std::uint32_t loop, std::int64_t count) {
     indices_[loop] += count;
     for (std::uint32_t i = 0; i < kQuantizeOperands; ++i) {
@@ -203,7 +222,9 @@ class QuantizeChunks {
         codes_(reinterpret_cast<i16*>(scales_ + kQuantizeChunk)),
         zeros_(codes_ + kQuantizeChunk),
         input_in_order_(is_in_order(step, kQuantizeInput)),
-        output_in_order_(is_in_order(step, kQuantizeOutput)) {}
+        output_in_order_(is_in_order(step, kQuantizeOutput)),
+        has_blocks_(input_in_order_ && output_in_order_ && inner_.strides[kQuantizeScale] == 0 &&
+                    inner_.strides[kQuantizeZero] == 0) {}
 
   void run(std::int64_t first, std::int64_t end) {
     QuantizePlace place(step_, first);
@@ -231,24 +252,46 @@ class QuantizeChunks {
                           ? step_.zero
                           : load_code(zero, place.offset(kQuantizeZero), is_four_bits(step_.codes), flip)};
     }
-    load_numbers(scale, place.offset(kQuantizeScale), scale_stride, count, step_.scales, scales_);
-    if (step_.has_zero == 0) {
-      std::fill_n(zeros_, count, static_cast<i16>(step_.zero));
-    } else {
-      load_codes(zero, place.offset(kQuantizeZero), zero_stride, count, step_.codes, zeros_);
-    }
+    load_parameters(place, inner_, count);
     return {.is_one = false, .scale = 0, .zero = 0};
   }
 
-  // Parts of the innermost loop: use(part, length), where part counts from the beginning of the chunk.
-  template <class Use>
-  void for_each_part(QuantizePlace& place, std::int64_t count, Use use) {
-    for (std::int64_t part = 0; part < count;) {
-      const std::int64_t length = std::min(place.left(), count - part);
-      use(part, length);
-      place.advance(length);
-      part += length;
+  // Into the buffers, for `count` turns of a loop.
+  void load_parameters(const QuantizePlace& place, const QuantizeLoop& loop, std::int64_t count) {
+    load_numbers(operands_[kQuantizeScale], place.offset(kQuantizeScale), loop.strides[kQuantizeScale], count,
+                 step_.scales, scales_);
+    if (step_.has_zero == 0) {
+      std::fill_n(zeros_, count, static_cast<i16>(step_.zero));
+    } else {
+      load_codes(operands_[kQuantizeZero], place.offset(kQuantizeZero), loop.strides[kQuantizeZero], count, step_.codes,
+                 zeros_);
     }
+  }
+
+  // As many whole blocks as there are from here on, of a tensor that is in order; the number of their elements.
+  std::int64_t dequantize_blocks_at(QuantizePlace& place, std::int64_t part, std::int64_t count, std::byte* made) {
+    const std::int64_t length = inner_.size;
+    const std::int64_t blocks = std::min(place.whole_loops(), (count - part) / length);
+    if (!has_blocks_ || blocks < 2) {
+      return 0;
+    }
+    load_parameters(place, step_.loops[step_.rank - 2], blocks);
+    const i16* const codes = codes_ + part;
+    switch (length) {
+      case 16:
+        dequantize_blocks<16>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      case 32:
+        dequantize_blocks<32>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      case 64:
+        dequantize_blocks<64>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      default:
+        dequantize_blocks<0>(codes, blocks, length, zeros_, scales_, made);
+    }
+    place.advance_loops(blocks);
+    return blocks * length;
   }
 
   void dequantize(QuantizePlace& place, std::int64_t at, std::int64_t count) {
@@ -258,23 +301,31 @@ class QuantizeChunks {
     if (input_in_order_) {
       load_codes(from, at, 1, count, step_.codes, codes_);
     }
-    for_each_part(place, count, [&](std::int64_t part, std::int64_t length) {
-      const i16* const codes = codes_ + part;
-      if (!input_in_order_) {
-        load_codes(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes,
-                   codes_ + part);
+    const auto made_at = [&](std::int64_t part) {
+      return direct ? to + (at + part) * 4 : reinterpret_cast<std::byte*>(numbers_ + part);
+    };
+    for (std::int64_t part = 0; part < count;) {
+      if (const std::int64_t done = dequantize_blocks_at(place, part, count, made_at(part)); done != 0) {
+        part += done;
+        continue;
       }
-      std::byte* const made = direct ? to + (at + part) * 4 : reinterpret_cast<std::byte*>(numbers_ + part);
+      const std::int64_t length = std::min(place.left(), count - part);
+      i16* const codes = codes_ + part;
+      if (!input_in_order_) {
+        load_codes(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes, codes);
+      }
       if (const auto [is_one, scale, zero] = parameters(place, length); is_one) {
-        dequantize_block(codes, length, zero, scale, made);
+        dequantize_block(codes, length, zero, scale, made_at(part));
       } else {
-        dequantize_each(codes, length, zeros_, scales_, made);
+        dequantize_each(codes, length, zeros_, scales_, made_at(part));
       }
       if (!output_in_order_) {
         store_numbers(numbers_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
                       step_.numbers);
       }
-    });
+      place.advance(length);
+      part += length;
+    }
     if (output_in_order_ && !direct) {
       store_numbers(numbers_, count, to, at, 1, step_.numbers);
     }
@@ -288,7 +339,8 @@ class QuantizeChunks {
     if (input_in_order_ && !direct) {
       load_numbers(from, at, 1, count, step_.numbers, numbers_);
     }
-    for_each_part(place, count, [&](std::int64_t part, std::int64_t length) {
+    for (std::int64_t part = 0; part < count;) {
+      const std::int64_t length = std::min(place.left(), count - part);
       if (!input_in_order_) {
         load_numbers(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.numbers,
                      numbers_ + part);
@@ -304,7 +356,9 @@ class QuantizeChunks {
         store_codes(codes_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
                     step_.codes);
       }
-    });
+      place.advance(length);
+      part += length;
+    }
     if (output_in_order_) {
       store_codes(codes_, count, to, at, 1, step_.codes);
     }
@@ -319,6 +373,7 @@ class QuantizeChunks {
   i16* zeros_;
   bool input_in_order_;
   bool output_in_order_;
+  bool has_blocks_;  // the innermost loop has one scale and one zero point
 };
 
 void run_chunks(const QuantizeStep& step, std::int64_t first, std::int64_t end, std::byte* const* operands,
