@@ -84,7 +84,7 @@ void show_classes(std::span<const float> probabilities, const Sizes& sizes) {
                               [&](std::size_t a, std::size_t b) { return of_row[a] > of_row[b]; });
     for (std::size_t i = 0; i < best; ++i) {
       const float probability = of_row[order[i]];
-      const auto length = static_cast<std::size_t>(40 * probability / of_row[order[0]]);
+      const auto length = static_cast<std::size_t>(probability / of_row[order[0]] * 40);
       std::printf("%5s  %5zu  %.8f  %s\n", i == 0 ? std::to_string(row).c_str() : "", order[i],
                   static_cast<double>(probability), std::string(length, '#').c_str());
     }
