@@ -16,6 +16,7 @@ import numpy as _np
 from . import _core
 from ._call import Call as _Call
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
+from ._specs import SPECS as _SPECS
 
 # NumPy's functions that return one view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
@@ -308,6 +309,7 @@ class FixedArrays:
     def __init__(self, arrays=()):
         self.constants = _core.Constants()  # by which graphs share them
         self._arrays = [one for one in arrays if one.size]  # which keep their memory
+        self._ids = {id(one) for one in self._arrays if one.flags.c_contiguous}
         self._starts, self._ends = [], []
         for start, end in sorted(map(_bounds, self._arrays)):
             if self._ends and start < self._ends[-1]:  # a view of another
@@ -318,6 +320,8 @@ class FixedArrays:
 
     def holds(self, array):
         """Whether it is one of them, or lies in one of them, as a graph can read it."""
+        if id(array) in self._ids:
+            return True
         if not array.size or any(step < 0 or step % array.itemsize for step in array.strides):
             return False
         start, end = _bounds(array)
@@ -389,6 +393,8 @@ class Recorder:
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator; as `run`."""
+        if out is None and name in _PLAIN_OPERATORS and all(map(_is_plain, inputs)):
+            return self._add_plain(name, inputs, dtype, shape, attributes)
         call = _Call(name, inputs, out, dtype, shape)
         if any(one is not None and one is not True for one in call.outs):
             raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
@@ -405,6 +411,24 @@ class Recorder:
         results = self.graph.add(call.name, values, outs, attributes)
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
+    def _add_plain(self, name, inputs, dtype, shape, attributes):
+        """The same in a third of the time, for operators with one output and operands that are taken as they are."""
+        arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
+        if dtype is None or shape is None:
+            shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
+            dtype = None if dtype is None else _np.dtype(dtype)
+            ((shape, dtype),) = _core.infer_outputs(name, arrays, (True,), (dtype,), (shape,), attributes)
+        out, values = self.stand_in(shape, dtype), []
+        for one in inputs:
+            if type(one) is not Symbol:
+                values.append(0 if one is None else self.constant(one))
+                continue
+            if one._recorder is not self:
+                raise ValueError(f"{name}: an operand is a value of another graph")
+            values.append(one._id() if one._value is None else one._value)
+        (value,) = self.graph.add(name, values, [out], attributes)
+        return self.symbol(value, out)
+
     def output(self, value):
         """Makes it an output, packed: what stands for arrays of it, and its type."""
         if type(value) is not Symbol:
@@ -419,6 +443,18 @@ class Recorder:
             value = self.add("ELEMENT_WISE_IDENTITY", (value,))
         self.graph.output(value._id())
         return value._stand_in, kind
+
+
+_PLAIN_OPERATORS = frozenset(name for name, spec in _SPECS.items() if spec.inputs and spec.array is None and
+                             len(spec.outputs) == 1 and not (spec.outputs[0].array or spec.outputs[0].optional))
+
+
+def _is_plain(operand):
+    kind = type(operand)
+    return operand is None or ((kind is Symbol or kind is _np.ndarray) and operand.dtype.num != _TRUTH)
+
+
+_TRUTH = _np.dtype(bool).num
 
 
 def _have_same_bits(a, b):

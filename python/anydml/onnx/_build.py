@@ -25,7 +25,8 @@ _MOST_NAMED = 4  # nodes of one operator that a message names
 _LEAST_WIDENED = 1 << 16  # bytes that are worth it
 _WIDENING = ("Cast", "DequantizeLinear")
 _BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps between that and the product
-_PACKING = ("Conv", "ConvTranspose", "Gemm", "MatMul")  # whose second input is packed
+_PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  # the inputs that are packed
+           **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2))}
 
 
 class Builder:
@@ -152,7 +153,7 @@ class Builder:
             self.taken.update(step.inputs)
             return
         for place, name in enumerate(step.inputs):
-            if place == 1 and step.op in _PACKING:
+            if place in _PACKED.get(step.op, ()):
                 self._emit(name)
             else:
                 self._compute(name)

@@ -404,7 +404,7 @@ class _Attempt:
     def _takes(self, step):
         """Records a step; False where the piece ends before it."""
         point = self.point
-        if step.on_host or any(name in point.varying for name in step.inputs):
+        if step.on_host or (point.varying and any(name in point.varying for name in step.inputs)):
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
             return False
         arrays = [self.program._value(name, self.values) for name in step.inputs]
