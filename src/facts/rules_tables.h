@@ -2850,9 +2850,6 @@ inline constexpr Rule kROI_ALIGN_GRAD_rules[] = {
     {1, RuleFunction::none, 47, 0xc, 0xc},
     {1, RuleFunction::none, 52, 0x8, 0x8},
 };
-inline constexpr Rule kROI_ALIGN_GRAD_usual[] = {
-    {-1, RuleFunction::none, 34, 0x11, 0x11},
-};
 inline constexpr RuleNode kROI_ALIGN_GRAD_nodes[] = {
     {RuleOp::item, 5, kNone, kNone, kNone, 0},
     {RuleOp::item, 4, kNone, 0, kNone, 0},
@@ -4479,7 +4476,7 @@ inline constexpr RulesOfOperator kRules[] = {
     {{kELEMENT_WISE_QUANTIZED_LINEAR_ADD_rules, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_usual, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes}, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements},
     {{kDYNAMIC_QUANTIZE_LINEAR_rules, kDYNAMIC_QUANTIZE_LINEAR_usual, kDYNAMIC_QUANTIZE_LINEAR_nodes}, kDYNAMIC_QUANTIZE_LINEAR_judgements},
     {{kROI_ALIGN1_rules, {}, kROI_ALIGN1_nodes}, kROI_ALIGN1_judgements},
-    {{kROI_ALIGN_GRAD_rules, kROI_ALIGN_GRAD_usual, kROI_ALIGN_GRAD_nodes}, kROI_ALIGN_GRAD_judgements},
+    {{kROI_ALIGN_GRAD_rules, {}, kROI_ALIGN_GRAD_nodes}, kROI_ALIGN_GRAD_judgements},
     {{kBATCH_NORMALIZATION_TRAINING_rules, {}, kBATCH_NORMALIZATION_TRAINING_nodes}, kBATCH_NORMALIZATION_TRAINING_judgements},
     {{kBATCH_NORMALIZATION_TRAINING_GRAD_rules, {}, kBATCH_NORMALIZATION_TRAINING_GRAD_nodes}, kBATCH_NORMALIZATION_TRAINING_GRAD_judgements},
     {{kELEMENT_WISE_CLIP1_rules, {}, kELEMENT_WISE_CLIP1_nodes}, kELEMENT_WISE_CLIP1_judgements},
