@@ -360,8 +360,10 @@ def work(program, cases, options):
     seconds, scale = (0.05, 1 / 16) if options.quick else (options.seconds, 1.0)
     for case in cases:
         if case.name in options.cases:
-            say(case.name)
-            report["cases"].append(run_case(case, anydml, peers, arrays, options.threads, seconds, scale))
+            made = run_case(case, anydml, peers, arrays, options.threads, seconds, scale)
+            report["cases"].append(made)
+            times = ", ".join(f"{name} {span(one)}" for name, one in made.get("times", {}).items())
+            say(f"{case.name}: {times or 'missing'}")
     return report
 
 

@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from products import OneOperator, arguments, in_processes, peak
+from products import OneOperator, arguments, in_processes, peak, times_in_turns
 from numpy_oracle import Library
 
 # A name, and channels in, channels out, pixels along a side, kernel, stride, padding, groups; "T": transposed.
@@ -36,20 +36,6 @@ LAYERS = (("ResNet-50 stem 7x7/2", 3, 64, 224, 7, 2, 3, 1), ("ResNet-50 1x1 64-6
           ("style 9x9 3-32", 3, 32, 224, 9, 1, 4, 1), ("style 3x3/2 32-64", 32, 64, 224, 3, 2, 1, 1),
           ("style 3x3 128", 128, 128, 56, 3, 1, 1, 1), ("style T 3x3/2 128-64", 128, 64, 56, 3, 2, 1, 1),
           ("style T 3x3/2 64-32", 64, 32, 112, 3, 2, 1, 1), ("style 9x9 32-3", 32, 3, 224, 9, 1, 4, 1))
-
-
-def times_in_turns(runs, seconds, clock):
-    best = [float("inf")] * len(runs)
-    for run in runs:
-        run()
-    end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end:
-        for i, run in enumerate(runs):
-            for _ in range(3):
-                start = clock()
-                run()
-                best[i] = min(best[i], clock() - start)
-    return best
 
 
 def torch_run(x, w, stride, padding, groups, transposed):

@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from convolutions import LAYERS, times_in_turns
-from products import OneOperator, arguments, in_processes, peak
+from convolutions import LAYERS
+from products import OneOperator, arguments, in_processes, peak, times_in_turns
 from numpy_oracle import Library
 
 ZERO = np.uint8(10)

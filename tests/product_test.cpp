@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/compile.h"
@@ -182,6 +184,21 @@ TEST(Product, LargeMatrices) {
       expect_product(shape, form, Given::each_time, random);
     }
   }
+}
+
+// So many outputs that a GPU takes its widest tiles; the CPU has seen everything that it does with them above.
+TEST(Product, WidestTilesOfAGpu) {
+  const char* const adapter = std::getenv("ANYDML_ADAPTER");
+  if (adapter == nullptr || std::string_view(adapter) != "cuda") {
+    GTEST_SKIP() << "ANYDML_ADAPTER is not cuda";
+  }
+  std::mt19937 random(9);
+  for (const unsigned form : {0U, 1U, 2U, 3U, 15U}) {
+    expect_product({2040, 2045, 20}, form, Given::each_time, random);
+    expect_product({2048, 2048, 16}, form, Given::each_time, random);
+  }
+  expect_product({2048, 2048, 513}, 0, Given::each_time, random);
+  expect_product({2000, 2044, 300}, 2, Given::each_time, random);
 }
 
 Bytes bytes_of(const Floats& values) {

@@ -75,6 +75,45 @@ void begin_class(std::string& text, const char* name) {
   text.append(name).append(" {\n");
 }
 
+// The way of some elements that follow one another. Loads come before all stores, so that the elements wait for memory
+// together. Elements from `count` on are not there, and the first is computed again in their place.
+void write_some(const ElementStep& step, std::uint32_t handed, const std::string& body, const std::string& offsets,
+                std::string& text) {
+  const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
+  const auto type = [&](std::uint32_t operand) { return bits_name(element_size(step.types[operand])); };
+  text.append("  template <u32 kMost>\n  __device__ void some(u32 first, const ").append(type(handed));
+  text.append(" (&handed)[kMost], u32 count) const {\n    std::int64_t places[kMost][");
+  text.append(std::to_string(operands)).append("];\n");
+  for (std::uint32_t i = step.loads; i < operands; ++i) {
+    text.append("    ").append(type(i)).append(" made_").append(std::to_string(i)).append("[kMost];\n");
+  }
+  text.append("#pragma unroll\n    for (u32 n = 0; n < kMost; ++n) {\n");
+  text.append("    const u32 index = first + (n < count ? n : 0);\n").append(offsets);
+  for (std::uint32_t i = 0; i < step.loads; ++i) {
+    text.append("    const ").append(type(i)).append(" ").append(value_name(i));
+    if (i == handed) {
+      text.append(" = handed[n];\n");
+    } else {
+      const std::string number = std::to_string(i);
+      text.append(" = load_element<").append(type(i)).append(">(launch.addresses[").append(number);
+      text.append("] + offsets[").append(number).append("], launch.aligned);\n");
+    }
+  }
+  text.append(body);
+  for (std::uint32_t i = step.loads; i < operands; ++i) {
+    const std::string number = std::to_string(i);
+    text.append("    made_").append(number).append("[n] = ").append(value_name(step.stored[i - step.loads]));
+    text.append(";\n    places[n][").append(number).append("] = offsets[").append(number).append("];\n");
+  }
+  text.append("    }\n#pragma unroll\n    for (u32 n = 0; n < kMost; ++n) {\n      if (n < count) {\n");
+  for (std::uint32_t i = step.loads; i < operands; ++i) {
+    const std::string number = std::to_string(i);
+    text.append("        store_element<").append(type(i)).append(">(launch.addresses[").append(number);
+    text.append("] + places[n][").append(number).append("], made_").append(number).append("[n], launch.aligned);\n");
+  }
+  text.append("      }\n    }\n");
+}
+
 }  // namespace
 
 bool write_fused(const ElementStep& step, FusedSource& source) {
@@ -155,6 +194,10 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
   }
   if (makes) {
     text.append("    return ").append(value_name(step.stored[handed - step.loads])).append(";\n");
+  }
+  if (handed < step.loads) {
+    text.append("  }\n");
+    write_some(step, handed, program.body, begin, text);
   }
   if (makes && vector != 0) {
     const std::string elements = std::to_string(vector);

@@ -158,8 +158,8 @@ class ConvolutionRun final : public PreparedStep {
     } else if (is_direct_) {
       std::snprintf(text, capacity, "%sconvolution, %u threads", joined, parts_.front().threads);
     } else {
-      std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, choice.tile,
-                    kTileColumns, choice.splits, choice.splits == 1 ? "" : "s");
+      std::snprintf(text, capacity, "%sconvolution, tiles of %u x %u, k in %u part%s", joined, tile_rows(choice.tile),
+                    tile_columns(choice.tile), choice.splits, choice.splits == 1 ? "" : "s");
     }
   }
 
@@ -172,10 +172,11 @@ class ConvolutionRun final : public PreparedStep {
     std::int64_t down = step_.rows;
     std::int64_t across = 0;
     if (planes_.taps != 0) {
-      const std::int64_t rows = planes_.stride == 1 ? kPlaneRows : kSteppedPlaneRows;
-      down = parts_of(launch.axes[1].of_class[0].outputs.divisor, rows);
-      across = parts_of(step_.images * down * launch.axes[2].of_class[0].outputs.divisor, kPlaneThreads);
+      down = parts_of(launch.axes[1].of_class[0].outputs.divisor, kPlaneRows);
+      across = parts_of(launch.axes[2].of_class[0].outputs.divisor, plane_columns(planes_.stride));
       launch.down = make_divisor(narrow(down));
+      launch.across = make_divisor(narrow(across));
+      across = parts_of(step_.images * down * across, kPlaneThreads);
       part.blocks = across <= kMostBlocks ? narrow(across) : 0;
       return;
     }
@@ -189,13 +190,13 @@ class ConvolutionRun final : public PreparedStep {
                                  .matrices = step_.groups * windows.classes,
                                  .depth = depth_of(step_)};
       part.choice =
-          parts_.size() == 1 ? choose_tiles(outputs, kFloatTiles, has_one_class, machine) : parts_.front().choice;
+          parts_.size() == 1 ? choose_tiles(outputs, kWindowTiles, has_one_class, machine) : parts_.front().choice;
       launch.split = part.choice.split;
       if (!has_one_class) {  // the classes have k of different lengths
         launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
       }
-      down = parts_of(step_.rows, part.choice.tile);
-      across = parts_of(windows.columns, kTileColumns);
+      down = parts_of(step_.rows, tile_rows(part.choice.tile));
+      across = parts_of(windows.columns, tile_columns(part.choice.tile));
     }
     part.blocks = set_blocks(windows, down, across, launch);
   }
@@ -209,7 +210,19 @@ class ConvolutionRun final : public PreparedStep {
     launch.filter_is_aligned = is_multiple(launch.filter, filter_strides(step_), sizeof(f32));
     launch.bias_is_aligned = is_multiple(launch.bias, static_cast<std::uint64_t>(step_.bias_channel), sizeof(f32));
     launch.output_is_aligned = is_multiple(launch.output, output_strides(step_), sizeof(f32));
+    launch.has_input_vectors = has_input_vectors(launch.input);
     launch.has_vectors = all_window_classes(step_.windows) == 1 && has_pixel_vectors(step_, launch.output, sizeof(f32));
+  }
+
+  // Whether an output lies over the element that its middle tap meets, and four of these begin at a multiple of 16
+  // bytes.
+  [[nodiscard]] bool has_input_vectors(const std::byte* input) const {
+    ConvolutionStep others = step_;
+    WindowAxis& along = others.windows.axes[kWindowAxes - 1];
+    const bool is_packed = along.input_step == sizeof(f32);
+    along.input_step = 0;
+    return is_packed && along.padding == along.taps / 2 && along.input % kVector == 0 &&
+           is_multiple(input, input_strides(others), kVector * sizeof(f32));
   }
 
   [[nodiscard]] cudaError_t launch_part(const Part& part, const ConvolutionLaunch& launch, std::byte* const* bases,
@@ -228,10 +241,11 @@ class ConvolutionRun final : public PreparedStep {
     }
     const TileChoice& choice = part.choice;
     if (choice.splits == 1 && after_.is_there()) {
-      return after_.launch(
-          launch,
-          {.blocks = {.x = part.blocks}, .threads = {.x = kTileThreads}, .shared_bytes = tile_bytes(choice.tile)},
-          bases, stream);
+      return after_.launch(launch,
+                           {.blocks = {.x = part.blocks},
+                            .threads = {.x = tile_threads(choice.tile)},
+                            .shared_bytes = tile_bytes(choice.tile)},
+                           bases, stream);
     }
     const TileGrid grid{.tile = choice.tile, .blocks = part.blocks, .splits = choice.splits};
     if (const cudaError_t error = start_convolution(launch, grid, stream); error != cudaSuccess || choice.splits == 1) {

@@ -14,7 +14,7 @@ cudaError_t start(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStr
     return error;
   }
   convolution_tiles<kTile, ToMemory>
-      <<<dim3(grid.blocks, grid.splits), kTileThreads, tile_bytes(kTile), stream>>>(launch);
+      <<<dim3(grid.blocks, grid.splits), tile_threads(kTile), tile_bytes(kTile), stream>>>(launch);
   return cudaGetLastError();
 }
 

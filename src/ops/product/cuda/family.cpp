@@ -54,9 +54,9 @@ class ProductRun final : public PreparedStep {
     launch_.depth = static_cast<u32>(step.depth);
     launch_.batch_rank = step.batch_rank;
     const bool has_tiles = choice_.tile != 0;
-    const std::int64_t across =
-        has_tiles ? parts_of(step.columns, kTileColumns) : parts_of(std::max(step.rows, step.columns), kThinThreads);
-    const std::int64_t of_matrix = has_tiles ? across * parts_of(step.rows, choice_.tile) : across;
+    const std::int64_t across = has_tiles ? parts_of(step.columns, tile_columns(choice_.tile))
+                                          : parts_of(std::max(step.rows, step.columns), kThinThreads);
+    const std::int64_t of_matrix = has_tiles ? across * parts_of(step.rows, tile_rows(choice_.tile)) : across;
     launch_.across = make_divisor(static_cast<u32>(across));
     launch_.tiles = make_divisor(static_cast<u32>(of_matrix));
     blocks_ = static_cast<u32>(of_matrix * step.batches);
@@ -87,9 +87,11 @@ class ProductRun final : public PreparedStep {
     set_matrix(launch.output, after_.is_there() ? nullptr : bases[kOutput], step_.output);
     launch.split.sums = choice_.splits > 1 ? reinterpret_cast<f32*>(workspace) : nullptr;
     if (choice_.splits == 1 && after_.is_there()) {
-      return after_.launch(
-          launch, {.blocks = {.x = blocks_}, .threads = {.x = kTileThreads}, .shared_bytes = tile_bytes(choice_.tile)},
-          bases, stream);
+      return after_.launch(launch,
+                           {.blocks = {.x = blocks_},
+                            .threads = {.x = tile_threads(choice_.tile)},
+                            .shared_bytes = tile_bytes(choice_.tile)},
+                           bases, stream);
     }
     const TileGrid grid{.tile = choice_.tile, .blocks = blocks_, .splits = choice_.splits};
     const cudaError_t error =
@@ -109,8 +111,8 @@ class ProductRun final : public PreparedStep {
     if (choice_.tile == 0) {
       std::snprintf(text, capacity, "%sthin, k in %u parts", joined, choice_.splits);
     } else {
-      std::snprintf(text, capacity, "%stiles of %u x %u, k in %u part%s", joined, choice_.tile, kTileColumns,
-                    choice_.splits, choice_.splits == 1 ? "" : "s");
+      std::snprintf(text, capacity, "%stiles of %u x %u, k in %u part%s", joined, tile_rows(choice_.tile),
+                    tile_columns(choice_.tile), choice_.splits, choice_.splits == 1 ? "" : "s");
     }
   }
 
@@ -186,7 +188,8 @@ const Family product_family = {
         return nullptr;
       }
       if (step.rows > kMostElements / step.columns || step.rows * step.columns > kMostElements / step.batches ||
-          step.depth > kMostDepth || outputs_of(step).tiles(kSmallTile, kTileColumns) > kMostBlocks) {
+          step.depth > kMostDepth ||
+          outputs_of(step).tiles(tile_rows(kSmallTile), tile_columns(kSmallTile)) > kMostBlocks) {
         *why = kTooManyElements;
         return nullptr;
       }

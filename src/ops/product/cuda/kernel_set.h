@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of products, as the host sees them. tile: kLargeTile or kSmallTile. splits: blocks of threads that share
+// The kernels of products, as the host sees them. tile: its name. splits: blocks of threads that share
 // the k of a tile; if there is more than one, the kernel of the sums comes after.
 #pragma once
 

@@ -14,7 +14,7 @@ cudaError_t start(const ProductLaunch& launch, const TileGrid& grid, cudaStream_
       error != cudaSuccess) {
     return error;
   }
-  kKernel<<<dim3(grid.blocks, grid.splits), kTileThreads, tile_bytes(kTile), stream>>>(launch);
+  kKernel<<<dim3(grid.blocks, grid.splits), tile_threads(kTile), tile_bytes(kTile), stream>>>(launch);
   return cudaGetLastError();
 }
 
@@ -42,8 +42,14 @@ cudaError_t start_tiles(const ProductLaunch& launch, const TileGrid& grid, cudaS
 }  // namespace
 
 cudaError_t start_product(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
-  return grid.tile == kLargeTile ? start_tiles<kLargeTile>(launch, grid, stream)
-                                 : start_tiles<kSmallTile>(launch, grid, stream);
+  switch (grid.tile) {
+    case kWideTile:
+      return start_tiles<kWideTile>(launch, grid, stream);
+    case kLargeTile:
+      return start_tiles<kLargeTile>(launch, grid, stream);
+    default:
+      return start_tiles<kSmallTile>(launch, grid, stream);
+  }
 }
 
 cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStream_t stream) {

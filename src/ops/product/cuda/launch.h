@@ -9,32 +9,37 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kTileStep = 16;    // values of k that are one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 3;   // the stage that is multiplied, and those that are on their way
-inline constexpr u32 kLargeTile = 128;  // rows of a block of threads
+inline constexpr u32 kTileStep = 16;   // values of k that are one stage in shared memory; a divisor of kProductBlock
+inline constexpr u32 kTileStages = 3;  // the stage that is multiplied, and those that are on their way
+// The tiles of a block of threads, by their names: 64 x 64, 128 x 64 and 128 x 256 outputs.
 inline constexpr u32 kSmallTile = 64;
-inline constexpr u32 kTileColumns = 64;
-inline constexpr u32 kTileThreads = 128;
-inline constexpr u32 kThreadColumns = 8;  // of a thread's outputs
+inline constexpr u32 kLargeTile = 128;
+inline constexpr u32 kWideTile = 256;
 inline constexpr u32 kProductBatchRank = 6;
 inline constexpr u32 kSumThreads = 256;  // of the kernels that add the sums of blocks of k
 inline constexpr u32 kThinThreads = 128;
 inline constexpr u32 kMostThin = 4;  // rows or columns of an output that has so few
 
-// Rows of a thread's outputs.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_rows(u32 tile) { return tile == kWideTile ? 128 : tile; }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_columns(u32 tile) { return tile == kWideTile ? 256 : 64; }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_threads(u32 tile) { return tile == kWideTile ? 256 : 128; }
+// Columns and rows of a thread's outputs.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_columns(u32 tile) { return tile == kWideTile ? 16 : 8; }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_rows(u32 tile) {
-  return tile * kTileColumns / (kTileThreads * kThreadColumns);
+  return tile_rows(tile) * tile_columns(tile) / (tile_threads(tile) * thread_columns(tile));
 }
 // The distance of two values of k in shared memory, for so many elements of each. With the padding, threads that go
 // along k write to different banks; it is a multiple of 16 bytes.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_row(u32 side) { return side + 4; }
 // The dynamic shared memory of a block of threads: the stages of both factors, and the totals.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_bytes(u32 tile) {
-  return (kTileStages * kTileStep * (tile_row(tile) + tile_row(kTileColumns)) + tile * kTileColumns) *
-         static_cast<u32>(sizeof(f32));
+  const u32 stage = kTileStep * (tile_row(tile_rows(tile)) + tile_row(tile_columns(tile)));
+  return (kTileStages * stage + tile_rows(tile) * tile_columns(tile)) * static_cast<u32>(sizeof(f32));
 }
 // Blocks of threads that a multiprocessor should have at a time.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tiles_at_a_time(u32 tile) { return tile == kLargeTile ? 3 : 4; }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tiles_at_a_time(u32 tile) {
+  return tile == kWideTile ? 1 : tile == kLargeTile ? 3 : 4;
+}
 
 // How the elements of a factor lie for a kernel that knows it when it is compiled.
 inline constexpr u32 kAnyFactor = 0;     // the launch says it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Depthwise convolutions of FLOAT32 with the usual small windows. A thread goes down a column of a plane and has some
-// outputs below each other in registers, so that it reads each row of the input once; neighbouring threads read
+// Depthwise convolutions of FLOAT32 with the usual small windows. A thread has a rectangle of outputs of a plane in
+// registers and goes down the rows of the input below it, so that it reads each of them once; neighbouring threads read
 // neighbours. Each output adds its products in the order of the taps, as everywhere.
 #pragma once
 
@@ -10,45 +10,53 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The outputs of a thread.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_rows(u32 stride) {
-  return stride == 1 ? kPlaneRows : kSteppedPlaneRows;
-}
-
-// The outputs below each other of one thread. from: where the first tap of the first output is, or would be.
-template <u32 kTaps, u32 kStride, bool kIsAligned>
+// The outputs of one thread. from: where the first tap of the first output is, or would be.
+template <u32 kTaps, u32 kStride, bool kHasVectors, bool kIsAligned>
 __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std::byte* from, i32 top, i32 left,
-                                      const f32 (&weights)[kTaps][kTaps], f32 (&sums)[plane_rows(kStride)]) {
-  constexpr u32 kRows = plane_rows(kStride);
+                                      const f32 (&weights)[kTaps][kTaps],
+                                      f32 (&sums)[kPlaneRows][plane_columns(kStride)]) {
+  constexpr u32 kRows = kPlaneRows;
+  constexpr u32 kColumns = plane_columns(kStride);
   constexpr u32 kInputRows = (kRows - 1) * kStride + kTaps;
+  constexpr u32 kElements = (kColumns - 1) * kStride + kTaps;
+  constexpr u32 kMiddle = kTaps / 2;
   const AxisLaunch& down = launch.axes[1];
   const AxisLaunch& along = launch.axes[2];
-  bool is_inside[kTaps];
-#pragma unroll
-  for (u32 j = 0; j < kTaps; ++j) {
-    is_inside[j] = static_cast<u32>(left + static_cast<i32>(j)) < along.input;
-  }
 #pragma unroll
   for (u32 i = 0; i < kRows; ++i) {
-    sums[i] = 0.0f;
+#pragma unroll
+    for (u32 n = 0; n < kColumns; ++n) {
+      sums[i][n] = 0.0f;
+    }
   }
 #pragma unroll
   for (u32 row = 0; row < kInputRows; ++row) {
-    f32 elements[kTaps];
+    f32 elements[kElements];
+    const std::byte* const from_row = from + row * down.input_step;
     const bool has_row = static_cast<u32>(top + static_cast<i32>(row)) < down.input;
 #pragma unroll
-    for (u32 j = 0; j < kTaps; ++j) {
+    for (u32 j = 0; j < kElements; ++j) {
       elements[j] = 0.0f;
-      if (has_row && is_inside[j]) {
-        elements[j] = load_number(from + row * down.input_step + j * along.input_step, kIsAligned);
+      const bool is_of_vector = kHasVectors && j >= kMiddle && j < kMiddle + 4;
+      if (!is_of_vector && has_row && static_cast<u32>(left + static_cast<i32>(j)) < along.input) {
+        elements[j] = load_number(from_row + j * along.input_step, kIsAligned);
+      }
+    }
+    if constexpr (kHasVectors) {
+      static_assert(kMiddle + 4 <= kElements);
+      if (has_row && static_cast<u32>(left + static_cast<i32>(kMiddle)) < along.input) {
+        load_four(reinterpret_cast<const f32*>(from_row) + kMiddle, elements + kMiddle);
       }
     }
 #pragma unroll
     for (u32 i = 0; i < kRows; ++i) {
       if (row >= i * kStride && row < i * kStride + kTaps) {
 #pragma unroll
-        for (u32 j = 0; j < kTaps; ++j) {
-          sums[i] = fused(elements[j], weights[row - i * kStride][j], sums[i]);
+        for (u32 n = 0; n < kColumns; ++n) {
+#pragma unroll
+          for (u32 j = 0; j < kTaps; ++j) {
+            sums[i][n] = fused(elements[n * kStride + j], weights[row - i * kStride][j], sums[i][n]);
+          }
         }
       }
     }
@@ -56,18 +64,19 @@ __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std
 }
 
 // Squares of kTaps x kTaps that move by kStride in both of the last two dimensions. The grid's first dimension has the
-// columns of the strips of plane_rows rows of all images, its second the channels. launch.down: strips of an image.
+// threads of all images, its second the channels. launch.down and launch.across: threads of a plane.
 template <u32 kTaps, u32 kStride, class After>
 __global__ void __launch_bounds__(kPlaneThreads)
     convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
-  constexpr u32 kRows = plane_rows(kStride);
+  constexpr u32 kRows = kPlaneRows;
+  constexpr u32 kColumns = plane_columns(kStride);
   const AxisLaunch& down = launch.axes[1];
   const AxisLaunch& along = launch.axes[2];
   const ClassLaunch& of_rows = down.of_class[0];
   const ClassLaunch& of_columns = along.of_class[0];
-  const Quotient parts = divide(blockIdx.x * kPlaneThreads + threadIdx.x, of_columns.outputs);
+  const Quotient parts = divide(blockIdx.x * kPlaneThreads + threadIdx.x, launch.across);
   const Quotient strip = divide(parts.quotient, launch.down);
-  const u32 column = parts.remainder;
+  const u32 column = parts.remainder * kColumns;
   const u32 first_row = strip.remainder * kRows;
   const u32 image = strip.quotient;
   if (image >= launch.images) {
@@ -96,16 +105,37 @@ __global__ void __launch_bounds__(kPlaneThreads)
   const std::byte* const from = launch.input + static_cast<std::int64_t>(image) * launch.input_image +
                                 static_cast<std::int64_t>(group.quotient) * launch.input_channel +
                                 top * down.input_step + first_place * along.input_step;
-  f32 sums[kRows];
-  if (launch.input_is_aligned) {
-    add_plane_taps<kTaps, kStride, true>(launch, from, top, first_place, weights, sums);
+  f32 sums[kRows][kColumns];
+  if (kColumns == 4 && launch.has_input_vectors) {
+    add_plane_taps<kTaps, kStride, kColumns == 4, true>(launch, from, top, first_place, weights, sums);
+  } else if (launch.input_is_aligned) {
+    add_plane_taps<kTaps, kStride, false, true>(launch, from, top, first_place, weights, sums);
   } else {
-    add_plane_taps<kTaps, kStride, false>(launch, from, top, first_place, weights, sums);
+    add_plane_taps<kTaps, kStride, false, false>(launch, from, top, first_place, weights, sums);
   }
 #pragma unroll
   for (u32 i = 0; i < kRows; ++i) {
-    if (const u32 row = first_row + i; row < of_rows.outputs.divisor) {
-      put_output<After>(launch, channel, PixelPlace(launch, image, row, column), with_bias(launch, channel, sums[i]));
+    const u32 row = first_row + i;
+    if (row >= of_rows.outputs.divisor) {
+      break;
+    }
+    if constexpr (kColumns == 4) {
+      if (launch.has_vectors && of_columns.outputs.divisor % kColumns == 0) {
+        u32 words[kColumns];
+#pragma unroll
+        for (u32 n = 0; n < kColumns; ++n) {
+          words[n] = __builtin_bit_cast(u32, with_bias(launch, channel, sums[i][n]));
+        }
+        put_four<After>(launch, channel, PixelPlace(launch, image, row, column), words);
+        continue;
+      }
+    }
+#pragma unroll
+    for (u32 n = 0; n < kColumns; ++n) {
+      if (column + n < of_columns.outputs.divisor) {
+        put_output<After>(launch, channel, PixelPlace(launch, image, row, column + n),
+                          with_bias(launch, channel, sums[i][n]));
+      }
     }
   }
 }

@@ -49,11 +49,11 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMostSums / blocks;
   constexpr std::uint64_t kTaps = 4096;  // bytes of the table of taps, at most
-  std::int64_t best_tile = kSmallTile;
+  u32 best_tile = kSmallTile;
   std::int64_t best_splits = 1;
   double best = -1;
   for (const TileKind& tile : kinds) {
-    if (tile.rows == kLargeTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
+    if (tile.tile != kSmallTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
       continue;
     }
     const std::int64_t most = splits_fit ? std::min(blocks, kMostSplits) : 1;
@@ -61,13 +61,13 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
       const double cycles = cycles_of(outputs, tile, splits, machine);
       if (best < 0 || cycles < best) {
         best = cycles;
-        best_tile = tile.rows;
+        best_tile = tile.tile;
         best_splits = splits;
       }
     }
   }
   const std::int64_t of_split = parts_of(blocks, best_splits);
-  return {.tile = static_cast<u32>(best_tile),
+  return {.tile = best_tile,
           .splits = static_cast<u32>(parts_of(blocks, of_split)),
           .split = {.sums = nullptr,
                     .blocks_of_split = static_cast<u32>(of_split),

@@ -44,6 +44,7 @@ struct TiledOutputs {
 
 // The tiles of a kind of kernels.
 struct TileKind {
+  u32 tile;  // its name
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t threads;
@@ -51,25 +52,28 @@ struct TileKind {
   std::uint64_t shared_bytes;
   double rate;  // of multiplying, beside the fastest
 };
-inline constexpr TileKind kFloatTiles[] = {{.rows = kLargeTile,
-                                            .columns = kTileColumns,
-                                            .threads = kTileThreads,
-                                            .at_a_time = tiles_at_a_time(kLargeTile),
-                                            .shared_bytes = tile_bytes(kLargeTile),
-                                            .rate = 1},
-                                           {.rows = kSmallTile,
-                                            .columns = kTileColumns,
-                                            .threads = kTileThreads,
-                                            .at_a_time = tiles_at_a_time(kSmallTile),
-                                            .shared_bytes = tile_bytes(kSmallTile),
-                                            .rate = 0.95}};
-inline constexpr TileKind kByteTiles[] = {{.rows = kLargeTile,
+[[nodiscard]] constexpr TileKind float_tiles(u32 tile, double rate) {
+  return {.tile = tile,
+          .rows = tile_rows(tile),
+          .columns = tile_columns(tile),
+          .threads = tile_threads(tile),
+          .at_a_time = tiles_at_a_time(tile),
+          .shared_bytes = tile_bytes(tile),
+          .rate = rate};
+}
+// A wide tile's threads have half as many loads for each product, and there are fewer warps to hide them.
+inline constexpr TileKind kFloatTiles[] = {float_tiles(kWideTile, 1.11), float_tiles(kLargeTile, 1),
+                                           float_tiles(kSmallTile, 0.95)};
+inline constexpr TileKind kWindowTiles[] = {float_tiles(kLargeTile, 1), float_tiles(kSmallTile, 0.95)};
+inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
+                                           .rows = kLargeTile,
                                            .columns = kLargeTile,
                                            .threads = byte_threads(kLargeTile),
                                            .at_a_time = 2,
                                            .shared_bytes = 0,
                                            .rate = 1},
-                                          {.rows = kSmallTile,
+                                          {.tile = kSmallTile,
+                                           .rows = kSmallTile,
                                            .columns = kSmallTile,
                                            .threads = byte_threads(kSmallTile),
                                            .at_a_time = 6,
@@ -79,7 +83,7 @@ inline constexpr TileKind kByteTiles[] = {{.rows = kLargeTile,
 // The tiles, and how the blocks of k are split, that should take the least time. may_split: the sums of blocks may go
 // through memory.
 struct TileChoice {
-  u32 tile;  // its rows; 0: the product is thin and has no tiles
+  u32 tile;  // its name; 0: the product is thin and has no tiles
   u32 splits;
   SplitLaunch split;  // without an address
 

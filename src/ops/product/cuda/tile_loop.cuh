@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The loop that every product of FLOAT32 by tiles is made of. A block of threads has a tile of outputs and each thread
-// 8 x 8 or 4 x 8 of them. The factors come through shared memory in stages of 16 values of k, copied by the hardware
-// while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed once in 256
-// values of k: they lie in shared memory, so that several blocks of threads fit a multiprocessor.
+// 4 x 8, 8 x 8 or 8 x 16 of them. The factors come through shared memory in stages of 16 values of k, copied by the
+// hardware while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed once
+// in 256 values of k: they lie in shared memory, so that several blocks of threads fit a multiprocessor.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -65,9 +65,9 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-// The place of a thread's outputs in a tile. A warp has 32 rows, and 64 columns of a large tile or 32 of a small one. A
-// thread has four neighbours of rows, and of columns, in each of the parts into which its warp's are cut. Half a warp
-// reads each bank of shared memory once.
+// The place of a thread's outputs in a tile. A warp has 32 rows, and 128 columns of a wide tile, 64 of a large one or
+// 32 of a small one. A thread has four neighbours of rows, and of columns, in each of the parts into which its warp's
+// are cut. Half a warp reads each bank of shared memory once.
 template <u32 kTile>
 class ThreadPlace {
  public:
@@ -77,11 +77,12 @@ class ThreadPlace {
   static constexpr u32 kColumnPart = kLanesAlong * 4;
 
   __device__ ThreadPlace() {
-    constexpr u32 kWarpsAlong = kTileColumns / (kColumnPart * kThreadColumns / 4);
+    constexpr u32 kWarpColumns = kColumnPart * thread_columns(kTile) / 4;
+    constexpr u32 kWarpsAlong = tile_columns(kTile) / kWarpColumns;
     const u32 warp = threadIdx.x / 32;
     const u32 lane = threadIdx.x % 32;
     row_ = warp / kWarpsAlong * 32 + (lane / (2 * kLanesAlong) * 2 + lane % 2) * 4;
-    column_ = warp % kWarpsAlong * (kColumnPart * kThreadColumns / 4) + lane / 2 % kLanesAlong * 4;
+    column_ = warp % kWarpsAlong * kWarpColumns + lane / 2 % kLanesAlong * 4;
   }
   [[nodiscard]] __device__ u32 row(u32 i) const { return row_ + i / 4 * kRowPart + i % 4; }
   [[nodiscard]] __device__ u32 column(u32 j) const { return column_ + j / 4 * kColumnPart + j % 4; }
@@ -100,7 +101,7 @@ __device__ inline void load_four(const f32* shared, f32* values) {
 }
 
 template <u32 kTile>
-using ThreadSums = f32[thread_rows(kTile)][kThreadColumns];
+using ThreadSums = f32[thread_rows(kTile)][thread_columns(kTile)];
 
 // The totals of this block's threads, each thread's apart.
 template <u32 kTile>
@@ -108,15 +109,16 @@ class SharedTotals {
  public:
   __device__ SharedTotals()
       : mine_(reinterpret_cast<float4*>(g_product_shared) +
-              kTileStages * kTileStep * (tile_row(kTile) + tile_row(kTileColumns)) / 4 + threadIdx.x) {}
+              kTileStages * kTileStep * (tile_row(tile_rows(kTile)) + tile_row(tile_columns(kTile))) / 4 +
+              threadIdx.x) {}
 
   // Takes the sums of a block of k. After the last block the totals are in `sums`, and after any other they are +0.
   __device__ void add(ThreadSums<kTile>& sums, bool is_first, bool is_last) const {
 #pragma unroll
     for (u32 i = 0; i < thread_rows(kTile); ++i) {
 #pragma unroll
-      for (u32 j = 0; j < kThreadColumns; j += 4) {
-        float4& four = mine_[(i * 2 + j / 4) * kTileThreads];
+      for (u32 j = 0; j < thread_columns(kTile); j += 4) {
+        float4& four = mine_[(i * thread_columns(kTile) + j) / 4 * tile_threads(kTile)];
         if (!is_first) {
           const float4 before = four;
           sums[i][j] = before.x + sums[i][j];
@@ -147,7 +149,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
   for (u32 i = 0; i < thread_rows(kTile); ++i) {
     f32* const row = to + u64{place.row(i)} * row_step;
 #pragma unroll
-    for (u32 j = 0; j < kThreadColumns; j += 4) {
+    for (u32 j = 0; j < thread_columns(kTile); j += 4) {
       if (place.row(i) < rows && row_step % 4 == 0) {
         if (place.column(j) < columns) {
           *reinterpret_cast<float4*>(row + place.column(j)) = {sums[i][j], sums[i][j + 1], sums[i][j + 2],
@@ -187,8 +189,9 @@ template <u32 kTile, class Factors, class End>
 __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>& place, u32 depth,
                                      ThreadSums<kTile>& sums, const End& end) {
   constexpr u32 kRows = thread_rows(kTile);
-  constexpr u32 kRowOfA = tile_row(kTile);
-  constexpr u32 kRowOfB = tile_row(kTileColumns);
+  constexpr u32 kColumns = thread_columns(kTile);
+  constexpr u32 kRowOfA = tile_row(tile_rows(kTile));
+  constexpr u32 kRowOfB = tile_row(tile_columns(kTile));
   constexpr u32 kBlockSteps = static_cast<u32>(kProductBlock) / kTileStep;
   static_assert(kProductBlock % kTileStep == 0);
   auto* const of_a = reinterpret_cast<f32*>(g_product_shared);
@@ -196,7 +199,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
 #pragma unroll
   for (u32 i = 0; i < kRows; ++i) {
 #pragma unroll
-    for (u32 j = 0; j < kThreadColumns; ++j) {
+    for (u32 j = 0; j < kColumns; ++j) {
       sums[i][j] = 0.0f;
     }
   }
@@ -214,7 +217,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
   }
   // The factors of the next k are loaded while those of this k are multiplied, from the next stage too.
   f32 rows[2][kRows];
-  f32 columns[2][kThreadColumns];
+  f32 columns[2][kColumns];
   const auto load = [&](u32 stage, u32 k) {
     const f32* const from_a = of_a + (stage * kTileStep + k) * kRowOfA + place.row(0);
     const f32* const from_b = of_b + (stage * kTileStep + k) * kRowOfB + place.column(0);
@@ -223,7 +226,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
       load_four(from_a + i / 4 * ThreadPlace<kTile>::kRowPart, rows[k % 2] + i);
     }
 #pragma unroll
-    for (u32 j = 0; j < kThreadColumns; j += 4) {
+    for (u32 j = 0; j < kColumns; j += 4) {
       load_four(from_b + j / 4 * ThreadPlace<kTile>::kColumnPart, columns[k % 2] + j);
     }
   };
@@ -254,8 +257,8 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
 #pragma unroll
       for (u32 i = 0; i < kRows; ++i) {
 #pragma unroll
-        for (u32 n = 0; n < kThreadColumns; ++n) {
-          const u32 j = i % 2 == 0 ? n : kThreadColumns - 1 - n;  // registers are read again at each turn
+        for (u32 n = 0; n < kColumns; ++n) {
+          const u32 j = i % 2 == 0 ? n : kColumns - 1 - n;  // registers are read again at each turn
           sums[i][j] = fused(rows[k % 2][i], columns[k % 2][j], sums[i][j]);
         }
       }

@@ -23,7 +23,7 @@ template <class Launch>
 
 // A thread's part of the factors that one of the two matrices has in a tile. Neighbouring threads take neighbours in
 // memory. k is filled up with +0, or with -0 in one of the two: then a sum does not change, not even that of a zero.
-template <u32 kSide, bool kFillsWithMinus, u32 kOrder>
+template <u32 kSide, u32 kThreads, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
  public:
   __device__ FactorLoader(const FactorLaunch& factors, std::int64_t batch, u32 first_k, u32 depth, u32 first_side)
@@ -71,7 +71,6 @@ class FactorLoader {
   }
 
  private:
-  static constexpr u32 kThreads = kTileThreads;
   static constexpr u32 kRow = tile_row(kSide);
   static constexpr f32 kFill = kFillsWithMinus ? -0.0f : 0.0f;
 
@@ -118,8 +117,8 @@ class FactorLoader {
 // Both matrices of a batch, for some values of k.
 template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 struct MatrixFactors {
-  FactorLoader<kTile, false, kOrderOfA> a;
-  FactorLoader<kTileColumns, true, kOrderOfB> b;
+  FactorLoader<tile_rows(kTile), tile_threads(kTile), false, kOrderOfA> a;
+  FactorLoader<tile_columns(kTile), tile_threads(kTile), true, kOrderOfB> b;
 
   __device__ void begin() const {}
   __device__ void prepare(u32) const {}
@@ -152,13 +151,13 @@ struct OutputPlace {
 }
 
 template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB, class After>
-__global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
+__global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
     product_tiles(const __grid_constant__ launch_t<ProductLaunch, After> launch) {
   const Quotient matrix = divide(blockIdx.x, launch.tiles);
   const Quotient tile = divide(matrix.remainder, launch.across);
   const u32 batch = matrix.quotient;
-  const u32 first_row = tile.quotient * kTile;
-  const u32 first_column = tile.remainder * kTileColumns;
+  const u32 first_row = tile.quotient * tile_rows(kTile);
+  const u32 first_column = tile.remainder * tile_columns(kTile);
   const u32 rows = launch.a.side;
   const u32 columns = launch.b.side;
   const u32 first_block = blockIdx.y * launch.split.blocks_of_split;
@@ -191,7 +190,7 @@ __global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
       continue;
     }
 #pragma unroll
-    for (u32 j = 0; j < kThreadColumns; j += 4) {
+    for (u32 j = 0; j < thread_columns(kTile); j += 4) {
       const u32 column = first_column + place.column(j);
       u32 words[4];
 #pragma unroll
@@ -203,12 +202,8 @@ __global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
         words[n] = __builtin_bit_cast(u32, value);
       }
       if constexpr (kIsHandedOn<After>) {
-        const u32 number = (batch * rows + row) * columns + column;
-#pragma unroll
-        for (u32 n = 0; n < 4; ++n) {
-          if (column + n < columns) {
-            launch.after(number + n, words[n]);
-          }
+        if (column < columns) {
+          launch.after.some((batch * rows + row) * columns + column, words, min(columns - column, 4u));
         }
       } else {
         std::byte* const to = outputs.output + static_cast<std::int64_t>(row) * launch.output.row_stride +

@@ -12,8 +12,9 @@ inline constexpr u32 kLaunchAxes = 3;
 inline constexpr u32 kLaunchClasses = 16;
 inline constexpr u32 kDirectPixels = 4;  // of a thread, where a group has few output channels
 inline constexpr u32 kPlaneThreads = 128;
-inline constexpr u32 kPlaneRows = 8;         // outputs below each other of a thread, where windows move by 1
-inline constexpr u32 kSteppedPlaneRows = 4;  // and by 2
+inline constexpr u32 kPlaneRows = 4;  // of the outputs of a thread that has a rectangle of a plane
+// And their columns, where windows move by so many elements.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_columns(u32 stride) { return stride == 1 ? 4 : 1; }
 
 // A class of outputs along a dimension. Its output number t is output first_output + t * output_stride of all, and the
 // place in the input that its tap n meets is first + t * output_move + n * tap_move. That tap is number first_tap + n *
@@ -68,7 +69,8 @@ struct ConvolutionLaunch {
   bool filter_is_aligned;
   bool bias_is_aligned;
   bool output_is_aligned;
-  bool has_vectors;  // four columns at a multiple of 4 are 16 bytes of the output at a multiple of 16
+  bool has_input_vectors;  // the middle taps of four outputs meet 16 bytes of the input at a multiple of 16
+  bool has_vectors;        // four columns at a multiple of 4 are 16 bytes of the output at a multiple of 16
   AxisLaunch axes[kLaunchAxes];
 };
 

@@ -129,6 +129,17 @@ __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPl
                        launch.output_is_aligned);
   }
 }
+// Four outputs beside each other, where launch.has_vectors.
+template <class After, class Launch>
+__device__ inline void put_four(const Launch& launch, u32 channel, const PixelPlace& pixel, const u32 (&words)[4]) {
+  if constexpr (kIsHandedOn<After>) {
+    const u32 channels = launch.groups.divisor * launch.rows.divisor;
+    launch.after.some((pixel.image * channels + channel) * launch.pixels + pixel.number, words, 4u);
+  } else {
+    store_access<16, false>(launch.output + static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset,
+                            words);
+  }
+}
 template <class After, class Launch>
 __device__ inline void put_output(const Launch& launch, u32 channel, const PixelPlace& pixel, f32 value) {
   put_bits<After>(launch, channel, pixel, __builtin_bit_cast(u32, value));
@@ -175,13 +186,13 @@ class WindowFactors {
         table_(table),
         first_k_(first_k),
         rows_(launch.rows.divisor - first_row),
-        is_column_(first_column + threadIdx.x % kTileColumns < block.columns),
-        window_(launch, block, is_column_ ? first_column + threadIdx.x % kTileColumns : 0),
+        is_column_(first_column + threadIdx.x % tile_columns(kTile) < block.columns),
+        window_(launch, block, is_column_ ? first_column + threadIdx.x % tile_columns(kTile) : 0),
         filter_(launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
                 (static_cast<std::int64_t>(first_row) + threadIdx.x / kTileStep) * launch.filter_row) {}
 
   __device__ void begin() {
-    static_assert(kTileStages * kTileStep <= kTileThreads);
+    static_assert(kTileStages * kTileStep <= tile_threads(kTile));
     if (threadIdx.x < kTileStages * kTileStep) {
       describe(threadIdx.x);
     }
@@ -189,7 +200,7 @@ class WindowFactors {
   }
   // The warps take turns.
   __device__ void prepare(u32 step) {
-    constexpr u32 kWarps = kTileThreads / 32;
+    constexpr u32 kWarps = tile_threads(kTile) / 32;
     if (threadIdx.x / 32 == step % kWarps && threadIdx.x % 32 < kTileStep) {
       describe(step * kTileStep + threadIdx.x % 32);
     }
@@ -197,9 +208,9 @@ class WindowFactors {
 
   __device__ void copy(f32* to_a, f32* to_b, u32 step) {
     constexpr u32 kRowOfA = tile_row(kTile);
-    constexpr u32 kRowOfB = tile_row(kTileColumns);
-    constexpr u32 kRowStep = kTileThreads / kTileStep;
-    constexpr u32 kDepthStep = kTileThreads / kTileColumns;
+    constexpr u32 kRowOfB = tile_row(tile_columns(kTile));
+    constexpr u32 kRowStep = tile_threads(kTile) / kTileStep;
+    constexpr u32 kDepthStep = tile_threads(kTile) / tile_columns(kTile);
     const WindowTap* const taps = table_ + step % kTileStages * kTileStep;
     {
       const u32 k = threadIdx.x % kTileStep;
@@ -219,8 +230,8 @@ class WindowFactors {
         }
       }
     }
-    const u32 first = threadIdx.x / kTileColumns;
-    f32* const to = to_b + first * kRowOfB + threadIdx.x % kTileColumns;
+    const u32 first = threadIdx.x / tile_columns(kTile);
+    f32* const to = to_b + first * kRowOfB + threadIdx.x % tile_columns(kTile);
     if (launch_.input_is_aligned && taps[kTileStep - 1].channels != 0) {
 #pragma unroll
       for (u32 k = 0; k < kTileStep; k += kDepthStep) {
@@ -261,12 +272,12 @@ class WindowFactors {
 };
 
 template <u32 kTile, class After>
-__global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
+__global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
     convolution_tiles(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
   __shared__ WindowTap table[kTileStages * kTileStep];
   const WindowBlock block(launch, blockIdx.x);
   const u32 first_row = block.row_part * kTile;
-  const u32 first_column = block.column_part * kTileColumns;
+  const u32 first_column = block.column_part * tile_columns(kTile);
   if (first_column >= block.columns) {
     return;  // another class has more
   }
@@ -293,12 +304,12 @@ __global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
   }
 
 #pragma unroll
-  for (u32 j = 0; j < kThreadColumns; j += 4) {
+  for (u32 j = 0; j < thread_columns(kTile); j += 4) {
     const u32 column = first_column + place.column(j);
     if (column >= block.columns) {
       continue;
     }
-    if (!kIsHandedOn<After> && launch.has_vectors) {
+    if (launch.has_vectors) {
       const PixelPlace pixel(launch, block, column);
 #pragma unroll
       for (u32 i = 0; i < thread_rows(kTile); ++i) {
@@ -310,8 +321,7 @@ __global__ void __launch_bounds__(kTileThreads, tiles_at_a_time(kTile))
             const f32 value = with_bias(launch, channel, sums[i][j + n]);
             words[n] = __builtin_bit_cast(u32, value);
           }
-          store_access<16, false>(
-              launch.output + static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset, words);
+          put_four<After>(launch, channel, pixel, words);
         }
       }
       continue;

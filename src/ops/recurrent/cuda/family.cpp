@@ -82,8 +82,8 @@ class RecurrentRun final : public PreparedStep {
     return error;
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%lld time steps, blocks of %u units", static_cast<long long>(launch_.step.steps),
-                  launch_.units);
+    std::snprintf(text, capacity, "%lld time steps, blocks of %u rows and %u units",
+                  static_cast<long long>(launch_.step.steps), launch_.rows, launch_.units);
   }
 
  private:
@@ -102,11 +102,18 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
   launch.phase = RecurrentPhase::whole;
   launch.gates = step.gates;
   launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMostParts));
-  const std::int64_t row_tiles = parts_of(step.rows, step.rows == 1 ? 1 : kRecurrentManyRows);
-  // Few units for each block of threads, where all multiprocessors would not have one otherwise.
+  // Fewer rows and units for each block of threads, where most multiprocessors would not have one otherwise: rows
+  // first, because threads whose units lie beside each other read whole lines of the matrix.
   launch.units = kRecurrentMostUnits;
-  const auto blocks = [&] { return step.directions * row_tiles * parts_of(step.units, launch.units); };
-  while (launch.units > kRecurrentLeastUnits && blocks() < static_cast<std::int64_t>(machine.multiprocessors)) {
+  launch.rows = step.rows == 1 ? 1 : kRecurrentMostRows;
+  const auto blocks = [&] {
+    return step.directions * parts_of(step.rows, launch.rows) * parts_of(step.units, launch.units);
+  };
+  const auto are_few = [&] { return blocks() * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };
+  while (launch.rows > 2 && are_few()) {
+    launch.rows /= 2;
+  }
+  while (launch.units > kRecurrentLeastUnits && are_few()) {
     launch.units /= 2;
   }
   if (blocks() > kMostBlocks) {
@@ -114,7 +121,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
     return nullptr;
   }
   launch.unit_tiles = static_cast<u32>(parts_of(step.units, launch.units));
-  launch.row_tiles = static_cast<u32>(row_tiles);
+  launch.row_tiles = static_cast<u32>(parts_of(step.rows, launch.rows));
   return std::make_unique<RecurrentRun>(launch, flat);
 }
 

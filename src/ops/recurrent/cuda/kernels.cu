@@ -283,8 +283,8 @@ __device__ void finish(const Gates& gates, bool is_active) {
 // kRows: of the block. Shared memory has the hidden states of the rows for `parts` chains, and the sums of the chains.
 template <u32 kRows>
 __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
-  extern __shared__ f32 shared[];
-  constexpr u32 kAtOnce = kRows == 1 ? 32 : 8;  // factors that are on their way
+  extern __shared__ float4 shared[];
+  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are on their way
   const RecurrentStep& step = launch.step;
   const std::int64_t depth = step.units;
   const u32 units = launch.units;
@@ -296,8 +296,9 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
   const u32 column = threadIdx.x % units;
   const u32 part = threadIdx.x / units % launch.parts;
   const u32 gate = threadIdx.x / units / launch.parts;
+  const bool multiplies = gate < launch.gates;  // the other threads only load, and finish elements
   const u32 chain = static_cast<u32>(kProductBlock);
-  f32* const states = shared;                                              // {kRows, parts * 256}
+  f32* const states = reinterpret_cast<f32*>(shared);                      // {kRows, parts * 256}
   f32* const sums = states + kRows * launch.parts * chain;                 // {parts, gates, kRows, units}
   f32* const totals = sums + launch.parts * launch.gates * kRows * units;  // {gates, kRows, units}
   const std::int64_t from_hidden =
@@ -305,7 +306,7 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
   const f32* const hidden = memory_of(launch, direction) + from_hidden + row * depth;
   const bool is_unit = unit + column < step.units;
   const f32* const factors = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
-                             (direction * step.gates + launch.first_gate + gate) * depth * depth +
+                             (direction * step.gates + launch.first_gate + (multiplies ? gate : 0)) * depth * depth +
                              (is_unit ? unit + column : 0);
 
   bool any = false;
@@ -316,14 +317,25 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
     for (std::int64_t first = 0; first < depth; first += launch.parts * chain) {
       __syncthreads();  // the sums of the turn before are added
       const u32 width = launch.parts * chain;
-      for (u32 i = threadIdx.x; i < kRows * width; i += blockDim.x) {
-        const u32 of_row = i / width;
-        const std::int64_t k = first + i % width;
-        states[i] = of_row < rows && k < depth ? hidden[of_row * depth + k] : 0.0F;
+      if (depth % 4 == 0 && reinterpret_cast<std::uintptr_t>(hidden) % sizeof(float4) == 0) {
+        for (u32 i = threadIdx.x * 4; i < kRows * width; i += blockDim.x * 4) {
+          const u32 of_row = i / width;
+          const std::int64_t k = first + i % width;
+          const bool is_there = of_row < rows && k < depth;
+          shared[i / 4] = is_there ? *reinterpret_cast<const float4*>(hidden + of_row * depth + k) : float4{};
+        }
+      } else {
+        for (u32 i = threadIdx.x; i < kRows * width; i += blockDim.x) {
+          const u32 of_row = i / width;
+          const std::int64_t k = first + i % width;
+          states[i] = of_row < rows && k < depth ? hidden[of_row * depth + k] : 0.0F;
+        }
       }
       __syncthreads();
       const std::int64_t begin = first + part * chain;
-      const auto count = static_cast<u32>(begin >= depth ? 0 : depth - begin < chain ? depth - begin : chain);
+      const auto count = static_cast<u32>(begin >= depth || !multiplies ? 0
+                                          : depth - begin < chain       ? depth - begin
+                                                                        : chain);
       const f32* from = factors + begin * depth;
       const f32* const own = states + part * chain;
       f32 sum[kRows] = {};
@@ -336,10 +348,18 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
         }
         from += kAtOnce * depth;
 #pragma unroll
-        for (u32 i = 0; i < kAtOnce; ++i) {
+        for (u32 i = 0; i < kAtOnce; i += 4) {
+          float4 four[kRows];
 #pragma unroll
           for (u32 r = 0; r < kRows; ++r) {
-            sum[r] = fused(own[r * width + k + i], some[i], sum[r]);
+            four[r] = *reinterpret_cast<const float4*>(own + r * width + k + i);
+          }
+#pragma unroll
+          for (u32 r = 0; r < kRows; ++r) {
+            sum[r] = fused(four[r].x, some[i], sum[r]);
+            sum[r] = fused(four[r].y, some[i + 1], sum[r]);
+            sum[r] = fused(four[r].z, some[i + 2], sum[r]);
+            sum[r] = fused(four[r].w, some[i + 3], sum[r]);
           }
         }
       }
@@ -350,9 +370,11 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
           sum[r] = fused(own[r * width + k], factor, sum[r]);
         }
       }
+      if (multiplies) {
 #pragma unroll
-      for (u32 r = 0; r < kRows; ++r) {
-        sums[((part * launch.gates + gate) * kRows + r) * units + column] = sum[r];
+        for (u32 r = 0; r < kRows; ++r) {
+          sums[((part * launch.gates + gate) * kRows + r) * units + column] = sum[r];
+        }
       }
       __syncthreads();
       const u32 elements = launch.gates * kRows * units;
@@ -389,7 +411,8 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
 
 template <u32 kRows>
 cudaError_t start_time(const RecurrentLaunch& launch, cudaStream_t stream) {
-  const u32 threads = launch.units * launch.parts * launch.gates;
+  constexpr u32 kLeastThreads = 128;
+  const u32 threads = std::max(launch.units * launch.parts * launch.gates, kLeastThreads);
   const u32 tile = launch.gates * kRows * launch.units;
   const std::size_t bytes =
       (std::size_t{kRows} * launch.parts * static_cast<u32>(kProductBlock) + (launch.parts + 1) * tile) * sizeof(f32);
@@ -411,7 +434,16 @@ cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t st
 }
 
 cudaError_t start_recurrent_time(const RecurrentLaunch& launch, cudaStream_t stream) {
-  return launch.step.rows == 1 ? start_time<1>(launch, stream) : start_time<kRecurrentManyRows>(launch, stream);
+  switch (launch.rows) {
+    case 1:
+      return start_time<1>(launch, stream);
+    case 2:
+      return start_time<2>(launch, stream);
+    case 4:
+      return start_time<4>(launch, stream);
+    default:
+      return start_time<kRecurrentMostRows>(launch, stream);
+  }
 }
 
 cudaError_t start_recurrent_pack(const RecurrentLaunch& launch, cudaStream_t stream) {

@@ -26,13 +26,14 @@ struct RecurrentLaunch {
   u32 first_gate;  // the first gate that is multiplied
   u32 gates;
   u32 units;  // of a block of threads
+  u32 rows;   // of a block of threads: 1, 2, 4 or kRecurrentMostRows
   u32 parts;  // blocks of 256 products that are summed at once
   u32 unit_tiles;
   u32 row_tiles;
   std::int64_t time;  // how many time steps came before
 };
 
-inline constexpr u32 kRecurrentManyRows = 8;  // of a block of threads, where the batch has several
+inline constexpr u32 kRecurrentMostRows = 8;
 inline constexpr u32 kRecurrentLeastUnits = 8;
 inline constexpr u32 kRecurrentMostUnits = 32;
 inline constexpr u32 kRecurrentMostParts = 2;
