@@ -346,15 +346,16 @@ class Program:
 
 
 class _Values(dict):
-    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it."""
+    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it, and
+    others are constants."""
 
-    def __init__(self, begin):
+    def __init__(self, begin, constants):
         super().__init__()
-        self._begin = begin
+        self._begin, self._constants = begin, constants
 
-    def get(self, name, default=None):
-        found = super().get(name)
-        return self._begin(name) if found is None else found
+    def __missing__(self, name):
+        found = self._begin(name)
+        return self._constants[name] if found is None else found
 
 
 class _Attempt:
@@ -368,7 +369,7 @@ class _Attempt:
         self.outputs, self.aliases, self.known = [], [], {}
         # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
         self.origins = {}
-        self.values = _Values(self._begin)
+        self.values = _Values(self._begin, program.constants)
 
     def _begin(self, name):
         """A value that the piece begins with: its elements where they are pinned, and otherwise an input of the graph."""
@@ -407,7 +408,8 @@ class _Attempt:
         if step.on_host or (point.varying and any(name in point.varying for name in step.inputs)):
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
             return False
-        arrays = [self.program._value(name, self.values) for name in step.inputs]
+        values = self.values
+        arrays = [values[name] if name else None for name in step.inputs]
         if step.is_of_weights and type(arrays[0]) is np.ndarray and not any(isinstance(one, Symbol) for one in arrays):
             arrays[0] = self.recorder.known(arrays[0])
         try:

@@ -102,7 +102,7 @@ def _by_numpy(operator, arrays, options):
 
 def dispatch(operator, *arrays, **options):
     """One operator over arrays; the options are its attributes, and run's own."""
-    if operator in _OF_INTEGERS and (made := _by_numpy(operator, arrays, options)) is not None:
+    if operator in _OF_INTEGERS and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
         return made
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
     for array in arrays:
