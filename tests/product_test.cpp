@@ -194,11 +194,9 @@ TEST(Product, WidestTilesOfAGpu) {
   }
   std::mt19937 random(9);
   for (const unsigned form : {0U, 1U, 2U, 3U, 15U}) {
-    expect_product({2040, 2045, 20}, form, Given::each_time, random);
-    expect_product({2048, 2048, 16}, form, Given::each_time, random);
+    expect_product({2040, 2045, 513}, form, Given::each_time, random);
+    expect_product({2048, 2048, 513}, form, Given::each_time, random);
   }
-  expect_product({2048, 2048, 513}, 0, Given::each_time, random);
-  expect_product({2000, 2044, 300}, 2, Given::each_time, random);
 }
 
 Bytes bytes_of(const Floats& values) {

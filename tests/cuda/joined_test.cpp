@@ -283,10 +283,11 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(launched(graph("25344")), "product_tiles<128u, 0u, 0u, After>");
   expect_compiled();
   EXPECT_EQ(g_launched[0].blocks, 396U);  // three for each multiprocessor
-  EXPECT_EQ(launched("x = input 262144\nw = input 262144\n"
-                     "p = GEMM x:f32[2048,32] w:f32[2048,32] - -> f32[2048,2048] TransA=NONE TransB=TRANSPOSE Alpha=1 "
-                     "Beta=1\nz = ABS p:f32[2048,2048] -> f32[2048,2048]\nout z\n"),
-            "product_tiles<256u, 0u, 0u, After>");
+  EXPECT_EQ(
+      launched("x = input 4194304\nw = input 4194304\n"
+               "p = GEMM x:f32[2048,512] w:f32[2048,512] - -> f32[2048,2048] TransA=NONE TransB=TRANSPOSE Alpha=1 "
+               "Beta=1\nz = ABS p:f32[2048,2048] -> f32[2048,2048]\nout z\n"),
+      "product_tiles<256u, 0u, 0u, After>");
   expect_compiled();
   EXPECT_EQ(g_launched[0].blocks, 128U);
   EXPECT_EQ(g_launched[0].threads, 256U);

@@ -24,6 +24,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   constexpr double kProductsOfCycle = 128;
   constexpr double kBytesOfCycle = 16;  // of one multiprocessor to memory
   constexpr double kSecondLaunch = 6'000;
+  constexpr double kAlone = 4'000;
   const std::int64_t multiprocessors = std::max<std::int64_t>(machine.multiprocessors, 1);
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
@@ -34,6 +35,9 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   rate = std::min(rate, 1.0) * tile.rate;
   double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *
                   static_cast<double>(std::max<std::int64_t>(depth, 1)) / kProductsOfCycle / rate;
+  if (tile.at_a_time == 1) {  // nobody multiplies while the first factors come and the outputs go
+    cycles += kAlone * static_cast<double>(busiest);
+  }
   if (splits > 1) {
     const double sums = static_cast<double>(outputs.rows * outputs.columns * outputs.matrices * blocks);
     cycles += kSecondLaunch + 2 * sizeof(f32) * sums / kBytesOfCycle / static_cast<double>(multiprocessors);
