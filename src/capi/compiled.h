@@ -39,6 +39,8 @@ struct CompiledGraph {
   std::size_t steps = 0;
   void* persistent = nullptr;  // what was folded, in the device's memory
   void* constants = nullptr;
+  std::vector<void*> shared;                // the addresses of memory that other graphs use too, and
+  std::vector<std::shared_ptr<void>> held;  // those of them that live as long as a graph holds them
 };
 
 }  // namespace anydml

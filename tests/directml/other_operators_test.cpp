@@ -267,6 +267,49 @@ TEST_F(OtherOperators, ArraysOfTensors) {
   EXPECT_EQ(std::memcmp(download(dml.queue, joined.Get()).data(), values.data(), 42 * sizeof(float)), 0);
 }
 
+// Weights of four bits, with a block of eight along the last dimension. The rows of zero points are padded to whole
+// bytes, and a leading dimension repeats, as ONNX Runtime describes them.
+TEST_F(OtherOperators, WeightsOfFourBits) {
+  const Tensor x(DML_TENSOR_DATA_TYPE_UINT4, {2, 2, 24}, {0, 24, 1});
+  const Tensor scale(DML_TENSOR_DATA_TYPE_FLOAT32, {2, 2, 3}, {0, 3, 1});
+  const Tensor zero(DML_TENSOR_DATA_TYPE_UINT4, {2, 2, 3}, {0, 4, 1});
+  const Tensor out(DML_TENSOR_DATA_TYPE_FLOAT32, {2, 2, 24});
+  const DML_TENSOR_DESC parameters[] = {scale.desc, zero.desc};
+  const DML_DEQUANTIZE_OPERATOR_DESC desc{&x.desc, DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT, 2, parameters, &out.desc};
+  ComPtr<IDMLOperator> op;
+  ASSERT_EQ(dml.create_operator(DML_OPERATOR_DEQUANTIZE, &desc, op), S_OK) << anydml_last_error();
+  const auto compiled = dml.compile(op.Get());
+  dml.initialise(compiled.Get());
+  std::vector<std::uint8_t> codes(24);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = static_cast<std::uint8_t>(i * 37 + 11);
+  }
+  const float scales[] = {1, 0.5, -2, 0.25, 3, 8};
+  const std::uint8_t zeros[] = {0x21, 0xf3, 0x54, 0xf6};
+  ASSERT_EQ(x.buffer.TotalTensorSizeInBytes, codes.size());
+  ASSERT_EQ(zero.buffer.TotalTensorSizeInBytes, sizeof(zeros));
+  const auto of_codes = buffer_of(codes.data(), codes.size());
+  const auto of_scales = buffer_of(scales, sizeof(scales));
+  const auto of_zeros = buffer_of(zeros, sizeof(zeros));
+  const auto made = create_buffer(dml.d3d12.Get(), 96 * sizeof(float));
+  const auto table = dml.table(compiled.Get(), heap.Get());
+  bind_inputs(
+      table.Get(),
+      {{of_codes.Get(), 0, codes.size()}, {of_scales.Get(), 0, sizeof(scales)}, {of_zeros.Get(), 0, sizeof(zeros)}});
+  bind_output(table.Get(), {made.Get(), 0, 96 * sizeof(float)});
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  const auto found = download_as<float>(dml.queue, made.Get());
+  const int points[] = {1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < 96; ++i) {
+    const std::size_t at = i % 48;
+    const int code = codes[at / 2] >> (4 * (at % 2)) & 15;
+    const std::size_t block = at / 24 * 3 + at % 24 / 8;
+    EXPECT_EQ(found[i], static_cast<float>(code - points[block]) * scales[block]) << i;
+  }
+}
+
 // An LSTM of one unit, whose activations are an array of operators, and of whose outputs the first is absent.
 TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   const auto tensor = [](std::vector<UINT> sizes, DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE) {
