@@ -38,15 +38,16 @@ TEST(Unbuilt, AGraphNamesTheNodeToo) {
 }
 
 TEST(Unbuilt, AnActivationIsRefusedWithTheOperatorThatItIsFusedWith) {
-  const auto made =
-      make_op_desc(parse_described("BATCH_NORMALIZATION InputTensor=f32[4] MeanTensor=f32[1] VarianceTensor=f32[1] "
-                                   "ScaleTensor=f32[1] BiasTensor=f32[1] OutputTensor=f32[4] Spatial=1 Epsilon=0 "
-                                   "FusedActivation=ACTIVATION_RELU"),
-                   Judged::not_yet);
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
-  EXPECT_EQ(made.error().message,
-            "BATCH_NORMALIZATION: FusedActivation is ACTIVATION_RELU, which is not built here yet");
+  for (const char* const name : {"ELEMENT_WISE_ADD1 ATensor=f32[4] BTensor=f32[4] OutputTensor=f32[4]",
+                                 "BATCH_NORMALIZATION InputTensor=f32[4] MeanTensor=f32[1] VarianceTensor=f32[1] "
+                                 "ScaleTensor=f32[1] BiasTensor=f32[1] OutputTensor=f32[4] Spatial=1 Epsilon=0"}) {
+    const auto described = parse_described(std::string(name) + " FusedActivation=ACTIVATION_RELU");
+    const auto made = make_op_desc(described, Judged::not_yet);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
+    EXPECT_EQ(made.error().message,
+              std::string(described.op->name) + ": FusedActivation is ACTIVATION_RELU, which is not built here yet");
+  }
 }
 
 TEST(Unbuilt, TheListSaysSo) {
