@@ -138,10 +138,10 @@ const Case kCases[] = {
 
     // Types and operators.
     {"an unknown type", ANYDML_INVALID_ARGUMENT,
-     FLOOR "ATensor: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     FLOOR "ATensor: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      with([](Call& c) { c.a.type = 99; })},
     {"a type of zero", ANYDML_INVALID_ARGUMENT,
-     FLOOR "OutputTensor: type is 0; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     FLOOR "OutputTensor: type is 0; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      with([](Call& c) { c.out.type = 0; })},
     {"types that differ", ANYDML_INVALID_ARGUMENT,
      FLOOR "BTensor: type is INT32; expected FLOAT32, the type of ATensor",

@@ -175,6 +175,7 @@ void check_all_operators() {
                                  {number("BlockSize", 1), named("Order", "DEPTH_COLUMN_ROW")},
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
+  choices.push_back({named("QuantizationType", "SCALE")});
   // The first of each row, and their indices.
   choices.push_back({number("Axis", 1), number("K", 1)});
   choices.push_back({number("Axis", 1), number("K", 1), named("AxisDirection", "INCREASING")});

@@ -44,8 +44,8 @@ TEST(Device, KeepsTheD3D12DeviceAlive) {
 TEST(Device, FeatureQueries) {
   Dml dml;
   // Every type that one client loops over, UNKNOWN and the 4-bit ones included, is answered.
-  for (int type = 0; type <= 13; ++type) {
-    EXPECT_EQ(dml.supports(type), type >= 1 && type <= 11) << type;
+  for (int type = 0; type <= 14; ++type) {
+    EXPECT_EQ(dml.supports(type), type >= 1 && type <= 13) << type;
   }
   const DML_FEATURE_LEVEL levels[] = {DML_FEATURE_LEVEL_1_0, DML_FEATURE_LEVEL_3_0, DML_FEATURE_LEVEL_6_4,
                                       static_cast<DML_FEATURE_LEVEL>(0x7000)};

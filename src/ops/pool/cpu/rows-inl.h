@@ -541,6 +541,8 @@ PoolRun find_run(const PoolStep& step) {
     return find_run<type>(step);
     ANYDML_FOR_EACH_TYPE(ANYDML_CASE)
 #undef ANYDML_CASE
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }
