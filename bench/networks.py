@@ -9,7 +9,8 @@ usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 
 PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same seed
 (networks_torch.py), once in FLOAT64, which says what is right, and once in FLOAT32, without TF32, which is timed. A
 difference is the largest one, relative to the largest element of the output. Both libraries take turns and have as many
-threads; a time is the median of all runs, or with --least the shortest, for a machine that is not idle. --check compares at small sizes, takes no times, and ends with 1 if a network
+threads; a time is the median of all runs. --cpu, for a machine that is not idle, takes one thread and the time that it had a
+processor. --check compares at small sizes, takes no times, and ends with 1 if a network
 differs from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or has another class first.
 Without PyTorch the program ends with 77.
 """
@@ -41,10 +42,11 @@ def arguments_of():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
     parser.add_argument("--runs", type=int, default=10, help="timed runs of a turn (10)")
-    parser.add_argument("--least", action="store_true", help="the shortest time instead of the median")
+    parser.add_argument("--cpu", action="store_true", help="one thread, and the time that it had a processor")
     parser.add_argument("--check", action="store_true", help="compare at small sizes, without times")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
     options = parser.parse_args()
+    options.threads = 1 if options.cpu else options.threads
     options.networks, options.batches = options.networks.split(","), [int(one) for one in options.batches.split(",")]
     if unknown := set(options.networks) - set(USUAL):
         parser.error(f"no such network: {', '.join(sorted(unknown))}")
@@ -68,14 +70,23 @@ class OfAnydml:
             sys.exit(done.stderr)
         return json.loads(done.stdout)
 
+    def processor_turn(self, runs):
+        """The processor's time of a run, in ms: what a process with more runs takes beyond one with a single run."""
+        spent = []
+        for count in (1, 1 + runs):
+            begin = os.times().children_user + os.times().children_system
+            self.turn(count)
+            spent.append(os.times().children_user + os.times().children_system - begin)
+        return 1e3 * (spent[1] - spent[0]) / runs
+
     def output(self, np):
         return np.fromfile(self.file, np.float32)
 
 
 class OfPyTorch:
-    def __init__(self, torch, build, scale, dtype, device):
+    def __init__(self, torch, build, scale, dtype, device, clock=time.perf_counter):
         from networks_torch import Layers
-        self.torch, self.device = torch, device
+        self.torch, self.device, self.clock = torch, device, clock
         self.x, self.run = build(Layers(dtype, device), *scale)
 
     def output(self):
@@ -92,23 +103,27 @@ class OfPyTorch:
         with self.torch.inference_mode():
             for i in range(runs + 2):  # the first ones prepare kernels and memory
                 self.wait()
-                start = time.perf_counter()
+                start = self.clock()
                 self.run(self.x)
                 self.wait()
-                times.append(time.perf_counter() - start)
-        return [1e3 * time for time in times[2:]]
+                times.append(self.clock() - start)
+        return [1e3 * one for one in times[2:]]
 
 
 def measure(options, torch, np, name, batch, folder):
     from networks_torch import NETWORKS
     scale = (batch, *(SMALL if options.check else USUAL)[name])
     ours = OfAnydml(options, name, scale, folder)
-    theirs = OfPyTorch(torch, NETWORKS[name], scale, torch.float32, options.device)
-    reports, times = [], []
-    for _ in range(1 if options.check else options.rounds):
-        reports.append(ours.turn(1 if options.check else options.runs))
-        if not options.check:
-            times += theirs.turn(options.runs)
+    theirs = OfPyTorch(torch, NETWORKS[name], scale, torch.float32, options.device,
+                       time.process_time if options.cpu else time.perf_counter)
+    reports, ours_ms, theirs_ms = [ours.turn(1)], [], []
+    for _ in range(0 if options.check else options.rounds):
+        if options.cpu:
+            ours_ms.append(ours.processor_turn(options.runs))
+        else:
+            reports.append(ours.turn(options.runs))
+            ours_ms.append(reports[-1]["run_ms"])
+        theirs_ms += theirs.turn(options.runs)
     right = OfPyTorch(torch, NETWORKS[name], scale, torch.float64, options.device).output()
     single = theirs.output()
     made = ours.output(np).reshape(right.shape)
@@ -118,11 +133,9 @@ def measure(options, torch, np, name, batch, folder):
            "difference_of_pytorch": float(abs(single - right).max() / largest)}
     if right.ndim == 2:
         row["same_class"] = bool((made.argmax(1) == right.argmax(1)).all())
-    if times:
+    if theirs_ms:
         row["first_ms"] = min(report["first_ms"] for report in reports)
-        row["anydml_ms"] = (min(report["least_ms"] for report in reports) if options.least else
-                            statistics.median(report["run_ms"] for report in reports))
-        row["pytorch_ms"] = min(times) if options.least else statistics.median(times)
+        row["anydml_ms"], row["pytorch_ms"] = statistics.median(ours_ms), statistics.median(theirs_ms)
     return row
 
 
