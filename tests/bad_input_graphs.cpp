@@ -65,7 +65,7 @@ const Case kCases[] = {
      "anydml_graph_add_input: value is null; expected a place for the answer",
      graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
     {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
-     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        c.a.type = 99;
        return anydml_graph_add_input(g, &c.a, &x);

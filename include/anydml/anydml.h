@@ -126,12 +126,14 @@ enum {
   ANYDML_INT8 = 8,
   ANYDML_FLOAT64 = 9,
   ANYDML_UINT64 = 10,
-  ANYDML_INT64 = 11
+  ANYDML_INT64 = 11,
+  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; QUANTIZE and DEQUANTIZE alone take these */
+  ANYDML_INT4 = 13
 };
 
 /* "FLOAT32"; "UNKNOWN" for a value that is not a type. */
 ANYDML_API const char* anydml_type_name(anydml_type type);
-/* In bytes; 0 for a value that is not a type. */
+/* In bytes; 0 for a value that is not a type, and for the types of four bits. */
 ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*

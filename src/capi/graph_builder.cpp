@@ -28,7 +28,7 @@ std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint6
 
 // An empty value has a place too, so that everything that is read is somewhere.
 Extent extent_of(const TensorDesc& tensor) {
-  return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_size(tensor.type)};
+  return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }
 
 anydml_tensor as_given(const TensorDesc& tensor) {
@@ -133,13 +133,22 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   if (reach.first == reach.end) {  // no element is anywhere
     return add(view);
   }
+  if (is_four_bits(made.type)) {
+    if (offset % 2 != 0) {
+      return invalid({kGraphLabel, "view"}, format_text("offset is {}; expected an even number of elements, since two "
+                                                        "elements of {} share a byte",
+                                                        offset, type_name(made.type)));
+    }
+    offset /= 2;
+  }
   const auto there = static_cast<std::int64_t>(view.bytes);  // of a tensor: 63 bits hold them
   std::int64_t first = 0;
   std::int64_t end = 0;
-  const bool counted = !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_size(made.type)), &offset) &&
-                       !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
-                       !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
-                       !__builtin_add_overflow(view.source.offset, reach.end, &end);
+  const bool counted =
+      !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(made.type)), &offset) &&
+      !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
+      !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
+      !__builtin_add_overflow(view.source.offset, reach.end, &end);
   if (!counted || first < 0 || end > there) {
     return invalid(
         {kGraphLabel, "view"},

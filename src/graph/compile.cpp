@@ -65,6 +65,7 @@ class Compiler {
       needed[values_.of(output)] = true;
     }
     plans_.run = make_plan(after, needed, "run");
+    plans_.writes_last = plans_.writes_last && copies.empty();
     for (const std::uint32_t output : copies) {
       add_output_copy(output);
     }
@@ -325,6 +326,10 @@ class Compiler {
         homes_[value] = moved(homes_[root], values_.offset_in_root(value));
       }
     }
+    plans_.writes_last = std::ranges::none_of(
+        std::span(ordered).first(ordered.empty() ? 0 : ordered.size() - 1), [&](const GraphGroup& group) {
+          return std::ranges::any_of(group.writes, [&](std::uint32_t value) { return is_in_output(homes_[value]); });
+        });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
       plan.begin_temporary(placement.bytes);  // what a step keeps for itself, the next may have
@@ -338,6 +343,10 @@ class Compiler {
                       steps_ == 1 ? "" : "s", plan.temporary_bytes(), plans_.temporary_values));
     }
     return plan;
+  }
+
+  [[nodiscard]] bool is_in_output(const Home& home) const {
+    return home.slot >= plans_.output_slot(0) && home.slot < plans_.temporary_slot();
   }
 
   static Home moved(const Home& home, std::int64_t bytes) {

@@ -56,6 +56,7 @@ struct GraphPlans {
   std::uint64_t run_constant_bytes = 0;  // of these at the beginning: the constants that the second plan reads
   std::vector<Shared> shared;            // the memory of the last slots
   std::uint32_t steps = 0;               // of the second: groups and copies
+  bool writes_last = false;              // no step of the second but the last writes an output
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second keeps in the temporary
 
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }

@@ -322,6 +322,7 @@ SCALE, ZERO = np.float32(0.05), np.uint8(120)
 BYTES = [RANDOM.integers(0, 256, (2, 3, 4)).astype(np.uint8) for _ in range(2)]
 TRIPLES = [BYTES[0], SCALE, ZERO, BYTES[1], np.float32(0.03), np.uint8(130), np.float32(0.09), np.uint8(125)]
 WEIGHTS = RANDOM.integers(-100, 100, (4, 5)).astype(np.int8)
+PACKED = np.random.default_rng(4).integers(0, 256, (5, 2, 16)).astype(np.uint8)  # 5 x 64 integers of four bits, in blocks of 32
 
 
 @pytest.mark.parametrize("op, arrays, attributes", [
@@ -340,6 +341,10 @@ WEIGHTS = RANDOM.integers(-100, 100, (4, 5)).astype(np.int8)
                                  floats(8), floats(8)], {"epsilon": 1e-5, "outputs": 2}),
     ("DynamicQuantizeMatMul", [floats(3, 4), WEIGHTS, np.float32(0.1), np.int8(0), floats(5)], {}),
     ("MatMulIntegerToFloat", [BYTES[0][0], WEIGHTS, SCALE, np.float32(0.1), ZERO, np.int8(3), floats(5)], {}),
+    ("MatMulNBits", [floats(2, 3, 64), PACKED, floats(10)], {"K": 64, "N": 5, "bits": 4, "block_size": 32}),
+    ("MatMulNBits", [floats(3, 64), PACKED, floats(10), PACKED[:, 0, :1].reshape(-1)],
+     {"K": 64, "N": 5, "bits": 4, "block_size": 32}),
+    ("MatMulNBits", [floats(3, 48), PACKED, floats(10)], {"K": 48, "N": 5, "bits": 4, "block_size": 32}),
 ])
 def test_contributed_operators(op, arrays, attributes):
     arrays = [None if array is None else np.asarray(array) for array in arrays]

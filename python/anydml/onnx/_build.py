@@ -14,9 +14,11 @@ from ._integers import noted, product_of
 from ._nodes import NODES
 from ._plans import Program, Step, perform
 from ._rows import Unsupported
+from ._training import DOMAIN as TRAINING_DOMAIN, TRAINING
 from ._types import array_of, constant, kind_of, label, tensor_type, told
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
+_OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by nodes of ONNX
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 _MOST_NAMED = 4  # nodes of one operator that a message names
 # Weights in bytes become floats of four times their size. Graphs convert and pack them in one go, if nothing else takes them.
@@ -84,12 +86,12 @@ class Builder:
         if any(name and self.kinds.get(name, "") is None for name in node.input):
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
-        if node.domain == CONTRIB_DOMAIN:
+        if node.domain in _OTHERS:
             kinds = [self.kinds[name] if name else "" for name in node.input]
-            if node.op_type in WHOLE:
+            if node.domain == CONTRIB_DOMAIN and node.op_type in WHOLE:
                 self._keep(WHOLE[node.op_type](node, kinds))
                 return
-            nodes = CONTRIB[node.op_type](node, kinds)
+            nodes = _OTHERS[node.domain][node.op_type](node, kinds)
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
@@ -215,7 +217,7 @@ def refuse_unknown(model):
             known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
             name = node.op_type
         else:
-            known = node.domain == CONTRIB_DOMAIN and (node.op_type in CONTRIB or node.op_type in WHOLE)
+            known = node.op_type in _OTHERS.get(node.domain, ()) or (node.domain == CONTRIB_DOMAIN and node.op_type in WHOLE)
             name = f"{node.domain}.{node.op_type}"
         if not known:
             found.setdefault(name, []).append(node.name or ", ".join(node.output))
@@ -254,7 +256,7 @@ def opset_of(model):
     """The version of ONNX's own operators that the model is written in."""
     version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
     if version is None:
-        if model.graph.node and model.ir_version >= 3:
+        if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in _nodes_of(model.graph)):
             raise ValueError("the model does not say which opset of ONNX's operators it uses")
         version = 1
     if version > onnx.defs.onnx_opset_version():

@@ -12,7 +12,7 @@ from onnx.backend.base import BackendRep, namedtupledict
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
 from ._rows import Unsupported
-from ._types import array_of, label
+from ._types import array_of, kind_of, label, narrowed, widened
 from ._weights import read
 
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
@@ -136,7 +136,7 @@ class Prepared(BackendRep):
         given = self.taken(inputs)
         program = self._program(frozenset(given) - frozenset(self.required))
         results, fresh = program.run(given)
-        return self._outputs(*self._owned(results, fresh))
+        return self._outputs(*map(narrowed, self._owned(results, fresh), program.kinds))
 
     def _owned(self, results, fresh):
         """Arrays that belong to the caller: no two of them, and none of the model, lie in one memory."""
@@ -161,7 +161,8 @@ class Prepared(BackendRep):
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
             given = dict(zip(names, arrays))
-        return {name: regular(self._checked(name, value)) for name, value in given.items()}
+        return {name: regular(widened(self._checked(name, value), kind_of(self.declared[name])))
+                for name, value in given.items()}
 
     def _checked(self, name, value):
         array = value if type(value) is np.ndarray else as_array(repr(name), value)

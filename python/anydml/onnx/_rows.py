@@ -13,6 +13,9 @@ MOST_DIMENSIONS = 8
 FLOATS = ("float16", "float", "double")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
+# Integers of four bits have a byte each while a model runs. The nodes that take and give them:
+FOUR_BITS = {"int4": "int8", "uint4": "uint8"}
+FOUR_BIT_NODES = ("DequantizeLinear", "QuantizeLinear")
 
 # A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of
 # its inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
@@ -66,7 +69,7 @@ def check_choice(node, attribute, choices):
 
 
 def dtype_of(kind):
-    return np.dtype({"float": "float32", "double": "float64"}.get(kind, kind))
+    return np.dtype({"float": "float32", "double": "float64", **FOUR_BITS}.get(kind, kind))
 
 
 def plain(array):
