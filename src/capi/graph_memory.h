@@ -29,6 +29,8 @@ class GraphMemory {
   // shared: null, the graph has no shared constants.
   GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
               SharedConstants* shared);
+  GraphMemory(const GraphMemory&) = delete;  // `sharing` looks into it
+  GraphMemory& operator=(const GraphMemory&) = delete;
 
   // For each input, whether an output comes from it.
   [[nodiscard]] const std::vector<bool>& used_inputs() const { return used_inputs_; }
