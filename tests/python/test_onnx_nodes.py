@@ -40,7 +40,7 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
               "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32,
               **dict.fromkeys(("GRU", "LSTM", "RNN"), {"float32": 64}),
-              "RoiAlign": {"float16": 16, "float32": 64}, "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
+              "RoiAlign": {"float16": 16, "float32": 512}, "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
 # The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
 # multiplies zeros too.
 ZEROS = {"PRelu", "Relu", "Sum"}
@@ -50,7 +50,7 @@ REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNor
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
               ("Dropout", 6): None, ("GRU", 1): 7, ("GRU", 3): 7, ("Gemm", 1): 6, ("LSTM", 1): 7, ("RNN", 1): 7, ("Hardmax", 1): None, ("Hardmax", 11): None,
-              ("LogSoftmax", 1): None, ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Resize", 10): None, ("Softmax", 1): None,
+              ("LogSoftmax", 1): None, ("LogSoftmax", 11): None, ("Reshape", 1): None, ("Resize", 10): None, ("RoiAlign", 10): None, ("Softmax", 1): None,
               ("Softmax", 11): None, ("Split", 1): None, ("Tile", 1): None, ("Upsample", 1): None,
               ("Upsample", 7): None, ("Upsample", 9): None}
 X = np.float32([[1, 5, 5], [2, 0, 2]])
@@ -90,6 +90,7 @@ OLD = [
      np.float32([[[2, 19 / 3]]])),
     ("AveragePool", 19, [np.float32([[[2, 4, 6]]])],
      {"kernel_shape": [2], "strides": [2], "ceil_mode": 1, "count_include_pad": 1}, np.float32([[[3, 6]]])),
+    ("RoiAlign", 10, [X[None, None], np.float32([[0, 0, 2, 2]]), ints(0)], {"sampling_ratio": 2}, np.float32([[[[1.75]]]])),
     ("MaxRoiPool", 1, [X[None, None], np.float32([[0, 0, 0, 2, 1], [0, 1, 1, 2, 1]])], {"pooled_shape": [1, 2]},
      np.float32([[[[5, 5]]], [[[0, 2]]]])),
     ("MaxUnpool", 11, [np.float32([[[5, 6]]]), np.array([[[1, 3]]])], {"kernel_shape": [2], "strides": [2]},
