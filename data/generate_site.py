@@ -29,6 +29,7 @@ PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURIT
 NAVIGATION: list[Any] = [
     {"Home": "index.md"},
     {"Guides": [
+        {"Networks": ["networks.md"]},
         {"DirectML": ["directml.md", "graphs.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
         {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
         {"C and C++": ["c.md", "errors.md"]},

@@ -326,7 +326,7 @@ class Compiled {
   }
   // Of a graph: arrays like its inputs and outputs.
   Compiled(const Graph& graph, nb::handle inputs, nb::handle outs, nb::handle device)
-      : call_(inputs, outs), compiled_(graph.compile(device)) {
+      : call_(inputs, outs), shared_(graph.shared()), compiled_(graph.compile(device)) {
     forget_arrays();
   }
   ~Compiled() { anydml_compiled_release(compiled_); }
@@ -389,6 +389,7 @@ class Compiled {
   }
 
   Call call_;
+  std::vector<nb::object> shared_;  // arrays that runs read
   anydml_compiled* compiled_ = nullptr;
 };
 
@@ -491,10 +492,12 @@ NB_MODULE(_core, module) {
       .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
+  nb::class_<Constants>(module, "Constants").def(nb::init<>());
   nb::class_<Graph>(module, "Graph")
       .def(nb::init<>())
       .def("input", &Graph::input)
       .def("constant", &Graph::constant)
+      .def("shared_constant", &Graph::shared_constant)
       .def("view", &Graph::view)
       .def("add", &Graph::add)
       .def("output", &Graph::output);

@@ -76,7 +76,7 @@ plugin=$out/cuda
 dmlrun=$release/tools/dmlrun/dmlrun
 tests="api_test layout_test reduce_test d3d12_test directml_test threads_test directml_bad_input_test asynchronous_test"
 tests="$tests conformance_test sweep_test exhaustive_test graph_test graph_joins_test random_graphs_test product_test"
-tests="$tests half_product_test normalise_test random_networks_test"
+tests="$tests half_product_test normalise_test random_networks_test networks_test"
 export ANYDML_PLUGINS=$plugin
 failed=
 

@@ -84,6 +84,26 @@ const Case kCases[] = {
        c.a.data = nullptr;
        return anydml_graph_add_constant(g, &c.a, &x);
      })},
+    {"a shared constant of nothing", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants is null; expected what anydml_constants_create made",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       return anydml_graph_add_shared_constant(g, nullptr, &c.a, &x);
+     })},
+    {"shared constants of two kinds", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants is another than before; expected one anydml_constants for all "
+     "constants of a graph",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       anydml_constants* all[2] = {};
+       int code = ANYDML_OK;
+       for (anydml_constants*& one : all) {
+         EXPECT_EQ(anydml_constants_create(&one), ANYDML_OK);
+         code = anydml_graph_add_shared_constant(g, one, &c.a, &x);
+       }
+       for (anydml_constants* one : all) {
+         anydml_constants_release(one);
+       }
+       return code;
+     })},
     {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] reaches over the bytes 0 to 48; expected the bytes 0 "
      "to "

@@ -152,16 +152,6 @@ const Case kCases[] = {
     {"a misspelt operator", ANYDML_INVALID_ARGUMENT,
      "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
      generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
-    {"an operator that is not built", ANYDML_UNSUPPORTED,
-     "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
-     [](Call& call) {
-       call.fill();
-       return anydml_run(nullptr, "DML_OPERATOR_RESAMPLE_GRAD", &call.a, 1, &call.out, 1, nullptr, 0);
-     }},
-    {"one that is not built, and described wrongly", ANYDML_UNSUPPORTED,
-     "ROI_POOLING: an operator of DirectML that is "
-     "not built here yet",
-     generic([](Call& c) { c.op = "DML_OPERATOR_ROI_POOLING"; })},
     {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
      "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},

@@ -67,6 +67,14 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
   echo "README.md, docs/directml.md, docs/porting.md: the programs compile and run as installed"
 fi
 
+if [ -x "$build/examples/networks/network" ]; then
+  block "$source/docs/networks.md" cpp 1 | diff - <(sed -n '/^Value build/,/^}/p' "$source/examples/networks/superresolution.cpp")
+  # All but the times, which are the last line.
+  "$build/examples/networks/network" mobilenet --runs 1 | head -n -2 |
+    diff <(block "$source/docs/networks.md" console 1 | tail -n +2 | head -n -2) -
+  echo "docs/networks.md: the network is the example's, and gives the classes that are shown"
+fi
+
 if [ -x "$build/tools/dmlrun/dmlrun" ]; then
   block "$source/docs/dmlrun.md" json 1 >model.json
   "$build/tools/dmlrun/dmlrun" model.json >model.txt

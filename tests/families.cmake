@@ -65,6 +65,8 @@ anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LIBRARIE
   anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_normalise)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
+anydml_family_test(gradient_test NO_RACES AGAIN Gradient.AnyLayouts:*Greatest LIBRARIES anydml::anydml anydml_backend
+  anydml_resample anydml_resample_cpu anydml_scalar)
 anydml_family_test(fold_test NO_RACES LIBRARIES anydml::anydml)
 anydml_family_test(quantize_test LIBRARIES anydml::anydml anydml_quantize)
 anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_resample
@@ -72,8 +74,13 @@ anydml_family_test(resample_test NO_RACES AGAIN Resample.AnyLayouts LIBRARIES an
 anydml_family_test(pool_test NO_RACES LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(attention_test AGAIN Attention.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_attention anydml_attention_cpu anydml_scalar)
+anydml_family_test(regions_test NO_RACES AGAIN Regions.AnyLayouts LIBRARIES anydml::anydml anydml_backend anydml_regions
+  anydml_regions_cpu)
+anydml_family_test(random_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_random anydml_random_cpu)
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_scalar)
+anydml_family_test(training_test AGAIN *Large*:*FLOAT16* LIBRARIES anydml::anydml anydml_graph anydml_elementwise
+  anydml_normalise)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(recurrent_test AGAIN Recurrent.* LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES anydml::anydml anydml_base)
@@ -81,6 +88,7 @@ anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LIBRARIES 
 anydml_oracle(convolution)
 anydml_oracle(integer_convolution)
 anydml_oracle(gather)
+anydml_oracle(gradient)
 anydml_oracle(move)
 anydml_oracle(fold)
 anydml_oracle(pool)
@@ -115,4 +123,7 @@ endif()
 anydml_oracle(resample)
 anydml_oracle(scan)
 anydml_oracle(recurrent)
+anydml_oracle(training)
 anydml_oracle(attention)
+anydml_oracle(regions)
+anydml_oracle(random)

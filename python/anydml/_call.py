@@ -52,6 +52,8 @@ class Call:
                 for i in range(self.spec.inputs)]
 
     def places(self, which, count):
+        if self.spec.array is None:
+            return [i for i in which if i < count]
         positions = self.positions(count)
         return [place for i in which for place in positions[i] if place < count]
 

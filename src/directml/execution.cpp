@@ -22,8 +22,9 @@ bool may_alias(facts::InPlace in_place, std::size_t input) {
     case facts::InPlace::one_input:
     case facts::InPlace::any_input:
       return true;
-    case facts::InPlace::none:
     case facts::InPlace::each_output_but_training_step:
+      return input != 4;  // TrainingStepTensor
+    case facts::InPlace::none:
       break;
   }
   return false;
@@ -113,8 +114,8 @@ Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, Grap
 template <class Use>
 BackendStatus Execution::with_addresses(void* const* inputs, void* persistent, void* const* outputs, void* temporary,
                                         const Use& use) const noexcept {
-  // Few tensors, as nearly all operators have, take no memory.
-  constexpr std::size_t kFew = 32;
+  // As many tensors as networks have take no memory.
+  constexpr std::size_t kFew = 512;
   void* few[kFew];
   std::unique_ptr<void*[]> many;
   if (plans_.slots() > kFew) {
@@ -302,8 +303,11 @@ std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const I
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  return surface_.tensor_count() > kFewRanges ? check_many_hazards(bindings)
-                                              : check_outputs(bindings, [](std::size_t) { return true; });
+  // Networks have hundreds of inputs and one output: few pairs, for which no memory is taken.
+  constexpr std::size_t kFewPairs = 1024;
+  return std::size_t{surface_.output_count()} * surface_.tensor_count() > kFewPairs
+             ? check_many_hazards(bindings)
+             : check_outputs(bindings, [](std::size_t) { return true; });
 }
 
 std::string Execution::check_all(const ResolvedDescriptor* bindings) const {

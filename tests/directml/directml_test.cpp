@@ -131,18 +131,6 @@ TEST(Operators, EveryBuiltEntryRuns) {
   run(DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE, &binary, 2, {1.5F, -1.5F, 0.0F, 0.0F});
 }
 
-TEST(Operators, NotBuiltAndNotKnown) {
-  Dml dml;
-  const Tensor t(kFloat, {1, 1, 1, 4});
-  const FLOAT scales[] = {1, 1, 1, 1};
-  const DML_RESAMPLE_GRAD_OPERATOR_DESC desc{&t.desc, &t.desc, DML_INTERPOLATION_MODE_LINEAR, 4, scales,
-                                             scales,  scales};
-  ComPtr<IDMLOperator> op;
-  EXPECT_EQ(dml.create_operator(DML_OPERATOR_RESAMPLE_GRAD, &desc, op), kUnsupported);
-  EXPECT_EQ(op.Get(), nullptr);
-  EXPECT_NE(std::string(anydml_last_error()).find("RESAMPLE_GRAD"), std::string::npos);
-}
-
 TEST(Bindings, ReleasedRightAfterRecording) {
   Dml dml;
   Modulus modulus(dml);

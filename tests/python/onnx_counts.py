@@ -21,6 +21,7 @@ from onnx.backend.test import BackendTest
 
 import anydml.onnx
 from anydml.onnx._contrib import CONTRIB
+from anydml.onnx._contrib_attention import WHOLE
 from anydml.onnx._host import HOST
 from anydml.onnx._nodes import NODES
 from anydml.onnx._rows import FLOATS, FOUR_BIT_NODES, FOUR_BITS, INTEGERS, KINDS
@@ -142,7 +143,7 @@ def hosted():
 
 
 def contributed():
-    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted(CONTRIB)))) + "\n"
+    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted({*CONTRIB, *WHOLE})))) + "\n"
 
 
 def _kinds(kinds):

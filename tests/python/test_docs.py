@@ -18,8 +18,9 @@ import anydml
 from anydml import _ufuncs
 
 SOURCE = Path(__file__).resolve().parents[2]
-PAGES = {"docs/python.md": 7, "README.md": 1}  # and how many blocks they have at least
-PASTED = {"docs/dask.md": "distributed", "docs/onnx.md": "onnx"}  # and the module that each of their blocks needs
+PAGES = {"docs/python.md": 7, "README.md": 2}  # and how many blocks they have at least
+PASTED = {"docs/dask.md": "distributed", "docs/networks.md": "onnx",
+          "docs/onnx.md": "onnx"}  # and the module that each of their blocks needs
 
 
 def blocks(page):

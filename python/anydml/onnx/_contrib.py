@@ -52,11 +52,11 @@ class _Nodes:
         self("Identity", value, to=self.output(place))
 
     def refuse(self, what):
-        name = f"{DOMAIN}.{self.node.op_type} {what}"
+        name = f"{self.node.domain}.{self.node.op_type} {what}"
         raise Unsupported(f"{label(self.node)}: anydml has no {name}", [name])
 
 
-def _by(write):
+def by(write):
     """A function of a node and of its inputs' types that gives the nodes."""
     def expand(node, kinds):
         nodes = _Nodes(node)
@@ -332,7 +332,7 @@ def _matmul_of_bits(n):
     n.end(n("Add", y, n.input(5)) if n.input(5) else y)
 
 
-CONTRIB = {name: _by(write) for name, write in {
+CONTRIB = {name: by(write) for name, write in {
     "BiasAdd": _bias_add, "BiasGelu": _bias_gelu, "DequantizeLinear": _same("DequantizeLinear", "axis", "block_size"),
     "DynamicQuantizeLSTM": _dynamic_lstm, "DynamicQuantizeMatMul": _dynamic_matmul,
     "EmbedLayerNormalization": _embeddings, "FastGelu": _fast_gelu, "FusedConv": _fused_conv, "FusedGemm": _fused_gemm,

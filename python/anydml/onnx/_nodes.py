@@ -4,7 +4,8 @@ import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
-from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _shapes as shapes
+from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _regions as regions
+from . import _shapes as shapes
 from ._einsum import einsum
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
@@ -143,7 +144,8 @@ _NODES = {
                      "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
     "BatchNormalization": Row(normalizations.batch_normalization,
-                              "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+                              "BATCH_NORMALIZATION BATCH_NORMALIZATION_TRAINING REDUCE DIFFERENCE_SQUARE ADD SUBTRACT "
+                              "MULTIPLY DIVIDE SQRT CAST"),
     "Conv": Row(convolutions.conv, "CONVOLUTION", kinds=functions.ROUNDED),
     "ConvInteger": Row(convolutions.conv_integer, "CONVOLUTION_INTEGER", kinds=("int8", "uint8")),
     "ConvTranspose": Row(convolutions.conv_transpose, "CONVOLUTION", kinds=functions.ROUNDED),
@@ -162,12 +164,14 @@ _NODES = {
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
     "MaxPool": layers.pool("MAX"),
+    "MaxRoiPool": Row(regions.max_roi_pool, "ROI_POOLING", kinds=functions.ROUNDED),
     "MaxUnpool": Row(layers.max_unpool, "MAX_UNPOOLING PADDING1"),
     "MeanVarianceNormalization": Row(normalizations.mean_variance_normalization,
                                      "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
                             check=normalizations.axis_checks),
     "RNN": recurrent.network("RNN"),
+    "RoiAlign": Row(regions.roi_align, "ROI_ALIGN1 MULTIPLY SUBTRACT MAX ADD JOIN", kinds=functions.ROUNDED),
     "Resize": Row(images.resize, "RESAMPLE3 GEMM ADD IDENTITY"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices

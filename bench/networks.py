@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The networks of examples/networks beside PyTorch: whether both compute the same, and how long they take.
+
+usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 2
+                                            python3 bench/networks.py --device cuda --json build/networks.json
+                                            python3 bench/networks.py build/release/examples/networks/network --check
+
+PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same seed
+(networks_torch.py), once in FLOAT64, which says what is right, and once in FLOAT32, without TF32, which is timed. A
+difference is the largest one, relative to the largest element of the output. Both libraries take turns and have as many
+threads; a time is the median of all runs, or with --least the shortest, for a machine that is not idle. --check compares at small sizes, takes no times, and ends with 1 if a network
+differs from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or has another class first.
+Without PyTorch the program ends with 77.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SMALL = {"mobilenet": (64, 1), "squeezenet": (64, 1), "style": (40, 2), "superresolution": (33, 1), "lstm": (17, 1),
+         "transformer": (19, 2)}
+USUAL = {"mobilenet": (224, 1), "squeezenet": (224, 1), "style": (224, 5), "superresolution": (224, 1), "lstm": (100, 1),
+         "transformer": (128, 4)}
+MOST_DIFFERENCE = 1e-5
+
+
+def arguments_of():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program", metavar="PROGRAM", nargs="?", default=str(ROOT / "build/release/examples/networks/network"),
+                        help="the program that ./run network builds")
+    parser.add_argument("--networks", default=",".join(USUAL), help="some of them, by commas")
+    parser.add_argument("--batches", default="1,8", help="sizes of batches (1,8)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of both libraries (cpu)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
+    parser.add_argument("--runs", type=int, default=10, help="timed runs of a turn (10)")
+    parser.add_argument("--least", action="store_true", help="the shortest time instead of the median")
+    parser.add_argument("--check", action="store_true", help="compare at small sizes, without times")
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
+    options = parser.parse_args()
+    options.networks, options.batches = options.networks.split(","), [int(one) for one in options.batches.split(",")]
+    if unknown := set(options.networks) - set(USUAL):
+        parser.error(f"no such network: {', '.join(sorted(unknown))}")
+    if not pathlib.Path(options.program).exists():
+        sys.exit(f"{options.program} is not there: ./run network builds it")
+    return options
+
+
+class OfAnydml:
+    def __init__(self, options, name, scale, folder):
+        self.file = pathlib.Path(folder) / "output"
+        batch, size, depth = scale
+        self.command = [options.program, name, "--batch", str(batch), "--size", str(size), "--depth", str(depth), "--json",
+                        "--save", str(self.file)]
+        self.environment = {**os.environ, "ANYDML_THREADS": str(options.threads), "ANYDML_ADAPTER": options.device}
+
+    def turn(self, runs):
+        """The program's report."""
+        done = subprocess.run([*self.command, "--runs", str(runs)], env=self.environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        return json.loads(done.stdout)
+
+    def output(self, np):
+        return np.fromfile(self.file, np.float32)
+
+
+class OfPyTorch:
+    def __init__(self, torch, build, scale, dtype, device):
+        from networks_torch import Layers
+        self.torch, self.device = torch, device
+        self.x, self.run = build(Layers(dtype, device), *scale)
+
+    def output(self):
+        with self.torch.inference_mode():
+            return self.run(self.x).cpu().numpy()
+
+    def wait(self):
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+
+    def turn(self, runs):
+        """The times of the runs."""
+        times = []
+        with self.torch.inference_mode():
+            for i in range(runs + 2):  # the first ones prepare kernels and memory
+                self.wait()
+                start = time.perf_counter()
+                self.run(self.x)
+                self.wait()
+                times.append(time.perf_counter() - start)
+        return [1e3 * time for time in times[2:]]
+
+
+def measure(options, torch, np, name, batch, folder):
+    from networks_torch import NETWORKS
+    scale = (batch, *(SMALL if options.check else USUAL)[name])
+    ours = OfAnydml(options, name, scale, folder)
+    theirs = OfPyTorch(torch, NETWORKS[name], scale, torch.float32, options.device)
+    reports, times = [], []
+    for _ in range(1 if options.check else options.rounds):
+        reports.append(ours.turn(1 if options.check else options.runs))
+        if not options.check:
+            times += theirs.turn(options.runs)
+    right = OfPyTorch(torch, NETWORKS[name], scale, torch.float64, options.device).output()
+    single = theirs.output()
+    made = ours.output(np).reshape(right.shape)
+    largest = abs(right).max()
+    row = {"network": name, "batch": batch, "size": scale[1], "depth": scale[2], "nodes": reports[0]["nodes"],
+           "weights": reports[0]["weights"], "difference": float(abs(made - right).max() / largest),
+           "difference_of_pytorch": float(abs(single - right).max() / largest)}
+    if right.ndim == 2:
+        row["same_class"] = bool((made.argmax(1) == right.argmax(1)).all())
+    if times:
+        row["first_ms"] = min(report["first_ms"] for report in reports)
+        row["anydml_ms"] = (min(report["least_ms"] for report in reports) if options.least else
+                            statistics.median(report["run_ms"] for report in reports))
+        row["pytorch_ms"] = min(times) if options.least else statistics.median(times)
+    return row
+
+
+def show(row):
+    same = {True: "same", False: "OTHER", None: "-"}[row.get("same_class")]
+    times = "- | - | -"
+    if "anydml_ms" in row:
+        times = f"{row['anydml_ms']:.2f} | {row['pytorch_ms']:.2f} | {row['pytorch_ms'] / row['anydml_ms']:.2f} x"
+    return (f"| {row['network']} | {row['batch']} | {times} | {row['difference']:.1e} | {row['difference_of_pytorch']:.1e} | "
+            f"{same} |")
+
+
+def is_wrong(row):
+    bound = max(MOST_DIFFERENCE, 4 * row["difference_of_pytorch"])
+    return not row["difference"] <= bound or row.get("same_class") is False
+
+
+def main():
+    options = arguments_of()
+    try:
+        import numpy as np
+        import torch
+    except ImportError as error:
+        print(f"skipped: {error}")
+        return 77
+    torch.set_num_threads(options.threads)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    if options.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("PyTorch finds no GPU")
+    device = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} threads"
+    print(f"{device}, PyTorch {torch.__version__}; times in ms, PyTorch's time by anydml's\n")
+    print("| network | batch | anydml | PyTorch | ratio | difference | PyTorch's own | class |\n|---|---|---|---|---|---|---|---|",
+          flush=True)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.networks:
+            for batch in options.batches if not options.check else (1, 2):
+                rows.append(measure(options, torch, np, name, batch, folder))
+                print(show(rows[-1]), flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({"device": device, "pytorch": torch.__version__, "rows": rows}, indent=1) + "\n")
+    return 1 if any(map(is_wrong, rows)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
