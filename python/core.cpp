@@ -62,6 +62,15 @@ DataType four_bits_named(nb::handle name) {
                                                                       : DataType::unknown;
 }
 
+// Whether it is an array of four-bit elements as _four_bits.py packs it.
+bool is_packed(nb::handle array) {
+  if (PyArray_Check(array.ptr()) != 0) {
+    return false;
+  }
+  const nb::object kind = in_python([] { return nb::object(nb::module_::import_("anydml._core").attr("Packed")); });
+  return reinterpret_cast<PyObject*>(Py_TYPE(array.ptr())) == kind.ptr();
+}
+
 struct Call {
   std::vector<nb::object> arrays;  // the inputs, then the outputs; None is absent
   std::size_t inputs;
@@ -93,23 +102,21 @@ struct Call {
                             : "out[" + std::to_string(i - inputs) + "]";
   }
 
-  // An array, or four-bit elements as _four_bits.py has them: a type, a shape and packed bytes.
   static void take(Operand& operand, nb::handle array, const std::string& name) {
-    if (PyTuple_Check(array.ptr()) != 0) {
-      const nb::object type = array[0];
-      const nb::object shape = array[1];
-      const nb::object bytes = array[2];
-      return operand.take_four_bits(four_bits_named(type), numbers_in(shape), as_array(bytes.ptr()));
-    }
     const bool is_array = PyArray_Check(array.ptr()) != 0;
     if (is_array && operand.take(as_array(array.ptr()))) {
       return;
+    }
+    if (is_packed(array)) {
+      const nb::object bytes = array.attr("bytes");
+      return operand.take_four_bits(four_bits_named(array.attr("name")), numbers_in(array.attr("shape")),
+                                    as_array(bytes.ptr()));
     }
     raise(PyExc_TypeError, name + " is " + (is_array ? array_text(array) : text_of(array)) + kExpectedArray);
   }
 
   void check_writable(std::size_t i) const {
-    if (i >= inputs && PyTuple_Check(arrays[i].ptr()) == 0 && !PyArray_ISWRITEABLE(as_array(arrays[i].ptr()))) {
+    if (i >= inputs && PyArray_Check(arrays[i].ptr()) != 0 && !PyArray_ISWRITEABLE(as_array(arrays[i].ptr()))) {
       raise(PyExc_ValueError, "output array is read-only");
     }
   }

@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Arrays of four-bit elements. ml_dtypes has them as int4 and uint4, with a byte for each element, and the library packs two
-elements into a byte. QUANTIZE and DEQUANTIZE take such arrays; `_core` takes them as (type, shape, packed bytes)."""
+elements into a byte. QUANTIZE and DEQUANTIZE take such arrays."""
 import numpy as _np
+
+from . import _core
 
 OPERATORS = ("QUANTIZE", "DEQUANTIZE")
 NAMES = ("int4", "uint4")
+
+
+class Packed:
+    """An array as `_core` takes it: the name of its type, its shape, and its bytes."""
+
+    __slots__ = ("name", "shape", "bytes")
+
+    def __init__(self, array, bytes_):
+        self.name, self.shape, self.bytes = name_of(array.dtype), array.shape, bytes_
+
+
+_core.Packed = Packed  # the type that _core expects
 
 
 def name_of(kind):
@@ -29,24 +43,23 @@ def _is_array(one):
 
 
 def pack(array):
-    """As `_core` takes it; other arrays as they are."""
+    """A Packed; other arrays as they are."""
     if not _is_array(array):
         return array
     halves = _np.ascontiguousarray(array).reshape(-1).view(_np.uint8) & 15
     halves = _np.concatenate([halves, _np.zeros(halves.size % 2, _np.uint8)])
-    return name_of(array.dtype), array.shape, halves[::2] | halves[1::2] << 4
+    return Packed(array, halves[::2] | halves[1::2] << 4)
 
 
 def room_for(array):
     """The same with bytes that are to be written."""
-    return (name_of(array.dtype), array.shape, _np.empty((array.size + 1) // 2, _np.uint8)) if _is_array(array) else array
+    return Packed(array, _np.empty((array.size + 1) // 2, _np.uint8)) if _is_array(array) else array
 
 
 def unpack(packed, array):
     """Writes the elements into the array for which room_for made room."""
     if packed is not array:
-        name, _, halves = packed
-        values = _np.stack([halves & 15, halves >> 4], -1).reshape(-1)[:array.size].view(_np.int8)
-        if name == "int4":
+        values = _np.stack([packed.bytes & 15, packed.bytes >> 4], -1).reshape(-1)[:array.size].view(_np.int8)
+        if packed.name == "int4":
             values = (values ^ 8) - 8
         array[...] = values.reshape(array.shape).astype(array.dtype)
